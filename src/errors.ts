@@ -1,0 +1,64 @@
+/**
+ * Every error that Portico raises: code -> HTTP status and message. `exposed` messages reach clients as they are; of the
+ * others a client sees only that something went wrong. A message given with the error replaces the one here.
+ */
+export const errorTable = {
+  BAD_REQUEST: { status: 400, exposed: true, message: "Bad Request" },
+  UNSUPPORTED_VERSION: { status: 400, exposed: true, message: "The specified API version is not supported." },
+  MALFORMED_JSON: { status: 400, exposed: true, message: "The request body is not valid JSON." },
+  UNAUTHORIZED: { status: 401, exposed: true, message: "Missing or invalid webhook token." },
+  NOT_FOUND: { status: 404, exposed: true, message: "Not Found" },
+  BLOCK_NOT_FOUND: { status: 404, exposed: true, message: "Block not found" },
+  DELEGATE_NOT_FOUND: { status: 404, exposed: true, message: "Delegate not found" },
+  DELIVERY_NOT_FOUND: { status: 404, exposed: true, message: "Delivery not found" },
+  LOCK_NOT_FOUND: { status: 404, exposed: true, message: "Lock not found" },
+  PEER_NOT_FOUND: { status: 404, exposed: true, message: "Peer not found" },
+  ROUND_NOT_FOUND: { status: 404, exposed: true, message: "Round not found" },
+  TRANSACTION_NOT_FOUND: { status: 404, exposed: true, message: "Transaction not found" },
+  VOTE_NOT_FOUND: { status: 404, exposed: true, message: "Vote not found" },
+  WALLET_NOT_FOUND: { status: 404, exposed: true, message: "Wallet not found" },
+  WEBHOOK_NOT_FOUND: { status: 404, exposed: true, message: "Webhook not found" },
+  METHOD_NOT_ALLOWED: { status: 405, exposed: true, message: "Method Not Allowed" },
+  BODY_TOO_LARGE: { status: 413, exposed: true, message: "The request body is too large." },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, exposed: true, message: "The request must carry Content-Type: application/json." },
+  UNPROCESSABLE: { status: 422, exposed: true, message: "Unprocessable Entity" },
+  RATE_LIMITED: { status: 429, exposed: true, message: "Rate limit exceeded" },
+  INTERNAL: { status: 500, exposed: false, message: "An internal server error occurred" },
+  NOT_SUPPORTED: { status: 501, exposed: true, message: "This node does not offer that." },
+  NOT_READY: { status: 503, exposed: true, message: "The node's state is not ready yet." },
+
+  OPTION_INVALID: { status: 500, exposed: false, message: "An option is not valid." },
+  BLOCK_INVALID: { status: 500, exposed: false, message: "A block is not well formed." },
+  BLOCK_DOES_NOT_CHAIN: { status: 500, exposed: false, message: "A block does not follow the tip." },
+  STORE_DAMAGED: { status: 500, exposed: false, message: "The store cannot be read." },
+  STORE_FOREIGN: { status: 500, exposed: false, message: "The store belongs to another network or version." },
+  STORE_UNDO_EXHAUSTED: { status: 500, exposed: false, message: "The chain forked below the oldest block that can be reverted." },
+} as const satisfies Record<string, { status: number; exposed: boolean; message: string }>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** Which input was wrong, for `validation` in a 400. */
+export interface Validation {
+  source: "query" | "params" | "payload" | "headers";
+  keys: string[];
+}
+
+export class PorticoError extends Error {
+  readonly code: ErrorCode;
+  readonly validation: Validation | undefined;
+
+  constructor(code: ErrorCode, message?: string, options: { validation?: Validation; cause?: unknown } = {}) {
+    super(message ?? errorTable[code].message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = "PorticoError";
+    this.code = code;
+    this.validation = options.validation;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+
+  get exposed(): boolean {
+    return errorTable[this.code].exposed;
+  }
+}
