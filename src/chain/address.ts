@@ -1,0 +1,40 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { ripemd160 } from "@noble/hashes/legacy.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { createBase58check } from "@scure/base";
+import type { MultiSignature } from "../../types/chain.js";
+
+const base58check = createBase58check(sha256);
+
+/** Address of a compressed public key (hex): base58check(version byte, RIPEMD-160(public key)). */
+export const addressOf = (publicKey: string, pubKeyHash: number): string => {
+  const payload = new Uint8Array(21);
+  payload[0] = pubKeyHash;
+  payload.set(ripemd160(Buffer.from(publicKey, "hex")), 1);
+  return base58check.encode(payload);
+};
+
+/** The same, remembering the last answers: the same few senders and generators come again in block after block. */
+export const createAddressOf = (pubKeyHash: number, remembered = 10_000): ((publicKey: string) => string) => {
+  const known = new Map<string, string>();
+  return (publicKey) => {
+    let address = known.get(publicKey);
+    if (address === undefined) {
+      if (known.size >= remembered) known.clear();
+      address = addressOf(publicKey, pubKeyHash);
+      known.set(publicKey, address);
+    }
+    return address;
+  };
+};
+
+/**
+ * Public key (hex) of a multisignature wallet: the point sum of the participants' keys and of the key whose private key
+ * is SHA-256 of `min` written as two hexadecimal digits.
+ */
+export const multiSignaturePublicKey = ({ min, publicKeys }: MultiSignature): string => {
+  const minKey = secp256k1.getPublicKey(sha256(new TextEncoder().encode(min.toString(16).padStart(2, "0"))));
+  return publicKeys
+    .reduce((sum, key) => sum.add(secp256k1.Point.fromHex(key)), secp256k1.Point.fromBytes(minKey))
+    .toHex(true);
+};

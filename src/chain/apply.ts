@@ -1,0 +1,122 @@
+import type { Lock, Transaction } from "../../types/chain.js";
+import type { Ledger, WalletDraft } from "../../types/transaction-type.js";
+import { PorticoError } from "../errors.js";
+import type { FullBlock } from "./block.js";
+import type { ChainRules } from "./rules.js";
+
+/** State as it was before a block. What is handed out is never written to. */
+export interface LedgerSource {
+  wallet(address: string): Readonly<WalletDraft> | undefined;
+  lock(id: string): Lock | undefined;
+}
+
+/** One wallet's change; `before` is undefined for a wallet that the block made. */
+export interface WalletChange {
+  before: Readonly<WalletDraft> | undefined;
+  after: WalletDraft;
+}
+
+/** All that a block changes in wallets, locks and vote balances. */
+export interface BlockChanges {
+  wallets: Map<string, WalletChange>;
+  /** Lock id -> the lock now open, or undefined for one that ended. */
+  locks: Map<string, { before: Lock | undefined; after: Lock | undefined }>;
+  /** Public key of a delegate -> by how much its vote balance moves. Only moves that are not 0. */
+  votes: Map<string, bigint>;
+}
+
+export const emptyWallet = (address: string): WalletDraft => ({
+  address,
+  publicKey: null,
+  secondPublicKey: null,
+  username: null,
+  balance: 0n,
+  lockedBalance: 0n,
+  nonce: 0n,
+  vote: null,
+  multiSignature: null,
+  resigned: false,
+});
+
+const createDraft = (source: LedgerSource, addressOf: (publicKey: string) => string) => {
+  const wallets: BlockChanges["wallets"] = new Map();
+  const locks: BlockChanges["locks"] = new Map();
+
+  const wallet = (address: string): WalletDraft => {
+    let change = wallets.get(address);
+    if (change === undefined) {
+      const before = source.wallet(address);
+      change = { before, after: before === undefined ? emptyWallet(address) : { ...before } };
+      wallets.set(address, change);
+    }
+    return change.after;
+  };
+
+  const lockChange = (id: string) => {
+    let change = locks.get(id);
+    if (change === undefined) {
+      const before = source.lock(id);
+      change = { before, after: before };
+      locks.set(id, change);
+    }
+    return change;
+  };
+
+  const ledger: Ledger = {
+    wallet,
+    walletOf: (publicKey) => {
+      const found = wallet(addressOf(publicKey));
+      found.publicKey ??= publicKey;
+      return found;
+    },
+    lock: (id) => lockChange(id).after,
+    openLock: (lock) => {
+      wallet(lock.senderId).lockedBalance += lock.amount;
+      lockChange(lock.lockId).after = lock;
+    },
+    closeLock: (id) => {
+      const change = lockChange(id);
+      if (change.after !== undefined) wallet(change.after.senderId).lockedBalance -= change.after.amount;
+      change.after = undefined;
+    },
+  };
+  return { ledger, wallets, locks };
+};
+
+const applyTransaction = (transaction: Transaction, ledger: Ledger, rules: ChainRules): void => {
+  const type = rules.types.of(transaction);
+  const sender = ledger.walletOf(transaction.senderPublicKey);
+  if (type.senderPays ?? true) sender.balance -= transaction.amount + transaction.fee;
+  sender.nonce = transaction.nonce ?? sender.nonce + 1n;
+  type.apply?.(transaction, ledger);
+};
+
+const weight = (wallet: Readonly<WalletDraft> | undefined): bigint => (wallet === undefined ? 0n : wallet.balance + wallet.lockedBalance);
+
+/** A vote balance is a sum over voters, so what the block did to each voter is all that has to be known. */
+const movedVotes = (wallets: BlockChanges["wallets"]): Map<string, bigint> => {
+  const votes = new Map<string, bigint>();
+  const move = (delegate: string | null | undefined, by: bigint): void => {
+    if (delegate === null || delegate === undefined || by === 0n) return;
+    votes.set(delegate, (votes.get(delegate) ?? 0n) + by);
+  };
+  for (const { before, after } of wallets.values()) {
+    move(before?.vote, -weight(before));
+    move(after.vote, weight(after));
+  }
+  for (const [delegate, by] of votes) if (by === 0n) votes.delete(delegate);
+  return votes;
+};
+
+/** What a block does to the state before it. Pure: neither `source` nor the block is written to. */
+export const applyBlock = ({ block, transactions }: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => {
+  const { ledger, wallets, locks } = createDraft(source, rules.addressOf);
+  try {
+    for (const transaction of transactions) applyTransaction(transaction, ledger, rules);
+  } catch (error) {
+    if (error instanceof PorticoError) throw error;
+    throw new PorticoError("BLOCK_INVALID", `block ${block.height}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  ledger.walletOf(block.generatorPublicKey).balance += block.reward + block.totalFee;
+  return { wallets, locks, votes: movedVotes(wallets) };
+};

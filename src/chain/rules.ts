@@ -1,0 +1,37 @@
+import type { Transaction } from "../../types/chain.js";
+import type { BlockData } from "../../types/events.js";
+import type { Network } from "../../types/node-context.js";
+import type { TransactionType } from "../../types/transaction-type.js";
+import { createAddressOf } from "./address.js";
+import { type FullBlock, parseBlock } from "./block.js";
+import { createEpoch, type Epoch } from "./epoch.js";
+import { createMilestones, type Milestones } from "./milestones.js";
+import { createTransactionTypes, recipientsOf, type TransactionTypes } from "./transaction-types.js";
+
+/** All that is known of a network without reading its chain. */
+export interface ChainRules {
+  readonly network: Network;
+  readonly milestones: Milestones;
+  readonly epoch: Epoch;
+  readonly types: TransactionTypes;
+  addressOf(publicKey: string): string;
+  /** Addresses that receive by a transaction, each once. */
+  recipientsOf(transaction: Transaction): string[];
+  /** Reads a block as hosts and files carry it. @throws PorticoError BLOCK_INVALID */
+  parseBlock(data: BlockData): FullBlock;
+}
+
+export const createChainRules = (network: Network, added: readonly TransactionType[] = []): ChainRules => {
+  const milestones = createMilestones(network.milestones);
+  const types = createTransactionTypes(added);
+  const addressOf = createAddressOf(network.network.pubKeyHash);
+  return {
+    network,
+    milestones,
+    epoch: createEpoch(milestones.at(1).epoch),
+    types,
+    addressOf,
+    recipientsOf: (transaction) => recipientsOf(transaction, types),
+    parseBlock: (data) => parseBlock(data, addressOf),
+  };
+};

@@ -1,0 +1,162 @@
+import type { Lock, MultiSignature, Transaction } from "../../types/chain.js";
+import type { Ledger, TransactionType } from "../../types/transaction-type.js";
+import { multiSignaturePublicKey } from "./address.js";
+import { parseAmount } from "./amount.js";
+
+/**
+ * What each kind of transaction does. One row a kind; a fork's rows are added, and win over the core's.
+ * Every sender but those of HTLC claims and refunds pays amount + fee; the rows hold what is beyond that.
+ */
+
+interface Payment {
+  recipientId: string;
+  amount: bigint;
+}
+
+/** The part of an asset that a type carries; the block was accepted by its network, so a missing one is a broken block. */
+const assetOf = <T>(transaction: Transaction, member: string): T => {
+  const part = transaction.asset?.[member];
+  if (part === undefined || part === null) throw new RangeError(`transaction ${transaction.id} has no asset.${member}`);
+  return part as T;
+};
+
+export const paymentsOf = (transaction: Transaction): Payment[] =>
+  assetOf<{ recipientId: string; amount: string }[]>(transaction, "payments").map(({ recipientId, amount }) => ({
+    recipientId,
+    amount: parseAmount(amount),
+  }));
+
+const transfer: NonNullable<TransactionType["apply"]> = (transaction, ledger) => {
+  if (transaction.recipientId !== undefined) ledger.wallet(transaction.recipientId).balance += transaction.amount;
+};
+
+const registerSecondSignature = (transaction: Transaction, ledger: Ledger): void => {
+  const { publicKey } = assetOf<{ publicKey: string }>(transaction, "signature");
+  ledger.walletOf(transaction.senderPublicKey).secondPublicKey = publicKey;
+};
+
+const registerDelegate = (transaction: Transaction, ledger: Ledger): void => {
+  const { username } = assetOf<{ username: string }>(transaction, "delegate");
+  ledger.walletOf(transaction.senderPublicKey).username = username;
+};
+
+const vote = (transaction: Transaction, ledger: Ledger): void => {
+  const wallet = ledger.walletOf(transaction.senderPublicKey);
+  for (const item of assetOf<string[]>(transaction, "votes")) wallet.vote = item.startsWith("+") ? item.slice(1) : null;
+};
+
+/** Version 1 multisignature never created a wallet of its own: it only made the sender sign with others. */
+const registerMultiSignature = (transaction: Transaction, ledger: Ledger): void => {
+  if (transaction.version < 2) return;
+  const asset = assetOf<MultiSignature>(transaction, "multiSignature");
+  const wallet = ledger.walletOf(multiSignaturePublicKey(asset));
+  wallet.multiSignature = { min: asset.min, publicKeys: [...asset.publicKeys] };
+};
+
+const payMany = (transaction: Transaction, ledger: Ledger): void => {
+  const sender = ledger.walletOf(transaction.senderPublicKey);
+  for (const { recipientId, amount } of paymentsOf(transaction)) {
+    sender.balance -= amount;
+    ledger.wallet(recipientId).balance += amount;
+  }
+};
+
+const resign = (transaction: Transaction, ledger: Ledger): void => {
+  ledger.walletOf(transaction.senderPublicKey).resigned = true;
+};
+
+const openLock = (transaction: Transaction, ledger: Ledger): void => {
+  const { secretHash, expiration } = assetOf<Pick<Lock, "secretHash" | "expiration">>(transaction, "lock");
+  const recipientId = transaction.recipientId ?? transaction.senderId;
+  ledger.wallet(recipientId);
+  ledger.openLock({
+    lockId: transaction.id,
+    senderPublicKey: transaction.senderPublicKey,
+    senderId: transaction.senderId,
+    recipientId,
+    amount: transaction.amount,
+    secretHash,
+    timestamp: transaction.timestamp,
+    expiration: { type: expiration.type, value: expiration.value },
+    ...(transaction.vendorField === undefined ? {} : { vendorField: transaction.vendorField }),
+  });
+};
+
+/** Ends a lock: its amount less the fee goes to its recipient (claim) or back to its sender (refund), whoever sent the order. */
+const closeLock =
+  (member: "claim" | "refund", to: "recipientId" | "senderId") =>
+  (transaction: Transaction, ledger: Ledger): void => {
+    const { lockTransactionId } = assetOf<{ lockTransactionId: string }>(transaction, member);
+    const lock = ledger.lock(lockTransactionId);
+    if (lock === undefined) throw new RangeError(`transaction ${transaction.id} ends lock ${lockTransactionId}, which is not open`);
+    ledger.wallet(lock[to]).balance += lock.amount - transaction.fee;
+    ledger.closeLock(lockTransactionId);
+  };
+
+const paymentRecipients = (transaction: Transaction): string[] => paymentsOf(transaction).map(({ recipientId }) => recipientId);
+
+const core = (type: number, name: string, key: string, rest: Omit<TransactionType, "typeGroup" | "type" | "name" | "key"> = {}): TransactionType => ({
+  typeGroup: 1,
+  type,
+  name,
+  key,
+  ...rest,
+});
+
+const multiPayment = { apply: payMany, recipients: paymentRecipients };
+
+/** The core's kinds. Numbers 6 to 8 mean other things in version 1 than in version 2. */
+export const coreTransactionTypes: readonly TransactionType[] = [
+  core(0, "Transfer", "transfer", { apply: transfer }),
+  core(1, "SecondSignature", "secondSignature", { apply: registerSecondSignature }),
+  core(2, "DelegateRegistration", "delegateRegistration", { apply: registerDelegate }),
+  core(3, "Vote", "vote", { apply: vote }),
+  core(4, "MultiSignature", "multiSignature", { apply: registerMultiSignature }),
+  core(5, "Ipfs", "ipfs"),
+  core(6, "TimelockTransfer", "timelockTransfer", { versions: [1], apply: transfer }),
+  core(6, "MultiPayment", "multiPayment", { versions: [2], ...multiPayment }),
+  core(7, "MultiPayment", "multiPayment", { versions: [1], ...multiPayment }),
+  core(7, "DelegateResignation", "delegateResignation", { versions: [2], apply: resign }),
+  core(8, "DelegateResignation", "delegateResignation", { versions: [1], apply: resign }),
+  core(8, "HtlcLock", "htlcLock", { versions: [2], apply: openLock }),
+  core(9, "HtlcClaim", "htlcClaim", { versions: [2], senderPays: false, apply: closeLock("claim", "recipientId") }),
+  core(10, "HtlcRefund", "htlcRefund", { versions: [2], senderPays: false, apply: closeLock("refund", "senderId") }),
+];
+
+/** The kinds of a network. */
+export interface TransactionTypes {
+  /** The row of a kind; one that no row names costs its sender the fee and the amount, and does nothing else. */
+  of(transaction: Pick<Transaction, "typeGroup" | "type" | "version">): TransactionType;
+  /** Every row, the core's first. */
+  readonly all: readonly TransactionType[];
+}
+
+export const createTransactionTypes = (added: readonly TransactionType[] = []): TransactionTypes => {
+  const rows = new Map<string, TransactionType>();
+  const all = [...coreTransactionTypes, ...added];
+  for (const row of all) {
+    for (const version of row.versions ?? [1, 2]) rows.set(`${row.typeGroup}/${row.type}/${version}`, row);
+  }
+  const unknown = new Map<string, TransactionType>();
+  return {
+    all,
+    of: ({ typeGroup, type, version }) => {
+      const found = rows.get(`${typeGroup}/${type}/${Math.min(version, 2)}`);
+      if (found !== undefined) return found;
+      const key = `${typeGroup}/${type}`;
+      let row = unknown.get(key);
+      if (row === undefined) {
+        row = { typeGroup, type, key, name: key };
+        unknown.set(key, row);
+      }
+      return row;
+    },
+  };
+};
+
+/** Addresses that receive by a transaction, each once, in order. */
+export const recipientsOf = (transaction: Transaction, types: TransactionTypes): string[] => {
+  const row = types.of(transaction);
+  if (row.recipients === undefined) return transaction.recipientId === undefined ? [] : [transaction.recipientId];
+  return [...new Set(row.recipients(transaction))];
+};
