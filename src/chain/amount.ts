@@ -15,6 +15,6 @@ export const parseAmount = (value: AmountLike): bigint => {
   return BigInt(text);
 };
 
-/** Vote balance as a share of the supply: percent, two decimals, cut (not rounded) as nodes do. */
+/** Vote balance as a share of the supply: percent, two decimals, half rounded up. */
 export const approvalOf = (voteBalance: bigint, supply: bigint): number =>
-  supply > 0n ? Number((voteBalance * 10_000n) / supply) / 100 : 0;
+  supply > 0n ? Number((voteBalance * 20_000n + supply) / (2n * supply)) / 100 : 0;
