@@ -60,6 +60,10 @@ export interface DelegateFilter {
   username?: string;
   /** Exact, any of these. */
   usernames?: string[];
+  secondPublicKey?: string;
+  /** Public key of the delegate that the delegate itself votes for. */
+  vote?: string;
+  balance?: Range<bigint>;
   /** Percent. */
   approval?: Range<number>;
   forgedFees?: Range<bigint>;
@@ -145,6 +149,8 @@ export interface LockFilter {
   amount?: Range<bigint>;
   expirationValue?: Range<number>;
   timestamp?: Range<number>;
+  /** Whether the lock has expired at the snapshot's tip: `isExpired` of src/chain/locks.ts. */
+  isExpired?: boolean;
 }
 export type LockOrder = "timestamp" | "amount" | "expirationValue" | "lockId";
 
