@@ -144,6 +144,7 @@ export interface RoundDelegate {
 export interface FeeStatistics {
   typeGroup: number;
   type: number;
+  /** Half rounded up: `averageOf` of src/chain/amount.ts. */
   avg: bigint;
   min: bigint;
   max: bigint;

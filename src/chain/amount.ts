@@ -18,3 +18,6 @@ export const parseAmount = (value: AmountLike): bigint => {
 /** Vote balance as a share of the supply: percent, two decimals, half rounded up. */
 export const approvalOf = (voteBalance: bigint, supply: bigint): number =>
   supply > 0n ? Number((voteBalance * 20_000n + supply) / (2n * supply)) / 100 : 0;
+
+/** Mean of `count` amounts that add up to `sum`: half rounded up, as a node's database rounds its fee statistics. */
+export const averageOf = (sum: bigint, count: number): bigint => (2n * sum + BigInt(count)) / (2n * BigInt(count));

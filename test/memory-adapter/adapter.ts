@@ -1,0 +1,93 @@
+import type { FeeStatistics, Transaction } from "../../types/chain.js";
+import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import type { BlockData } from "../../types/events.js";
+import type { Network } from "../../types/node-context.js";
+import type { TransactionType } from "../../types/transaction-type.js";
+import { averageOf } from "../../src/chain/amount.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { blockTests, createDelegateTests, createLockTests, createTransactionTests, walletTests } from "./filters.js";
+import { blocks, delegates, list, locks, transactions, wallets } from "./lists.js";
+import { delegatesOf, emptyState, type State, supplyOf, tipOf, transactionsOf, walletsOf, withBlock } from "./state.js";
+
+/** A host's own adapter as a host might write it: maps and arrays, each question answered the plain way. */
+export interface MemoryAdapter extends ChainAdapter {
+  apply(block: BlockData): void;
+  /** Takes the last block back. */
+  revert(): void;
+}
+
+const feeStatisticsOf = (seen: Transaction[]): FeeStatistics[] => {
+  const kinds = new Map<string, Transaction[]>();
+  for (const transaction of seen) {
+    const kind = `${transaction.typeGroup}/${transaction.type}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), transaction]);
+  }
+  return [...kinds.values()]
+    .map((same) => {
+      const [first] = same as [Transaction];
+      const fees = same.map(({ fee }) => fee);
+      const sum = fees.reduce((a, b) => a + b);
+      return {
+        typeGroup: first.typeGroup,
+        type: first.type,
+        avg: averageOf(sum, fees.length),
+        min: fees.reduce((a, b) => (a < b ? a : b)),
+        max: fees.reduce((a, b) => (a > b ? a : b)),
+        sum,
+      };
+    })
+    .sort((a, b) => a.typeGroup - b.typeGroup || a.type - b.type);
+};
+
+const snapshotOf = (state: State): ChainSnapshot => {
+  const allDelegates = delegatesOf(state);
+  const allWallets = walletsOf(state, allDelegates);
+  const allBlocks = state.blocks.map(({ block }) => block);
+  const allTransactions = transactionsOf(state);
+  const allLocks = [...state.locks.values()];
+  const delegateTests = createDelegateTests(({ address }) => state.drafts.get(address)?.secondPublicKey ?? null);
+  const transactionTests = createTransactionTests(state.rules.recipientsOf);
+  const lockTests = createLockTests(tipOf(state));
+  return {
+    tip: tipOf(state),
+    supply: supplyOf(state),
+    wallet: (name) => allWallets.find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
+    wallets: (query) => list(allWallets, query, walletTests, wallets),
+    delegate: (name) => allDelegates.find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
+    delegates: (query) => list(allDelegates, query, delegateTests, delegates),
+    block: (key) => allBlocks.find(({ id, height }) => ("id" in key ? id === key.id : height === key.height)),
+    blocks: (query) => list(allBlocks, query, blockTests, blocks),
+    transaction: (id) => allTransactions.find((transaction) => transaction.id === id),
+    transactions: (query) => list(allTransactions, query, transactionTests, transactions),
+    lock: (id) => state.locks.get(id),
+    locks: (query) => list(allLocks, query, lockTests, locks),
+    round: (round) => state.rounds.get(round),
+    feeStatistics: ({ from, to }) =>
+      feeStatisticsOf(
+        state.blocks.filter(({ block }) => block.timestamp >= from && block.timestamp <= to).flatMap((block) => block.transactions),
+      ),
+  };
+};
+
+export const createMemoryAdapter = (network: Network, transactionTypes: TransactionType[] = []): MemoryAdapter => {
+  /** One state a block; the last is the state of now. */
+  const states: State[] = [];
+  const empty = emptyState(createChainRules(network, transactionTypes));
+  const snapshots = new WeakMap<State, ChainSnapshot>();
+
+  return {
+    apply: (block) => {
+      states.push(withBlock(states.at(-1) ?? empty, block));
+    },
+    revert: () => {
+      states.pop();
+    },
+    snapshot: () => {
+      const state = states.at(-1);
+      if (state === undefined) return undefined;
+      const snapshot = snapshots.get(state) ?? snapshotOf(state);
+      snapshots.set(state, snapshot);
+      return snapshot;
+    },
+  };
+};

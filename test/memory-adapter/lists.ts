@@ -1,0 +1,78 @@
+import type { Block, Delegate, Lock, Transaction, Wallet } from "../../types/chain.js";
+import type { BlockOrder, DelegateOrder, ListQuery, LockOrder, Order, Page, TransactionOrder, WalletOrder } from "../../types/chain-adapter.js";
+import type { Tests } from "./filters.js";
+
+type Value = bigint | number | string | null;
+
+/** How a list is ordered: what a field of it is, and which of two rows with one value comes first when the order is `desc`. */
+export interface Ordering<Row, Field extends string> {
+  value(row: Row, field: Field): Value;
+  tie(a: Row, b: Row): number;
+  /** Among rows that have no value of the field. */
+  key(row: Row): string;
+}
+
+const ascending = (a: Value, b: Value): number => {
+  if (a === b) return 0;
+  return (a as string) < (b as string) ? -1 : 1;
+};
+
+export const wallets: Ordering<Wallet, WalletOrder> = {
+  value: (wallet, field) => wallet[field],
+  tie: (a, b) => ascending(a.address, b.address),
+  key: ({ address }) => address,
+};
+
+export const delegates: Ordering<Delegate, DelegateOrder> = {
+  value: (delegate, field) => delegate[field],
+  tie: (a, b) => ascending(a.username, b.username),
+  key: ({ username }) => username,
+};
+
+export const blocks: Ordering<Block, BlockOrder> = {
+  value: (block, field) => block[field === "timestamp" ? "height" : field],
+  tie: (a, b) => b.height - a.height,
+  key: ({ id }) => id,
+};
+
+const place = (a: Transaction, b: Transaction): number => b.blockHeight - a.blockHeight || b.sequence - a.sequence;
+
+export const transactions: Ordering<Transaction, TransactionOrder> = {
+  value: (transaction, field) => (field === "timestamp" ? transaction.blockHeight : transaction[field]),
+  tie: place,
+  key: ({ id }) => id,
+};
+
+export const locks: Ordering<Lock, LockOrder> = {
+  value: (lock, field) => (field === "expirationValue" ? lock.expiration.value : lock[field]),
+  tie: (a, b) => ascending(a.lockId, b.lockId),
+  key: ({ lockId }) => lockId,
+};
+
+const sorted = <Row, Field extends string>(rows: Row[], { field, direction }: Order<Field>, ordering: Ordering<Row, Field>): Row[] => {
+  const has = (row: Row): boolean => ordering.value(row, field) !== null;
+  const descending = rows.filter(has).sort((a, b) => ascending(ordering.value(b, field), ordering.value(a, field)) || ordering.tie(a, b));
+  const without = rows.filter((row) => !has(row)).sort((a, b) => ascending(ordering.key(a), ordering.key(b)));
+  return [...(direction === "desc" ? descending : descending.reverse()), ...without];
+};
+
+const passes = <Row, Filter extends object>(row: Row, filter: Filter, tests: Tests<Row, Filter>): boolean =>
+  (Object.keys(filter) as (keyof Filter)[]).every((key) => {
+    const value = filter[key];
+    return value === undefined || tests[key](row, value as Required<Filter>[typeof key]);
+  });
+
+/** Filter, sort, cut. */
+export const list = <Row, Filter extends object, Field extends string>(
+  rows: Row[],
+  { filter, order, offset, limit }: ListQuery<Filter, Field>,
+  tests: Tests<Row, Filter>,
+  ordering: Ordering<Row, Field>,
+): Page<Row> => {
+  const found = sorted(
+    rows.filter((row) => passes(row, filter, tests)),
+    order,
+    ordering,
+  );
+  return { rows: found.slice(offset, offset + limit), total: found.length };
+};

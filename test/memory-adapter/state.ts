@@ -1,0 +1,130 @@
+import type { Delegate, Lock, RoundDelegate, Tip, Transaction, Wallet } from "../../types/chain.js";
+import type { BlockData } from "../../types/events.js";
+import type { WalletDraft } from "../../types/transaction-type.js";
+import { approvalOf } from "../../src/chain/amount.js";
+import { applyBlock } from "../../src/chain/apply.js";
+import type { FullBlock } from "../../src/chain/block.js";
+import { endsRound, rankDelegates, roundOf } from "../../src/chain/rounds.js";
+import type { ChainRules } from "../../src/chain/rules.js";
+
+/** The chain up to one block. Never written to once it is made: the next block makes the next state from it. */
+export interface State {
+  rules: ChainRules;
+  /** Genesis first. */
+  blocks: FullBlock[];
+  /** By address. */
+  drafts: Map<string, WalletDraft>;
+  /** By id of the lock transaction. */
+  locks: Map<string, Lock>;
+  /** Public key of a delegate -> its rank. */
+  ranks: Map<string, number>;
+  rounds: Map<number, RoundDelegate[]>;
+}
+
+export const emptyState = (rules: ChainRules): State => ({
+  rules,
+  blocks: [],
+  drafts: new Map(),
+  locks: new Map(),
+  ranks: new Map(),
+  rounds: new Map(),
+});
+
+const sum = (amounts: Iterable<bigint>): bigint => {
+  let total = 0n;
+  for (const amount of amounts) total += amount;
+  return total;
+};
+
+export const tipOf = ({ blocks }: State): Tip => {
+  const last = blocks.at(-1);
+  if (last === undefined) throw new Error("there is no block yet");
+  const { id, height, timestamp } = last.block;
+  return { id, height, timestamp };
+};
+
+export const supplyOf = ({ blocks }: State): bigint => sum(blocks.map(({ block }) => (block.height === 1 ? block.totalAmount : 0n) + block.reward));
+
+/** Added up from every voter, every time. */
+const voteBalanceOf = (publicKey: string, { drafts }: State): bigint =>
+  sum([...drafts.values()].filter(({ vote }) => vote === publicKey).map(({ balance, lockedBalance }) => balance + lockedBalance));
+
+const delegateOf = (draft: WalletDraft, username: string, state: State): Delegate => {
+  const publicKey = draft.publicKey ?? "";
+  const voteBalance = voteBalanceOf(publicKey, state);
+  const forged = state.blocks.map(({ block }) => block).filter(({ generatorPublicKey }) => generatorPublicKey === publicKey);
+  const forgedFees = sum(forged.map(({ totalFee }) => totalFee));
+  const forgedRewards = sum(forged.map(({ reward }) => reward));
+  const last = forged.at(-1);
+  return {
+    username,
+    address: draft.address,
+    publicKey,
+    voteBalance,
+    rank: state.ranks.get(publicKey) ?? null,
+    approval: approvalOf(voteBalance, supplyOf(state)),
+    producedBlocks: forged.length,
+    forgedFees,
+    forgedRewards,
+    forgedTotal: forgedFees + forgedRewards,
+    lastBlock: last === undefined ? null : { id: last.id, height: last.height, timestamp: last.timestamp },
+    resigned: draft.resigned,
+    vote: draft.vote,
+    balance: draft.balance,
+  };
+};
+
+export const delegatesOf = (state: State): Delegate[] =>
+  [...state.drafts.values()].flatMap((draft) => (draft.username === null ? [] : [delegateOf(draft, draft.username, state)]));
+
+export const walletsOf = (state: State, delegates: Delegate[]): Wallet[] => {
+  const byAddress = new Map(delegates.map((delegate) => [delegate.address, delegate]));
+  return [...state.drafts.values()].map((draft) => {
+    const delegate = byAddress.get(draft.address);
+    return {
+      ...draft,
+      isDelegate: delegate !== undefined,
+      voteBalance: delegate?.voteBalance ?? 0n,
+      producedBlocks: delegate?.producedBlocks ?? 0,
+    };
+  });
+};
+
+export const transactionsOf = ({ blocks }: State): Transaction[] => blocks.flatMap(({ transactions }) => transactions);
+
+/** Ranks every delegate anew, and says who forges in the round that begins. */
+const endRound = (state: State): State => {
+  const { height } = tipOf(state);
+  const ranked = rankDelegates(delegatesOf(state));
+  const rounds = new Map(state.rounds);
+  const numbers = height === 1 ? [roundOf(1, state.rules.milestones), roundOf(2, state.rules.milestones)] : [roundOf(height + 1, state.rules.milestones)];
+  for (const { round, activeDelegates } of numbers) {
+    rounds.set(
+      round,
+      ranked.slice(0, activeDelegates).map(({ publicKey, username, voteBalance }) => ({ publicKey, username, voteBalance })),
+    );
+  }
+  return { ...state, rounds, ranks: new Map(ranked.map(({ publicKey }, index) => [publicKey, index + 1])) };
+};
+
+const chains = (data: BlockData, { blocks }: State): boolean => {
+  const last = blocks.at(-1)?.block;
+  return last === undefined ? data.height === 1 : data.height === last.height + 1 && data.previousBlock === last.id;
+};
+
+/** The state after one more block. */
+export const withBlock = (state: State, data: BlockData): State => {
+  if (!chains(data, state)) throw new Error(`block ${data.height} does not follow the tip`);
+  const full = state.rules.parseBlock(data);
+  const changes = applyBlock(full, { wallet: (address) => state.drafts.get(address), lock: (id) => state.locks.get(id) }, state.rules);
+
+  const drafts = new Map(state.drafts);
+  for (const [address, { after }] of changes.wallets) drafts.set(address, after);
+  const locks = new Map(state.locks);
+  for (const [id, { after }] of changes.locks) {
+    if (after === undefined) locks.delete(id);
+    else locks.set(id, after);
+  }
+  const next = { ...state, drafts, locks, blocks: [...state.blocks, full] };
+  return endsRound(full.block.height, state.rules.milestones) ? endRound(next) : next;
+};
