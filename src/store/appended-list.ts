@@ -1,0 +1,40 @@
+import type { Journal } from "./journal.js";
+import type { Reading } from "./reading.js";
+import type { Sequence } from "./sequence.js";
+
+/**
+ * Lists that only grow at their end: entry n of an owner's list lies under (list, owner, n), so any page is one seek away.
+ * How long a list is stands with its owner.
+ */
+
+const entryKey = (list: number, owner: number, ordinal: number): Buffer => {
+  const key = Buffer.allocUnsafe(9);
+  key[0] = list;
+  key.writeUInt32BE(owner, 1);
+  key.writeUInt32BE(ordinal, 5);
+  return key;
+};
+
+const entry = (number: number): Buffer => {
+  const value = Buffer.allocUnsafe(4);
+  value.writeUInt32BE(number);
+  return value;
+};
+
+export const appendToList = (journal: Journal, list: number, owner: number, length: number, number: number): void => {
+  journal.insert("lists", entryKey(list, owner, length), entry(number));
+};
+
+export const listSequence = (reading: Reading, list: number, owner: number, length: number): Sequence<number> => ({
+  total: length,
+  slice: (offset, limit) => {
+    const end = Math.min(length, offset + limit);
+    if (offset >= end) return [];
+    if (end - offset === 1) return [(reading.get("lists", entryKey(list, owner, offset)) as Buffer).readUInt32BE(0)];
+    const numbers: number[] = [];
+    for (const { value } of reading.range("lists", { start: entryKey(list, owner, offset), end: entryKey(list, owner, end) })) {
+      numbers.push((value as Buffer).readUInt32BE(0));
+    }
+    return numbers;
+  },
+});

@@ -1,0 +1,167 @@
+import type { Block, Lock, Tip, Transaction } from "../../types/chain.js";
+import type { WalletDraft } from "../../types/transaction-type.js";
+
+/** Records as they lie in the store: the values of a fixed list of members, so that no record repeats their names. */
+
+/** A wallet, its number, and how long its lists are. */
+export interface WalletRecord extends WalletDraft {
+  /** From 0, in the order in which wallets came to be. */
+  number: number;
+  sent: number;
+  received: number;
+  owned: number;
+  voted: number;
+}
+
+/** What a delegate is beyond its wallet. */
+export interface DelegateRecord {
+  address: string;
+  publicKey: string;
+  voteBalance: bigint;
+  producedBlocks: number;
+  forgedFees: bigint;
+  forgedRewards: bigint;
+  lastBlock: Tip | null;
+}
+
+/** Fees of one type in one hour. */
+export interface FeeRecord {
+  count: number;
+  sum: bigint;
+  min: bigint;
+  max: bigint;
+}
+
+/** What is known of the chain as a whole. */
+export interface StateRecord {
+  tip: Tip;
+  supply: bigint;
+  transactions: number;
+  wallets: number;
+  /** Kind number -> transactions of that kind. */
+  kinds: Record<string, number>;
+}
+
+export interface Codec<T> {
+  pack(value: T): unknown[];
+  unpack(values: unknown[]): T;
+}
+
+/** Members that are undefined are absent again after unpacking; trailing ones take no room. */
+const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Codec<T> => ({
+  pack: (value) => {
+    const values: unknown[] = members.map((member) => value[member]);
+    while (values.length > 0 && values[values.length - 1] === undefined) values.pop();
+    return values;
+  },
+  unpack: (values) => {
+    const value: Record<string, unknown> = {};
+    for (let i = 0; i < values.length; i++) {
+      const member = members[i];
+      if (member !== undefined && values[i] !== undefined) value[member] = values[i];
+    }
+    return value as T;
+  },
+});
+
+export const blockCodec = codecOf<Block>([
+  "id",
+  "version",
+  "height",
+  "timestamp",
+  "previousBlock",
+  "numberOfTransactions",
+  "totalAmount",
+  "totalFee",
+  "reward",
+  "payloadLength",
+  "payloadHash",
+  "generatorPublicKey",
+  "blockSignature",
+]);
+
+export const transactionCodec = codecOf<Transaction>([
+  "id",
+  "version",
+  "typeGroup",
+  "type",
+  "timestamp",
+  "senderPublicKey",
+  "senderId",
+  "amount",
+  "fee",
+  "blockId",
+  "blockHeight",
+  "sequence",
+  "recipientId",
+  "signature",
+  "nonce",
+  "network",
+  "expiration",
+  "vendorField",
+  "asset",
+  "secondSignature",
+  "signatures",
+]);
+
+export const walletCodec = codecOf<WalletRecord>([
+  "address",
+  "number",
+  "publicKey",
+  "balance",
+  "nonce",
+  "sent",
+  "received",
+  "owned",
+  "voted",
+  "vote",
+  "username",
+  "secondPublicKey",
+  "lockedBalance",
+  "resigned",
+  "multiSignature",
+]);
+
+export const delegateCodec = codecOf<DelegateRecord>([
+  "address",
+  "publicKey",
+  "voteBalance",
+  "producedBlocks",
+  "forgedFees",
+  "forgedRewards",
+  "lastBlock",
+]);
+
+export const lockCodec = codecOf<Lock>([
+  "lockId",
+  "senderPublicKey",
+  "senderId",
+  "recipientId",
+  "amount",
+  "secretHash",
+  "timestamp",
+  "expiration",
+  "vendorField",
+]);
+
+export const feeCodec = codecOf<FeeRecord>(["count", "sum", "min", "max"]);
+
+export const stateCodec = codecOf<StateRecord>(["tip", "supply", "transactions", "wallets", "kinds"]);
+
+/** A delegate's place in a ranking. */
+export interface RankedDelegate {
+  publicKey: string;
+  username: string;
+  voteBalance: bigint;
+}
+
+export const rankingCodec: Codec<RankedDelegate[]> = {
+  pack: (ranking) => ranking.map(({ publicKey, username, voteBalance }) => [Buffer.from(publicKey, "hex"), username, voteBalance]),
+  unpack: (values) =>
+    (values as [Uint8Array, string, bigint][]).map(([publicKey, username, voteBalance]) => ({
+      publicKey: Buffer.from(publicKey).toString("hex"),
+      username,
+      voteBalance,
+    })),
+};
+

@@ -1,0 +1,87 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Database, open, type RootDatabase } from "lmdb";
+import { PorticoError } from "../errors.js";
+import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
+
+export type StoreDatabase = Database<unknown, Buffer>;
+export type StoreDatabases = Record<DatabaseName, StoreDatabase>;
+
+/** An open LMDB environment with its databases. */
+export interface Environment {
+  readonly path: string;
+  readonly root: RootDatabase<unknown, Buffer>;
+  readonly db: StoreDatabases;
+  close(): Promise<void>;
+}
+
+interface Format {
+  schema: number;
+  nethash: string;
+}
+
+const formatKey = textKey("format");
+
+/** Room for the store's own databases and for those of rooms that share the environment. */
+const maxDatabases = 64;
+
+const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases => {
+  const opened = Object.entries(databases).map(([name, kind]) => [
+    name,
+    root.openDB<unknown, Buffer>({
+      name,
+      keyEncoding: "binary",
+      ...(kind === "raw"
+        ? { encoding: "binary" as const }
+        : { encoding: "msgpack" as const, encoder: { useRecords: false, useBigIntExtension: true, moreTypes: false } as never }),
+    }),
+  ]);
+  return Object.fromEntries(opened) as StoreDatabases;
+};
+
+const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path">, nethash: string, readOnly: boolean): void => {
+  const found = db.meta.get(formatKey) as Format | undefined;
+  if (found === undefined) {
+    if (readOnly) throw new PorticoError("STORE_FOREIGN", `${path} holds no Portico store`);
+    if (db.blocks.getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} holds blocks but does not say of which network`);
+    root.transactionSync(() => db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
+    return;
+  }
+  if (found.schema !== schemaVersion) {
+    throw new PorticoError(
+      "STORE_FOREIGN",
+      `${path} was written in layout ${found.schema}, this version reads layout ${schemaVersion}: move the folder away and the store is built anew from the block source`,
+    );
+  }
+  if (found.nethash !== nethash) {
+    throw new PorticoError("STORE_FOREIGN", `${path} belongs to the network ${found.nethash}, not to ${nethash}`);
+  }
+};
+
+const openRoot = (dataDir: string, path: string, readOnly: boolean): RootDatabase<unknown, Buffer> => {
+  try {
+    if (!readOnly) mkdirSync(dataDir, { recursive: true });
+    return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly });
+  } catch (cause) {
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+};
+
+/**
+ * Opens, or makes, the environment `chain.mdb` in a folder.
+ * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; the folder is then as it was.
+ */
+export const openEnvironment = (dataDir: string, nethash: string, { readOnly = false } = {}): Environment => {
+  const path = join(dataDir, "chain.mdb");
+  const root = openRoot(dataDir, path, readOnly);
+  try {
+    const db = openDatabases(root);
+    const environment = { path, root, db, close: () => root.close() };
+    checkFormat(environment, nethash, readOnly);
+    return environment;
+  } catch (cause) {
+    void root.close();
+    if (cause instanceof PorticoError) throw cause;
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+};

@@ -1,0 +1,131 @@
+/**
+ * The registry of what lies where in the LMDB environment: databases by name, and how their keys are written.
+ * Keys are bytes that compare as what they stand for; nobody else makes one.
+ */
+
+/** Changes with every change of layout. A store of another number is not read. */
+export const schemaVersion = 1;
+
+/** Databases. `record`s are MessagePack, `raw` values are bytes. */
+export const databases = {
+  /** What is known of the whole: `format`, `state`, `ranking`. */
+  meta: "record",
+  /** Height -> block. */
+  blocks: "record",
+  /** Block id -> height. */
+  blockHeights: "raw",
+  /** Height -> number of its first transaction, and how many it has. */
+  blockTransactions: "raw",
+  /** Number of a transaction in the chain, from 0 -> transaction. */
+  transactions: "record",
+  /** Transaction id -> number. */
+  transactionNumbers: "raw",
+  /** Address -> wallet. */
+  wallets: "record",
+  /** Public key -> address. */
+  publicKeys: "raw",
+  /** Username -> address. */
+  usernames: "raw",
+  /** Second public key + address -> nothing. */
+  secondPublicKeys: "raw",
+  /** Public key -> what a delegate is beyond its wallet. */
+  delegates: "record",
+  /** Round -> its active delegates by rank. */
+  rounds: "record",
+  /** Lock transaction id -> open lock. */
+  locks: "record",
+  /** Hour, group, type -> fees paid in that hour. */
+  fees: "record",
+  /** Appended lists: list, owner, ordinal -> number. */
+  lists: "raw",
+  /** Counted sets: set, level, key -> value (level 0) or count. */
+  sets: "raw",
+  /** Height -> what to put back to revert that block. */
+  undo: "record",
+} as const;
+
+export type DatabaseName = keyof typeof databases;
+
+/** Appended lists; the owner's number of entries is kept with the owner. */
+export const lists = {
+  /** By wallet number: transactions it sent. */
+  sent: 1,
+  /** By wallet number: transactions it is a recipient of. */
+  received: 2,
+  /** By wallet number: both of the above, each transaction once. */
+  owned: 3,
+  /** By wallet number: votes it cast. */
+  voted: 4,
+  /** By kind number (see `kindNumber`): transactions. */
+  kind: 5,
+  /** By wallet number of the generator: heights. */
+  forged: 6,
+} as const;
+
+/** Counted sets. */
+export const sets = {
+  walletsByBalance: 1,
+  walletsByAddress: 2,
+  walletsByPublicKey: 3,
+  /** Delegate's wallet number, then as `walletsByBalance`. */
+  votersByBalance: 4,
+  transactionsByTimestamp: 10,
+  transactionsByAmount: 11,
+  transactionsByFee: 12,
+  transactionsById: 13,
+  blocksByVersion: 20,
+  blocksById: 21,
+  blocksByNumberOfTransactions: 22,
+  blocksByTotalAmount: 23,
+  blocksByTotalFee: 24,
+  blocksByReward: 25,
+  blocksByPayloadLength: 26,
+} as const;
+
+export const textKey = (value: string): Buffer => Buffer.from(value, "utf8");
+
+export const numberKey = (value: number): Buffer => {
+  const key = Buffer.allocUnsafe(4);
+  key.writeUInt32BE(value);
+  return key;
+};
+
+/** Ids and public keys are hex in lower case nearly always: half as long as bytes. Anything else keeps its own letters. */
+export const idKey = (id: string): Buffer => (/^(?:[0-9a-f]{2}){32,33}$/.test(id) ? Buffer.from(id, "hex") : Buffer.from(`~${id}`, "utf8"));
+
+/** Signed, any size, in order: one byte for sign and length, then the magnitude, inverted below zero. */
+export const amountKey = (value: bigint): Buffer => {
+  const magnitude = (value < 0n ? -value : value).toString(16);
+  const digits = Buffer.from(magnitude.length % 2 === 0 ? magnitude : `0${magnitude}`, "hex");
+  const key = Buffer.allocUnsafe(1 + digits.length);
+  key[0] = value < 0n ? 0x80 - digits.length : 0x80 + digits.length;
+  for (let i = 0; i < digits.length; i++) key[i + 1] = value < 0n ? ~(digits[i] ?? 0) & 0xff : (digits[i] ?? 0);
+  return key;
+};
+
+/** The wire kind of a transaction as one number: group (16 bits), type (12), version (4). */
+export const kindNumber = ({ typeGroup, type, version }: { typeGroup: number; type: number; version: number }): number =>
+  ((typeGroup & 0xffff) << 16 | (type & 0xfff) << 4 | (version & 0xf)) >>> 0;
+
+export const kindOfNumber = (kind: number): { typeGroup: number; type: number; version: number } => ({
+  typeGroup: kind >>> 16,
+  type: (kind >>> 4) & 0xfff,
+  version: kind & 0xf,
+});
+
+/** Seconds in a bucket of fee statistics. */
+export const feeBucketSeconds = 3600;
+
+export const feeKey = (bucket: number, typeGroup: number, type: number): Buffer => {
+  const key = Buffer.allocUnsafe(10);
+  key.writeUInt32BE(bucket);
+  key.writeUInt32BE(typeGroup, 4);
+  key.writeUInt16BE(type, 8);
+  return key;
+};
+
+export const parseFeeKey = (key: Buffer): { bucket: number; typeGroup: number; type: number } => ({
+  bucket: key.readUInt32BE(0),
+  typeGroup: key.readUInt32BE(4),
+  type: key.readUInt16BE(8),
+});

@@ -1,0 +1,23 @@
+import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
+import type { Environment } from "./environment.js";
+import type { DatabaseName } from "./keys.js";
+
+/**
+ * Reads of one state: all through one LMDB read transaction, or, while a block is being written, through the write
+ * transaction that is open.
+ */
+export interface Reading {
+  get(database: DatabaseName, key: Buffer): unknown;
+  /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
+  range(database: DatabaseName, options: RangeOptions): Iterable<{ key: Buffer; value: unknown }>;
+  keys(database: DatabaseName, options: RangeOptions): Iterable<Buffer>;
+}
+
+export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
+  const within = transaction === undefined ? {} : { transaction };
+  return {
+    get: (database, key) => db[database].get(key, within),
+    range: (database, options) => db[database].getRange({ ...options, ...within }),
+    keys: (database, options) => db[database].getKeys({ ...options, ...within }),
+  };
+};

@@ -1,0 +1,89 @@
+import type { Tip } from "../../types/chain.js";
+import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import type { FullBlock } from "../chain/block.js";
+import type { ChainRules } from "../chain/rules.js";
+import { type DelegateList, readDelegates } from "./delegate-list.js";
+import { type Environment, openEnvironment } from "./environment.js";
+import { createReading } from "./reading.js";
+import { readState } from "./records.js";
+import { createSnapshot } from "./snapshot.js";
+import { createWriter } from "./writer.js";
+
+/** A block that the store has just taken in, or out. */
+export interface StoreChange {
+  kind: "applied" | "reverted";
+  full: FullBlock;
+}
+
+export interface StoreOptions {
+  /** Folder of the LMDB environment. */
+  dataDir: string;
+  /** Blocks that can be reverted at the most. */
+  undoBlocks: number;
+  /** Opens the store of another process, which alone writes it. */
+  readOnly?: boolean;
+}
+
+export interface StoreNeeds {
+  rules: ChainRules;
+  /** Called inside the write transaction of each change: what it writes is committed with the block, or not at all. */
+  within?(change: StoreChange): void;
+}
+
+/** The LMDB store: a ChainAdapter, and the writing of blocks. */
+export interface Store extends ChainAdapter {
+  readonly environment: Environment;
+  snapshot(): ChainSnapshot | undefined;
+  tip(): Tip | undefined;
+  /**
+   * Writes blocks on the tip, in one LMDB transaction: all of them, or none.
+   * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID
+   */
+  apply(blocks: readonly FullBlock[]): void;
+  /** Takes the tip out. @throws PorticoError STORE_UNDO_EXHAUSTED */
+  revert(): void;
+  stop(): Promise<void>;
+}
+
+/** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN */
+export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds): Store => {
+  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { readOnly: options.readOnly ?? false });
+  const writer = createWriter(environment, rules, options);
+  let delegatesAt: { tipId: string; list: DelegateList } | undefined;
+
+  const snapshot = (): ChainSnapshot | undefined => {
+    const transaction = environment.root.useReadTransaction();
+    const reading = createReading(environment, transaction);
+    const state = readState(reading);
+    if (state === undefined) {
+      transaction.done();
+      return undefined;
+    }
+    const delegates = (): DelegateList => {
+      if (delegatesAt?.tipId !== state.tip.id) delegatesAt = { tipId: state.tip.id, list: readDelegates(reading, state) };
+      return delegatesAt.list;
+    };
+    return createSnapshot({ reading, state, rules, delegates, transaction });
+  };
+
+  return {
+    environment,
+    snapshot,
+    tip: () => readState(createReading(environment))?.tip,
+    apply: (blocks) => {
+      environment.root.transactionSync(() => {
+        for (const full of blocks) {
+          writer.apply(full);
+          within?.({ kind: "applied", full });
+        }
+      });
+    },
+    revert: () => {
+      environment.root.transactionSync(() => {
+        const full = writer.revert();
+        if (full !== undefined) within?.({ kind: "reverted", full });
+      });
+    },
+    stop: () => environment.close(),
+  };
+};

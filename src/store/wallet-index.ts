@@ -1,0 +1,62 @@
+import type { WalletRecord } from "./codec.js";
+import { insertCounted, removeCounted } from "./counted-set.js";
+import type { Journal } from "./journal.js";
+import { amountKey, idKey, numberKey, sets, textKey } from "./keys.js";
+import type { Reading } from "./reading.js";
+
+/**
+ * Where a wallet stands in each ordered set. One row a set: the key that a state of the wallet has there, or undefined where
+ * it is not in it. A changed wallet moves in those sets only whose key changed.
+ */
+
+const balanceDescending = ({ balance, address }: WalletRecord): Buffer => Buffer.concat([amountKey(-balance), textKey(address)]);
+
+/** Wallets without a public key come after those with one. */
+export const publicKeyPart = { known: Buffer.from([0]), unknown: Buffer.from([1]), end: Buffer.from([2]) };
+
+const publicKeyAscending = ({ publicKey, address }: WalletRecord): Buffer =>
+  publicKey === null ? Buffer.concat([publicKeyPart.unknown, textKey(address)]) : Buffer.concat([publicKeyPart.known, idKey(publicKey)]);
+
+interface WalletSet {
+  set: number;
+  key(wallet: WalletRecord, delegateNumber: (publicKey: string) => number | undefined): Buffer | undefined;
+}
+
+const walletSets: readonly WalletSet[] = [
+  { set: sets.walletsByAddress, key: ({ address }) => textKey(address) },
+  { set: sets.walletsByBalance, key: balanceDescending },
+  { set: sets.walletsByPublicKey, key: publicKeyAscending },
+  {
+    set: sets.votersByBalance,
+    key: (wallet, delegateNumber) => {
+      const delegate = wallet.vote === null ? undefined : delegateNumber(wallet.vote);
+      return delegate === undefined ? undefined : Buffer.concat([numberKey(delegate), balanceDescending(wallet)]);
+    },
+  },
+];
+
+/** Moves a wallet in every set, from where `before` stands to where `after` does. */
+export const indexWallet = (
+  journal: Journal,
+  reading: Reading,
+  before: WalletRecord | undefined,
+  after: WalletRecord,
+  delegateNumber: (publicKey: string) => number | undefined,
+): void => {
+  const value = textKey(after.address);
+  for (const { set, key } of walletSets) {
+    const old = before === undefined ? undefined : key(before, delegateNumber);
+    const now = key(after, delegateNumber);
+    if (old !== undefined && now !== undefined && old.equals(now)) continue;
+    if (old !== undefined) removeCounted(journal, reading, set, old);
+    if (now !== undefined) insertCounted(journal, reading, set, now, value);
+  }
+  if (after.publicKey !== null && before?.publicKey !== after.publicKey) journal.put("publicKeys", idKey(after.publicKey), value);
+  if (after.username !== null && before?.username !== after.username) journal.put("usernames", textKey(after.username), value);
+  if (before?.secondPublicKey !== after.secondPublicKey) {
+    if (before !== undefined && before.secondPublicKey !== null) journal.remove("secondPublicKeys", secondPublicKeyEntry(before.secondPublicKey, after.address));
+    if (after.secondPublicKey !== null) journal.put("secondPublicKeys", secondPublicKeyEntry(after.secondPublicKey, after.address), value);
+  }
+};
+
+export const secondPublicKeyEntry = (publicKey: string, address: string): Buffer => Buffer.concat([idKey(publicKey), textKey(address)]);
