@@ -4,6 +4,7 @@ import type { FullBlock } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { type DelegateList, readDelegates } from "./delegate-list.js";
 import { type Environment, openEnvironment } from "./environment.js";
+import { textKey } from "./keys.js";
 import { createReading } from "./reading.js";
 import { readState } from "./records.js";
 import { createSnapshot } from "./snapshot.js";
@@ -42,8 +43,13 @@ export interface Store extends ChainAdapter {
   apply(blocks: readonly FullBlock[]): void;
   /** Takes the tip out. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): void;
+  /** Whether the store ever reached the end of the chain it was first built from. Until then it answers nothing. */
+  isComplete(): boolean;
+  markComplete(): void;
   stop(): Promise<void>;
 }
+
+const completeKey = textKey("complete");
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN */
 export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds): Store => {
@@ -84,6 +90,8 @@ export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds
         if (full !== undefined) within?.({ kind: "reverted", full });
       });
     },
+    isComplete: () => environment.db.meta.get(completeKey) === true,
+    markComplete: () => void environment.root.transactionSync(() => environment.db.meta.putSync(completeKey, true)),
     stop: () => environment.close(),
   };
 };

@@ -1,0 +1,243 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { BlockData, BlockSource, HostEvents, IndexingProgress } from "../../types/events.js";
+import type { Clock, Logger } from "../../types/node-context.js";
+import { type FullBlock, parseBlockHeader } from "../chain/block.js";
+import type { ChainRules } from "../chain/rules.js";
+import { PorticoError } from "../errors.js";
+import type { Store } from "./store.js";
+
+export interface FollowerNeeds {
+  store: Store;
+  rules: ChainRules;
+  events: HostEvents;
+  source: BlockSource | undefined;
+  logger: Logger;
+  clock: Clock;
+  onProgress: ((progress: IndexingProgress) => void) | undefined;
+}
+
+/** Keeps the store at the host's tip. */
+export interface Follower {
+  /**
+   * Writes genesis into an empty store and reads what is missing from the block source. Resolves when the store can be
+   * asked: at once when it was complete before, else when it has reached the end of the source.
+   * @throws PorticoError when the first reading of the chain fails; the store keeps every good block before that.
+   */
+  start(): Promise<void>;
+  /** Resolves when all that the host has emitted so far is written, or has been found not to be writable. */
+  settled(): Promise<void>;
+  /** What keeps a block from being written, while something does. */
+  problem(): string | undefined;
+  /** Whether the store was ever complete. */
+  isReady(): boolean;
+  stop(): Promise<void>;
+}
+
+/** Blocks asked of the source at a time. */
+const readSize = 500;
+/** Milliseconds that one write may keep the process from answering. */
+const writeBudget = 40;
+/** Milliseconds between a failure and the next try: doubled each time up to the last. */
+const retryDelay = { first: 100, last: 60_000 };
+/** Tries closer together than this (milliseconds) are no trouble yet: hosts tell of a block before their database has it. */
+const patience = 2_000;
+/** Milliseconds between two reports of progress. */
+const progressInterval = 1_000;
+
+export const createFollower = ({ store, rules, events, source, logger, clock, onProgress }: FollowerNeeds): Follower => {
+  let queue: Promise<void> = Promise.resolve();
+  let stopped = false;
+  let problem: string | undefined;
+  let delay = retryDelay.first;
+  let retry: NodeJS.Timeout | undefined;
+
+  /** One thing at a time, in the order in which it came. A failure is told and tried again, never thrown to the host. */
+  const enqueue = (work: () => Promise<void>): void => {
+    queue = queue.then(async () => {
+      if (stopped) return;
+      try {
+        await work();
+        problem = undefined;
+        delay = retryDelay.first;
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
+        if (delay < patience) logger.debug(told);
+        else {
+          problem = message;
+          logger.error(told);
+        }
+        scheduleRetry();
+      }
+    });
+  };
+
+  const scheduleRetry = (): void => {
+    clearTimeout(retry);
+    retry = setTimeout(() => enqueue(catchUp), delay);
+    retry.unref();
+    delay = Math.min(delay * 2, retryDelay.last);
+  };
+
+  const applyAll = createBatchedApply(store, () => stopped);
+
+  /** Takes out what the source does not have any more, then writes what it has beyond the tip. */
+  const catchUp = async (): Promise<void> => {
+    if (source === undefined) return;
+    const progress = createProgress(source, clock, onProgress);
+    while (!stopped) {
+      const tip = store.tip();
+      const from = tip?.height ?? 1;
+      const read = await source.read(from, readSize);
+      const known = read[0];
+      if (known === undefined) return;
+      if (tip !== undefined && known.height === tip.height && known.id !== tip.id) {
+        if (tip.height === 1) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${known.id}, this network's genesis is ${tip.id}`);
+        logger.info(`block ${tip.height} (${tip.id}) is no longer in the host's chain: taken out`);
+        store.revert();
+        continue;
+      }
+      const beyond = tip === undefined ? read : read.filter(({ height }) => height > tip.height);
+      if (beyond.length === 0) return;
+      await applyAll(beyond.map(rules.parseBlock), progress);
+    }
+  };
+
+  /** A header that follows the tip and brings all its transactions needs no source. */
+  const directly = (data: BlockData): FullBlock | undefined => {
+    const tip = store.tip();
+    const header = parseBlockHeader(data);
+    if (tip === undefined || header.height !== tip.height + 1 || header.previousBlock !== tip.id) return undefined;
+    return (data.transactions?.length ?? 0) === header.numberOfTransactions ? rules.parseBlock(data) : undefined;
+  };
+
+  const isKnown = ({ id, height }: BlockData): boolean => {
+    const chain = store.snapshot();
+    try {
+      const block = chain?.block({ height });
+      return block !== undefined && !(block instanceof Promise) && block.id === id;
+    } finally {
+      chain?.release?.();
+    }
+  };
+
+  const onApplied = (payload?: unknown): void => {
+    const data = payload as BlockData;
+    enqueue(async () => {
+      if (isKnown(data)) return;
+      const full = directly(data);
+      if (full !== undefined) {
+        store.apply([full]);
+        return;
+      }
+      await catchUp();
+      if ((store.tip()?.height ?? 0) < data.height) throw missing(data);
+    });
+  };
+
+  const missing = ({ height, id }: BlockData): PorticoError =>
+    new PorticoError(
+      "BLOCK_DOES_NOT_CHAIN",
+      source === undefined
+        ? `block ${height} (${id}) does not follow the tip, or came without its transactions, and there is no block source to ask`
+        : `the block source does not have block ${height} (${id}), which the host has applied`,
+    );
+
+  const onReverted = (payload?: unknown): void => {
+    const data = payload as BlockData;
+    enqueue(async () => {
+      const tip = store.tip();
+      if (tip === undefined || data.height > tip.height) return;
+      if (data.id === tip.id && tip.height > 1) store.revert();
+      else await catchUp();
+    });
+  };
+
+  return {
+    start: async () => {
+      events.on("block.applied", onApplied);
+      events.on("block.reverted", onReverted);
+      if (store.tip() === undefined) store.apply([rules.parseBlock(rules.network.genesisBlock)]);
+      if (store.isComplete()) {
+        enqueue(catchUp);
+        return;
+      }
+      const first = catchUp();
+      queue = first.catch(() => undefined);
+      await first;
+      if (!stopped) store.markComplete();
+    },
+    settled: async () => {
+      let last: Promise<void> | undefined;
+      while (last !== queue) {
+        last = queue;
+        await last;
+      }
+    },
+    problem: () => problem,
+    isReady: () => store.isComplete(),
+    stop: async () => {
+      stopped = true;
+      events.off("block.applied", onApplied);
+      events.off("block.reverted", onReverted);
+      clearTimeout(retry);
+      await queue;
+    },
+  };
+};
+
+/**
+ * Writes blocks in batches that keep to the budget, and lets the process breathe between them. When a batch fails, its
+ * blocks are written one by one, so that the store ends with the last good one.
+ */
+const createBatchedApply = (store: Store, isStopped: () => boolean) => {
+  let size = 10;
+  return async (blocks: readonly FullBlock[], progress: Progress): Promise<void> => {
+    for (let from = 0; from < blocks.length && !isStopped(); ) {
+      const batch = blocks.slice(from, from + size);
+      const before = performance.now();
+      try {
+        store.apply(batch);
+      } catch (error) {
+        if (batch.length === 1) throw error;
+        for (const block of batch) store.apply([block]);
+      }
+      const spent = performance.now() - before;
+      if (spent < writeBudget / 2) size = Math.min(readSize, size * 2);
+      else if (spent > writeBudget) size = Math.max(1, Math.floor(size / 2));
+      from += batch.length;
+      progress.tell(batch.length, store);
+      await nextTurn();
+    }
+  };
+};
+
+interface Progress {
+  tell(blocks: number, store: Store): void;
+}
+
+const createProgress = (source: BlockSource, clock: Clock, onProgress: FollowerNeeds["onProgress"]): Progress => {
+  const start = clock.now();
+  let [told, total, target] = [start, 0, undefined as number | undefined];
+  if (onProgress !== undefined) {
+    void Promise.resolve(source.height?.()).then(
+      (height) => (target = height),
+      () => undefined,
+    );
+  }
+  return {
+    tell: (blocks, store) => {
+      total += blocks;
+      const now = clock.now();
+      const tip = store.tip();
+      if (onProgress === undefined || tip === undefined || (now - told < progressInterval && tip.height !== target)) return;
+      told = now;
+      const blocksPerSecond = total / Math.max(0.001, (now - start) / 1000);
+      onProgress({
+        tip,
+        blocksPerSecond,
+        ...(target === undefined ? {} : { target, secondsLeft: Math.max(0, target - tip.height) / blocksPerSecond }),
+      });
+    },
+  };
+};
