@@ -66,8 +66,11 @@ const isEmpty = (asset: object): boolean => Object.keys(asset).length === 0;
 
 const voteType = 3;
 
-const parseTransaction = (data: TransactionData, sequence: number, block: Block, addressOf: (publicKey: string) => string): Transaction => {
-  const at = `block ${block.height}, transaction ${sequence} (${String(data.id)})`;
+/** A transaction in no block yet: it has no place, and of version 2 no time. */
+export type UnconfirmedTransaction = Omit<Transaction, "timestamp" | "blockId" | "blockHeight" | "sequence"> & { timestamp?: number };
+
+/** Reads a transaction as hosts and files carry it; `at` names it in errors. @throws PorticoError BLOCK_INVALID */
+export const parseTransaction = (data: TransactionData, at: string, addressOf: (publicKey: string) => string): UnconfirmedTransaction => {
   const senderPublicKey = key(data.senderPublicKey, `${at}: senderPublicKey`);
   const senderId = addressOf(senderPublicKey);
   const version = data.version ?? 1;
@@ -80,7 +83,7 @@ const parseTransaction = (data: TransactionData, sequence: number, block: Block,
     ...optional("network", data.network),
     typeGroup,
     type,
-    timestamp: version === 1 && data.timestamp !== undefined ? data.timestamp : block.timestamp,
+    ...optional("timestamp", version === 1 ? data.timestamp : undefined),
     ...optional("nonce", data.nonce === undefined || data.nonce === null ? undefined : amount(data.nonce, `${at}: nonce`)),
     senderPublicKey,
     senderId,
@@ -93,11 +96,16 @@ const parseTransaction = (data: TransactionData, sequence: number, block: Block,
     ...optional("secondSignature", data.secondSignature ?? data.signSignature),
     ...optional("signatures", data.signatures),
     ...optional("expiration", data.expiration),
-    blockId: block.id,
-    blockHeight: block.height,
-    sequence,
   };
 };
+
+const place = (transaction: UnconfirmedTransaction, sequence: number, block: Block): Transaction => ({
+  ...transaction,
+  timestamp: transaction.timestamp ?? block.timestamp,
+  blockId: block.id,
+  blockHeight: block.height,
+  sequence,
+});
 
 /** Reads a whole block. @throws PorticoError BLOCK_INVALID naming block, transaction and member. */
 export const parseBlock = (data: BlockData, addressOf: (publicKey: string) => string): FullBlock => {
@@ -106,5 +114,8 @@ export const parseBlock = (data: BlockData, addressOf: (publicKey: string) => st
   if (given.length !== block.numberOfTransactions) {
     throw broken(`block ${block.height} says ${block.numberOfTransactions} transactions and carries ${given.length}`);
   }
-  return { block, transactions: given.map((transaction, sequence) => parseTransaction(transaction, sequence, block, addressOf)) };
+  const transactions = given.map((transaction, sequence) =>
+    place(parseTransaction(transaction, `block ${block.height}, transaction ${sequence} (${String(transaction.id)})`, addressOf), sequence, block),
+  );
+  return { block, transactions };
 };

@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { TObject, TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 
 /**
@@ -25,7 +25,8 @@ export interface Scope {
   release?(): void;
 }
 
-type Input<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
+/** `Schema["static"]` and not `Static<Schema>`: the same type, which the compiler gets through for nested schemas too. */
+type Input<Schema> = Schema extends TSchema ? Schema["static"] : undefined;
 
 interface RouteCommon<Path, Query, Body> {
   method: "GET" | "POST" | "PUT" | "DELETE";
@@ -68,7 +69,7 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
   status?: number;
   /** Schema of the whole body, envelope included. */
   reply: Reply;
-  answer(request: Request<Path, Query, Body>, state: State): MaybePromise<Static<Reply>>;
+  answer(request: Request<Path, Query, Body>, state: State): MaybePromise<Reply["static"]>;
 }
 
 /** A route that answers with a page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
@@ -76,7 +77,7 @@ export interface ListRoute<State extends Scope, Path, Query, Body, Item extends 
   kind: "list";
   /** Schema of one item of `data`. */
   item: Item;
-  answer(request: Request<Path, Query, Body> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<Static<Item>>>;
+  answer(request: Request<Path, Query, Body> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<Item["static"]>>;
 }
 
 /** Any route, its own types forgotten: what tables of routes hold. */

@@ -1,0 +1,64 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { NodeInfo } from "../../../types/node-context.js";
+import type { ChainRules } from "../../chain/rules.js";
+import { ConstantsResource, presentConstants } from "./constants.js";
+import { Ports } from "./peer.js";
+
+const DynamicFees = Type.Object({
+  enabled: Type.Boolean(),
+  minFeePool: Type.Integer({ description: "Fee a byte below which the pool takes no transaction." }),
+  minFeeBroadcast: Type.Integer({ description: "Fee a byte below which no transaction is passed on." }),
+  addonBytes: Type.Unsafe<Record<string, number>>({
+    type: "object",
+    additionalProperties: { type: "integer" },
+    description: "Bytes added to a transaction's own for its least fee, by key of the transaction type.",
+  }),
+});
+
+export const NodeConfigurationResource = Type.Object(
+  {
+    core: Type.Optional(Type.Object({ version: Type.String({ description: "Version of the node software." }) })),
+    nethash: Type.String(),
+    slip44: Type.Integer(),
+    wif: Type.Integer(),
+    token: Type.String(),
+    symbol: Type.String(),
+    explorer: Type.String(),
+    version: Type.Integer({ description: "Version byte of addresses." }),
+    ports: Ports,
+    constants: ConstantsResource,
+    transactionPool: Type.Object({ dynamicFees: DynamicFees }, { additionalProperties: true }),
+  },
+  { title: "NodeConfiguration" },
+);
+
+/** Of a host that says nothing of its pool: no dynamic fees. */
+const silentPool = ({ types }: ChainRules): NonNullable<NodeInfo["transactionPool"]> => ({
+  dynamicFees: {
+    enabled: false,
+    minFeePool: 0,
+    minFeeBroadcast: 0,
+    addonBytes: Object.fromEntries(types.all.map(({ key }) => [key, 0])),
+  },
+});
+
+export const presentNodeConfiguration = (
+  rules: ChainRules,
+  tipHeight: number,
+  node: NodeInfo = {},
+): Static<typeof NodeConfigurationResource> => {
+  const { nethash, slip44, wif, pubKeyHash, client } = rules.network.network;
+  return {
+    ...(node.version === undefined ? {} : { core: { version: node.version } }),
+    nethash,
+    slip44,
+    wif,
+    token: client.token,
+    symbol: client.symbol,
+    explorer: client.explorer,
+    version: pubKeyHash,
+    ports: node.ports ?? {},
+    constants: presentConstants(rules.milestones.at(tipHeight)),
+    transactionPool: node.transactionPool ?? silentPool(rules),
+  };
+};

@@ -1,0 +1,82 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Transaction } from "../../../types/chain.js";
+import type { UnconfirmedTransaction } from "../../chain/block.js";
+import type { Epoch } from "../../chain/epoch.js";
+import { Amount } from "./amount.js";
+import { OpenObject } from "./open-object.js";
+import { TextOrNull } from "./text.js";
+import { TimestampResource } from "./timestamp.js";
+
+const common = {
+  id: Type.String(),
+  version: Type.Integer(),
+  type: Type.Integer(),
+  typeGroup: Type.Integer(),
+  amount: Amount,
+  fee: Amount,
+  sender: Type.String(),
+  senderPublicKey: Type.String(),
+  recipient: Type.Optional(Type.String({ description: "Of a vote: the sender. Absent for kinds that have none, or several." })),
+  signature: Type.Optional(Type.String({ description: "Absent where a multisignature wallet signed." })),
+  signSignature: TextOrNull,
+  signatures: Type.Optional(Type.Array(Type.String())),
+  vendorField: Type.Optional(Type.String()),
+  asset: Type.Optional(OpenObject),
+  nonce: Type.Optional(Type.String({ pattern: "^[0-9]+$", description: "Of version 2." })),
+};
+
+export const TransactionResource = Type.Object(
+  {
+    ...common,
+    blockId: Type.String(),
+    confirmations: Type.Integer({ description: "Height of the tip less that of its block, plus 1." }),
+    timestamp: TimestampResource,
+  },
+  { title: "Transaction" },
+);
+
+/** A transaction of the pool: in no block yet, and of version 2 without a time. */
+export const UnconfirmedTransactionResource = Type.Object(
+  {
+    ...common,
+    confirmations: Type.Literal(0),
+    timestamp: Type.Optional(TimestampResource),
+    expiration: Type.Optional(Type.Integer({ description: "Height after which it lapses; 0 for never." })),
+  },
+  { title: "UnconfirmedTransaction" },
+);
+
+const presentCommon = (transaction: UnconfirmedTransaction) => ({
+  id: transaction.id,
+  version: transaction.version,
+  type: transaction.type,
+  typeGroup: transaction.typeGroup,
+  amount: transaction.amount,
+  fee: transaction.fee,
+  sender: transaction.senderId,
+  senderPublicKey: transaction.senderPublicKey,
+  ...(transaction.recipientId === undefined ? {} : { recipient: transaction.recipientId }),
+  ...(transaction.signature === undefined ? {} : { signature: transaction.signature }),
+  signSignature: transaction.secondSignature ?? null,
+  ...(transaction.signatures === undefined ? {} : { signatures: transaction.signatures }),
+  ...(transaction.vendorField === undefined ? {} : { vendorField: transaction.vendorField }),
+  ...(transaction.asset === undefined ? {} : { asset: transaction.asset }),
+  ...(transaction.nonce === undefined ? {} : { nonce: transaction.nonce.toString() }),
+});
+
+export const presentTransaction = (
+  transaction: Transaction,
+  { tipHeight, epoch }: { tipHeight: number; epoch: Epoch },
+): Static<typeof TransactionResource> => ({
+  ...presentCommon(transaction),
+  blockId: transaction.blockId,
+  confirmations: tipHeight - transaction.blockHeight + 1,
+  timestamp: epoch.timestamp(transaction.timestamp),
+});
+
+export const presentUnconfirmed = (transaction: UnconfirmedTransaction, epoch: Epoch): Static<typeof UnconfirmedTransactionResource> => ({
+  ...presentCommon(transaction),
+  confirmations: 0,
+  ...(transaction.timestamp === undefined ? {} : { timestamp: epoch.timestamp(transaction.timestamp) }),
+  ...(transaction.expiration === undefined ? {} : { expiration: transaction.expiration }),
+});

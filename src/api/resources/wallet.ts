@@ -1,0 +1,37 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Wallet } from "../../../types/chain.js";
+import { Amount } from "./amount.js";
+import { TextOrNull } from "./text.js";
+
+export const WalletResource = Type.Object(
+  {
+    address: Type.String(),
+    publicKey: TextOrNull,
+    username: TextOrNull,
+    secondPublicKey: TextOrNull,
+    balance: Amount,
+    isDelegate: Type.Boolean(),
+    vote: TextOrNull,
+    lockedBalance: Amount,
+    nonce: Type.String({ pattern: "^[0-9]+$", description: "Number of transactions sent, as the next one has to count on." }),
+    isResigned: Type.Boolean(),
+    multiSignature: Type.Optional(
+      Type.Object({ min: Type.Integer(), publicKeys: Type.Array(Type.String()) }, { description: "Only of a multisignature wallet." }),
+    ),
+  },
+  { title: "Wallet" },
+);
+
+export const presentWallet = (wallet: Wallet): Static<typeof WalletResource> => ({
+  address: wallet.address,
+  publicKey: wallet.publicKey,
+  username: wallet.username,
+  secondPublicKey: wallet.secondPublicKey,
+  balance: wallet.balance,
+  isDelegate: wallet.isDelegate,
+  vote: wallet.vote,
+  lockedBalance: wallet.lockedBalance,
+  nonce: wallet.nonce.toString(),
+  isResigned: wallet.resigned,
+  ...(wallet.multiSignature === null ? {} : { multiSignature: wallet.multiSignature }),
+});

@@ -1,0 +1,40 @@
+import type { Tip } from "../../types/chain.js";
+import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import type { Clock, NodeContext } from "../../types/node-context.js";
+import type { ChainRules } from "../chain/rules.js";
+import { PorticoError } from "../errors.js";
+import type { Scope } from "../http/route.js";
+
+/** What a host may hand in beside its chain. Routes that need what is missing say so, or answer from the chain alone. */
+export type ApiHost = Pick<NodeContext, "peers" | "sync" | "pool" | "node">;
+
+/** What stays the same from request to request. */
+export interface ApiNeeds {
+  rules: ChainRules;
+  host: ApiHost;
+  supports: NonNullable<ChainAdapter["supports"]>;
+  clock: Clock;
+}
+
+/** All that an answer is computed from: one state of the chain, the network's rules, the host. */
+export interface ApiState extends Scope, Readonly<ApiNeeds> {
+  tip?: Tip;
+  /** @throws PorticoError NOT_READY while there is no state: only stateless routes are asked then. */
+  readonly chain: ChainSnapshot;
+}
+
+/** The state that one request is answered from. `release` lets the snapshot go. */
+export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds): ApiState => ({
+  ...needs,
+  ...(snapshot === undefined ? {} : { tip: snapshot.tip }),
+  get chain() {
+    if (snapshot === undefined) throw new PorticoError("NOT_READY");
+    return snapshot;
+  },
+  release: () => snapshot?.release?.(),
+});
+
+/** @throws PorticoError NOT_SUPPORTED when the host's adapter says that it cannot answer. */
+export const requireSupport = (capability: keyof ApiNeeds["supports"], { supports }: ApiState): void => {
+  if (supports[capability] === false) throw new PorticoError("NOT_SUPPORTED");
+};
