@@ -1,23 +1,38 @@
 import type { PorticoOptions } from "../types/node-context.js";
 import { PorticoError } from "./errors.js";
 
-/** Every option with its default. The unit stands in the name or beside it. */
-export const defaultOptions = Object.freeze({
+/** All options, filled in. */
+export interface Options {
+  basePath: string;
+  defaultVersion: 1 | 2;
+  amounts: "number" | "string";
+  bodyLimit: number;
+  rateLimit: false | { perMinute: number; exempt: string[] };
+  trustedProxies: string[];
+  cors: false | { origins: "*" | string[] };
+  compression: false | { threshold: number };
+  cacheSize: number;
+  stopTimeout: number;
+  undoBlocks: number;
+}
+
+/** Every option with its default; the unit stands beside it. */
+export const defaultOptions: Readonly<Options> = Object.freeze({
   /** Where the interface is mounted. */
   basePath: "/api",
   /** Generation of requests that name none. */
-  defaultVersion: 2 as 1 | 2,
+  defaultVersion: 2,
   /** How the second generation writes amounts. */
-  amounts: "number" as "number" | "string",
+  amounts: "number",
   /** Bytes. */
   bodyLimit: 1_048_576,
-  /** Requests; addresses or CIDR. */
-  rateLimit: Object.freeze({ perMinute: 300, exempt: ["127.0.0.0/8", "::1"] as string[] }) as false | { perMinute: number; exempt: string[] },
+  /** Requests a minute and address; addresses or CIDR. */
+  rateLimit: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
   /** Addresses or CIDR. */
-  trustedProxies: [] as string[],
-  cors: Object.freeze({ origins: "*" as "*" | string[] }) as false | { origins: "*" | string[] },
+  trustedProxies: [],
+  cors: { origins: "*" as const },
   /** Bytes. */
-  compression: Object.freeze({ threshold: 1024 }) as false | { threshold: number },
+  compression: { threshold: 1024 },
   /** Bytes. */
   cacheSize: 67_108_864,
   /** Milliseconds. */
@@ -25,8 +40,6 @@ export const defaultOptions = Object.freeze({
   /** Blocks. */
   undoBlocks: 1_000,
 });
-
-export type Options = typeof defaultOptions;
 
 type Check = (value: unknown) => string | undefined;
 
@@ -40,6 +53,8 @@ const oneOf =
   (value) =>
     values.includes(value) ? undefined : `must be one of ${values.map((one) => JSON.stringify(one)).join(", ")}`;
 
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
+
 const texts: Check = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
 
@@ -47,8 +62,8 @@ const offOr =
   (members: Record<string, Check>): Check =>
   (value) => {
     if (value === false) return undefined;
-    if (typeof value !== "object" || value === null) return "must be false or an object";
-    for (const [name, member] of Object.entries(value)) {
+    if (!isObject(value)) return "must be false or an object";
+    for (const [name, member] of Object.entries(value) as [string, unknown][]) {
       const check = members[name];
       if (check === undefined) return `has no member "${name}"`;
       const wrong = member === undefined ? undefined : check(member);
@@ -72,7 +87,7 @@ const checks: { [Name in keyof Options]: Check } = {
 };
 
 /** Fills in what is not given. @throws PorticoError OPTION_INVALID for an unknown option or a value that is not valid. */
-export const readOptions = (given: PorticoOptions = {}): Options => {
+export const readOptions = (given: PorticoOptions = {}): Readonly<Options> => {
   const options: Record<string, unknown> = { ...defaultOptions };
   for (const [name, value] of Object.entries(given)) {
     if (!(name in checks)) {
@@ -81,8 +96,7 @@ export const readOptions = (given: PorticoOptions = {}): Options => {
     if (value === undefined) continue;
     const wrong = checks[name as keyof Options](value);
     if (wrong !== undefined) throw new PorticoError("OPTION_INVALID", `options.${name} ${wrong}`);
-    const fallback = defaultOptions[name as keyof Options];
-    options[name] = typeof value === "object" && !Array.isArray(value) && typeof fallback === "object" ? { ...fallback, ...value } : value;
+    options[name] = isObject(value) ? { ...(options[name] as object), ...value } : value;
   }
   return Object.freeze(options) as unknown as Options;
 };

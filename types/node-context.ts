@@ -1,4 +1,6 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Router } from "@koa/router";
+import type Koa from "koa";
 import type { Peer } from "./chain.js";
 import type { ChainAdapter, MaybePromise } from "./chain-adapter.js";
 import type { BlockData, BlockSource, HostEvents, IndexingProgress, TransactionData } from "./events.js";
@@ -155,19 +157,19 @@ export interface Health {
   problem?: string;
 }
 
-export type RequestListener = (request: import("node:http").IncomingMessage, response: import("node:http").ServerResponse) => void;
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What `createApiPlugin` returns. */
 export interface ApiPlugin {
   /** The Koa router of everything under `basePath`: `app.use(plugin.router.routes())`. */
-  readonly router: import("@koa/router").Router;
+  readonly router: Router;
   /** How this plugin reads the chain: the host's adapter, or the LMDB store. */
   readonly chain: ChainAdapter;
   health(): Health;
   /** A listener for `http.createServer`, or for a framework that takes one. */
   callback(): RequestListener;
   /** Puts the interface into a Koa app, beside whatever else it serves. */
-  mount(app: import("koa")): void;
+  mount(app: Koa): void;
   /** A server of its own. Starts the plugin when it is not started. */
   listen(port: number, host?: string): Promise<Server>;
   /** Resolves when requests can be served. */

@@ -1,5 +1,5 @@
 import type { Block, Transaction } from "../../types/chain.js";
-import type { AmountLike, BlockData, TransactionData } from "../../types/events.js";
+import type { BlockData, TransactionData } from "../../types/events.js";
 import { PorticoError } from "../errors.js";
 import { parseAmount } from "./amount.js";
 
@@ -11,7 +11,11 @@ export interface FullBlock {
 
 const broken = (what: string): PorticoError => new PorticoError("BLOCK_INVALID", what);
 
-const amount = (value: AmountLike, name: string): bigint => {
+/** What a host hands in has its type's members, or so it says. */
+type Untrusted<T> = { [K in keyof T]?: unknown };
+
+const amount = (value: unknown, name: string): bigint => {
+  if (value === undefined || value === null) throw broken(`${name} is missing`);
   try {
     return parseAmount(value);
   } catch (error) {
@@ -37,14 +41,14 @@ const key = (value: unknown, name: string): string => {
 const genesisHeight = 1;
 
 /** Reads a block's header as hosts and files carry it. @throws PorticoError BLOCK_INVALID naming block and member. */
-export const parseBlockHeader = (data: BlockData): Block => {
+export const parseBlockHeader = (data: Untrusted<BlockData> | null | undefined): Block => {
   if (typeof data !== "object" || data === null) throw broken("a block is not an object");
   const at = `block ${String(data.height)}`;
   const height = whole(data.height, `${at}: height`);
   if (height < genesisHeight) throw broken(`${at}: height is below 1`);
   return {
     id: text(data.id, `${at}: id`),
-    version: data.version ?? 0,
+    version: whole(data.version ?? 0, `${at}: version`),
     height,
     timestamp: whole(data.timestamp, `${at}: timestamp`),
     previousBlock: height === genesisHeight ? null : text(data.previousBlock, `${at}: previousBlock`),
@@ -55,14 +59,15 @@ export const parseBlockHeader = (data: BlockData): Block => {
     payloadLength: whole(data.payloadLength, `${at}: payloadLength`),
     payloadHash: text(data.payloadHash, `${at}: payloadHash`),
     generatorPublicKey: key(data.generatorPublicKey, `${at}: generatorPublicKey`),
-    blockSignature: data.blockSignature ?? "",
+    blockSignature: typeof data.blockSignature === "string" ? data.blockSignature : "",
   };
 };
 
 const optional = <K extends string, V>(name: K, value: V | null | undefined): { [P in K]?: V } =>
   value === undefined || value === null ? {} : ({ [name]: value } as { [P in K]?: V });
 
-const isEmpty = (asset: object): boolean => Object.keys(asset).length === 0;
+/** Genesis blocks carry `asset: {}` where there is none. */
+const isEmpty = (asset: object | null | undefined): boolean => Object.keys(asset ?? {}).length === 0;
 
 const voteType = 3;
 
@@ -84,14 +89,14 @@ export const parseTransaction = (data: TransactionData, at: string, addressOf: (
     typeGroup,
     type,
     ...optional("timestamp", version === 1 ? data.timestamp : undefined),
-    ...optional("nonce", data.nonce === undefined || data.nonce === null ? undefined : amount(data.nonce, `${at}: nonce`)),
+    ...optional("nonce", data.nonce === undefined ? undefined : amount(data.nonce, `${at}: nonce`)),
     senderPublicKey,
     senderId,
     ...optional("recipientId", data.recipientId ?? (isVote ? senderId : undefined)),
     amount: amount(data.amount, `${at}: amount`),
     fee: amount(data.fee, `${at}: fee`),
     ...optional("vendorField", data.vendorField === "" ? undefined : data.vendorField),
-    ...optional("asset", data.asset === undefined || data.asset === null || isEmpty(data.asset) ? undefined : (data.asset as Record<string, unknown>)),
+    ...optional("asset", isEmpty(data.asset) ? undefined : (data.asset as Record<string, unknown>)),
     ...optional("signature", data.signature),
     ...optional("secondSignature", data.secondSignature ?? data.signSignature),
     ...optional("signatures", data.signatures),
@@ -115,7 +120,7 @@ export const parseBlock = (data: BlockData, addressOf: (publicKey: string) => st
     throw broken(`block ${block.height} says ${block.numberOfTransactions} transactions and carries ${given.length}`);
   }
   const transactions = given.map((transaction, sequence) =>
-    place(parseTransaction(transaction, `block ${block.height}, transaction ${sequence} (${String(transaction.id)})`, addressOf), sequence, block),
+    place(parseTransaction(transaction, `block ${block.height}, transaction ${sequence} (${transaction.id})`, addressOf), sequence, block),
   );
   return { block, transactions };
 };

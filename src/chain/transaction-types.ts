@@ -13,15 +13,27 @@ interface Payment {
   amount: bigint;
 }
 
+/** What the core's kinds carry in their asset. */
+interface Assets {
+  signature: { publicKey: string };
+  delegate: { username: string };
+  votes: string[];
+  multiSignature: MultiSignature;
+  payments: { recipientId: string; amount: string }[];
+  lock: Pick<Lock, "secretHash" | "expiration">;
+  claim: { lockTransactionId: string };
+  refund: { lockTransactionId: string };
+}
+
 /** The part of an asset that a type carries; the block was accepted by its network, so a missing one is a broken block. */
-const assetOf = <T>(transaction: Transaction, member: string): T => {
+const assetOf = <Member extends keyof Assets>(transaction: Transaction, member: Member): Assets[Member] => {
   const part = transaction.asset?.[member];
   if (part === undefined || part === null) throw new RangeError(`transaction ${transaction.id} has no asset.${member}`);
-  return part as T;
+  return part as Assets[Member];
 };
 
 export const paymentsOf = (transaction: Transaction): Payment[] =>
-  assetOf<{ recipientId: string; amount: string }[]>(transaction, "payments").map(({ recipientId, amount }) => ({
+  assetOf(transaction, "payments").map(({ recipientId, amount }) => ({
     recipientId,
     amount: parseAmount(amount),
   }));
@@ -31,24 +43,24 @@ const transfer: NonNullable<TransactionType["apply"]> = (transaction, ledger) =>
 };
 
 const registerSecondSignature = (transaction: Transaction, ledger: Ledger): void => {
-  const { publicKey } = assetOf<{ publicKey: string }>(transaction, "signature");
+  const { publicKey } = assetOf(transaction, "signature");
   ledger.walletOf(transaction.senderPublicKey).secondPublicKey = publicKey;
 };
 
 const registerDelegate = (transaction: Transaction, ledger: Ledger): void => {
-  const { username } = assetOf<{ username: string }>(transaction, "delegate");
+  const { username } = assetOf(transaction, "delegate");
   ledger.walletOf(transaction.senderPublicKey).username = username;
 };
 
 const vote = (transaction: Transaction, ledger: Ledger): void => {
   const wallet = ledger.walletOf(transaction.senderPublicKey);
-  for (const item of assetOf<string[]>(transaction, "votes")) wallet.vote = item.startsWith("+") ? item.slice(1) : null;
+  for (const item of assetOf(transaction, "votes")) wallet.vote = item.startsWith("+") ? item.slice(1) : null;
 };
 
 /** Version 1 multisignature never created a wallet of its own: it only made the sender sign with others. */
 const registerMultiSignature = (transaction: Transaction, ledger: Ledger): void => {
   if (transaction.version < 2) return;
-  const asset = assetOf<MultiSignature>(transaction, "multiSignature");
+  const asset = assetOf(transaction, "multiSignature");
   const wallet = ledger.walletOf(multiSignaturePublicKey(asset));
   wallet.multiSignature = { min: asset.min, publicKeys: [...asset.publicKeys] };
 };
@@ -66,7 +78,7 @@ const resign = (transaction: Transaction, ledger: Ledger): void => {
 };
 
 const openLock = (transaction: Transaction, ledger: Ledger): void => {
-  const { secretHash, expiration } = assetOf<Pick<Lock, "secretHash" | "expiration">>(transaction, "lock");
+  const { secretHash, expiration } = assetOf(transaction, "lock");
   const recipientId = transaction.recipientId ?? transaction.senderId;
   ledger.wallet(recipientId);
   ledger.openLock({
@@ -86,7 +98,7 @@ const openLock = (transaction: Transaction, ledger: Ledger): void => {
 const closeLock =
   (member: "claim" | "refund", to: "recipientId" | "senderId") =>
   (transaction: Transaction, ledger: Ledger): void => {
-    const { lockTransactionId } = assetOf<{ lockTransactionId: string }>(transaction, member);
+    const { lockTransactionId } = assetOf(transaction, member);
     const lock = ledger.lock(lockTransactionId);
     if (lock === undefined) throw new RangeError(`transaction ${transaction.id} ends lock ${lockTransactionId}, which is not open`);
     ledger.wallet(lock[to]).balance += lock.amount - transaction.fee;

@@ -68,8 +68,8 @@ const separatorBelow = (reading: Reading, set: number, level: number, key: Buffe
 const countBetween = (reading: Reading, set: number, level: number, from: Buffer, to: Buffer): number => {
   let count = 0;
   const range = { start: at(set, level, from), end: at(set, level, to) };
-  if (level === 0) for (const _ of reading.keys("sets", range)) count++;
-  else for (const { value } of reading.range("sets", range)) count += readCount(value);
+  if (level === 0) return reading.count("sets", range);
+  for (const { value } of reading.range("sets", range)) count += readCount(value);
   return count;
 };
 

@@ -11,6 +11,8 @@ export interface Reading {
   /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
   range(database: DatabaseName, options: RangeOptions): Iterable<{ key: Buffer; value: unknown }>;
   keys(database: DatabaseName, options: RangeOptions): Iterable<Buffer>;
+  /** How many keys a range has. */
+  count(database: DatabaseName, options: RangeOptions): number;
 }
 
 export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
@@ -19,5 +21,6 @@ export const createReading = ({ db }: Pick<Environment, "db">, transaction?: Rea
     get: (database, key) => db[database].get(key, within),
     range: (database, options) => db[database].getRange({ ...options, ...within }),
     keys: (database, options) => db[database].getKeys({ ...options, ...within }),
+    count: (database, options) => db[database].getKeysCount({ ...options, ...within }),
   };
 };

@@ -1,0 +1,33 @@
+/** The directions of import between rooms (README, Architecture). Each rule names who may never import whom. */
+const never = (name, from, to) => ({ name, severity: "error", from: { path: from }, to: { path: to } });
+
+module.exports = {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    { name: "no-orphans", severity: "error", from: { orphan: true, pathNot: "\\.d\\.ts$|^examples/" }, to: {} },
+    {
+      name: "library-uses-its-own-dependencies",
+      severity: "error",
+      from: { path: "^(src|types)" },
+      to: { dependencyTypes: ["npm-dev", "npm-optional", "npm-no-pkg", "npm-unknown"] },
+    },
+    never("src-knows-no-tests-or-examples", "^(src|types)", "^(test|examples)"),
+    { name: "types-have-no-run-time", severity: "error", from: { path: "^types" }, to: { path: "^src", dependencyTypesNot: ["type-only"] } },
+    never("chain-is-pure", "^src/(chain|errors)", "^src/(store|api|http|webhooks|conformance|plugin)|^(koa|lmdb|@koa)"),
+    never("chain-does-no-io", "^src/chain", "^(node:)?(fs|net|http|https|child_process|dns)(/|$)"),
+    never("store-serves-whoever", "^src/store", "^src/(http|api|webhooks|conformance|plugin)"),
+    never("api-knows-no-edge", "^src/api", "^src/(store|conformance|plugin)|^src/http/(?!route\\.ts|input\\.ts)|node_modules/(koa|@koa|lmdb)"),
+    never("generations-are-apart", "^src/api/v1", "^src/api/v2"),
+    never("generations-are-apart-too", "^src/api/v2", "^src/api/v1"),
+    never("http-knows-no-resource", "^src/http", "^src/(api|store|webhooks|chain|conformance|plugin)"),
+    never("webhooks-are-handed-what-they-need", "^src/webhooks", "^src/(http|api|store|conformance|plugin)"),
+    never("conformance-needs-no-runner", "^src/conformance", "^src/(store|http|api|webhooks|plugin)|node_modules/(mocha|chai)"),
+    never("only-the-store-knows-lmdb", "^src/(?!store/)", "node_modules/lmdb"),
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "require", "node", "default", "types"] },
+  },
+};
