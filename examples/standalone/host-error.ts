@@ -1,0 +1,27 @@
+/** Trouble that a person can mend: its message is one sentence that says what is wrong and where. It ends the host with `exitCode`. */
+export class HostError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, options: { exitCode?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = "HostError";
+    this.exitCode = options.exitCode ?? 1;
+  }
+}
+
+/** A command line that cannot be followed. */
+export class UsageError extends HostError {
+  constructor(message: string) {
+    super(message, { exitCode: 2 });
+    this.name = "UsageError";
+  }
+}
+
+/** What a thrown value says, in one line. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, " ");
+
+/** The code of a system error: ENOENT, EACCES, EADDRINUSE. */
+export const codeOf = (error: unknown): string | undefined => {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+};
