@@ -1,0 +1,28 @@
+import type { Cast } from "./cast.js";
+import type { KeyRing } from "./block-maker.js";
+import type { ChainCrypto, Keys } from "./crypto.js";
+import { HostError } from "./host-error.js";
+import { readJson } from "./json-file.js";
+
+/** On `local` every delegate is one of the cast; its username says which. */
+export const castKeyRing =
+  (cast: Cast): KeyRing =>
+  ({ publicKey, username }) => {
+    const keys = cast.ofUsername(username)?.keys;
+    return keys?.publicKey === publicKey ? keys : undefined;
+  };
+
+/** The keys in a file of the node's own `delegates.json` form. @throws HostError */
+export const readSecrets = (path: string, crypto: ChainCrypto): Keys[] => {
+  const content = readJson(path);
+  const secrets: unknown = typeof content === "object" && content !== null && "secrets" in content ? content.secrets : undefined;
+  const isList = Array.isArray(secrets) && secrets.every((secret) => typeof secret === "string" && secret !== "");
+  if (!isList) throw new HostError(`${path} must have a member "secrets", a list of passphrases.`);
+  if (secrets.length === 0) throw new HostError(`${path} names no secrets; a bip38 key is of no use to this host.`);
+  return (secrets as string[]).map((secret) => crypto.keysOf(secret));
+};
+
+export const secretsKeyRing = (all: Keys[]): KeyRing => {
+  const known = new Map(all.map((keys) => [keys.publicKey, keys]));
+  return ({ publicKey }) => known.get(publicKey);
+};

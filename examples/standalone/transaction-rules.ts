@@ -1,0 +1,208 @@
+import { createHash } from "node:crypto";
+import { idOf, type SignedTransaction } from "./crypto.js";
+import type { Ledger, OpenLock, WalletState } from "./ledger-state.js";
+
+/**
+ * What the network asks of each kind of transaction beyond what it asks of all, and what each kind does beyond what its
+ * sender pays: the core's eleven kinds in version 2.
+ */
+interface Rule {
+  /** What is wrong, in a sentence; undefined when nothing is. */
+  check?(transaction: SignedTransaction, ledger: Ledger, sender: WalletState): Promise<string | undefined> | string | undefined;
+  apply?(transaction: SignedTransaction, ledger: Ledger, sender: WalletState): Promise<void> | void;
+}
+
+const sha256 = (hex: string): string => createHash("sha256").update(Buffer.from(hex, "hex")).digest("hex");
+
+const credit = async (ledger: Ledger, address: string, amount: bigint): Promise<void> => {
+  const wallet = await ledger.wallet(address);
+  wallet.balance += amount;
+};
+
+const isForeign = (ledger: Ledger, address: string | undefined): boolean => address === undefined || !ledger.crypto.isAddress(address);
+
+const foreign = (address: string | undefined): string => `Recipient ${String(address)} is no address of this network.`;
+
+/** A lock lapses with the block that reaches its value: by that block's time (type 1) or height (type 2). */
+const hasLapsed = ({ expiration }: Pick<OpenLock, "expiration">, ledger: Ledger): boolean => {
+  const { tip } = ledger.chain;
+  return expiration.value <= (expiration.type === 1 ? tip.timestamp : tip.height);
+};
+
+const transfer: Rule = {
+  check: ({ data }, ledger) => (isForeign(ledger, data.recipientId) ? foreign(data.recipientId) : undefined),
+  apply: ({ data }, ledger) => credit(ledger, data.recipientId ?? "", data.amount.toBigInt()),
+};
+
+const secondSignature: Rule = {
+  check: (_, _ledger, sender) => {
+    if (sender.secondPublicKey !== null) return "The sender's wallet has a second signature already.";
+    return sender.multiSignature === null ? undefined : "A multisignature wallet takes no second signature.";
+  },
+  apply: ({ data }, _, sender) => {
+    sender.secondPublicKey = data.asset?.signature?.publicKey ?? null;
+  },
+};
+
+const delegateRegistration: Rule = {
+  check: async ({ data }, ledger, sender) => {
+    const username = data.asset?.delegate?.username ?? "";
+    if (sender.multiSignature !== null) return "A multisignature wallet cannot be a delegate.";
+    if (sender.username !== null) return `The sender is delegate ${sender.username} already.`;
+    return (await ledger.isTaken(username)) ? `The username ${username} is taken.` : undefined;
+  },
+  apply: ({ data }, ledger, sender) => {
+    sender.username = data.asset?.delegate?.username ?? null;
+    if (sender.username !== null) ledger.takeUsername(sender.username);
+  },
+};
+
+/** One vote after the other: a switch is an unvote, then a vote. */
+const vote: Rule = {
+  check: async ({ data }, ledger, sender) => {
+    let present = sender.vote;
+    for (const item of data.asset?.votes ?? []) {
+      const publicKey = item.slice(1);
+      const delegate = await ledger.delegateOf(publicKey);
+      if (delegate === undefined) return `There is no delegate ${publicKey}.`;
+      if (item.startsWith("-")) {
+        if (present !== publicKey) return `The sender does not vote for ${publicKey}.`;
+        present = null;
+      } else {
+        if (present !== null) return "The sender votes already; it must unvote first.";
+        if (delegate.resigned) return `Delegate ${String(delegate.username)} has resigned.`;
+        present = publicKey;
+      }
+    }
+    return undefined;
+  },
+  apply: ({ data }, _, sender) => {
+    for (const item of data.asset?.votes ?? []) sender.vote = item.startsWith("+") ? item.slice(1) : null;
+  },
+};
+
+const multiSignature: Rule = {
+  check: async (transaction, ledger, sender) => {
+    const asset = transaction.data.asset?.multiSignature;
+    if (asset === undefined) return "It names no participants.";
+    if (sender.multiSignature !== null) return "A multisignature wallet cannot register another.";
+    const wallet = await ledger.walletOf(ledger.crypto.multiSignatureKey(asset));
+    if (wallet.multiSignature !== null) return "That multisignature wallet is registered already.";
+    if (transaction.data.signatures?.length !== asset.publicKeys.length) return "Every participant has to sign.";
+    const everyone = { min: asset.publicKeys.length, publicKeys: asset.publicKeys };
+    return ledger.crypto.verifyParticipants(transaction, everyone, ledger.chain.tip.height) ? undefined : "A participant's signature is not valid.";
+  },
+  apply: async ({ data }, ledger) => {
+    const asset = data.asset?.multiSignature;
+    if (asset === undefined) return;
+    const publicKey = ledger.crypto.multiSignatureKey(asset);
+    const wallet = await ledger.walletOf(publicKey);
+    wallet.publicKey = publicKey;
+    wallet.multiSignature = asset;
+  },
+};
+
+const multiPayment: Rule = {
+  check: ({ data }, ledger) => {
+    const wrong = data.asset?.payments?.find(({ recipientId }) => isForeign(ledger, recipientId));
+    return wrong === undefined ? undefined : foreign(wrong.recipientId);
+  },
+  apply: async ({ data }, ledger) => {
+    for (const { recipientId, amount } of data.asset?.payments ?? []) await credit(ledger, recipientId, amount.toBigInt());
+  },
+};
+
+/** Delegates that could forge, counted far enough to know that one may leave. */
+const canSpareOne = async (ledger: Ledger): Promise<boolean> => {
+  const { activeDelegates } = ledger.crypto.constantsAt(ledger.chain.tip.height + 1);
+  const ranked = await ledger.chain.delegates({ filter: {}, order: { field: "rank", direction: "asc" }, offset: 0, limit: activeDelegates + 49 });
+  const states = await Promise.all(ranked.rows.filter(({ rank }) => rank !== null).map(({ address }) => ledger.wallet(address)));
+  return states.filter(({ resigned }) => !resigned).length > activeDelegates;
+};
+
+const delegateResignation: Rule = {
+  check: async (_, ledger, sender) => {
+    if (sender.username === null) return "The sender is no delegate.";
+    if (sender.resigned) return `Delegate ${sender.username} has resigned already.`;
+    return (await canSpareOne(ledger)) ? undefined : "Too few delegates would be left.";
+  },
+  apply: (_, _ledger, sender) => {
+    sender.resigned = true;
+  },
+};
+
+const htlcLock: Rule = {
+  check: ({ data }, ledger) => {
+    if (isForeign(ledger, data.recipientId)) return foreign(data.recipientId);
+    const lock = data.asset?.lock;
+    if (lock === undefined) return "It carries no lock.";
+    return hasLapsed(lock, ledger) ? "The lock would lapse before it is forged." : undefined;
+  },
+  apply: (transaction, ledger, sender) => {
+    const { data } = transaction;
+    if (data.asset?.lock === undefined) return;
+    ledger.openLock({
+      lockId: idOf(transaction),
+      senderPublicKey: data.senderPublicKey ?? "",
+      senderId: sender.address,
+      recipientId: data.recipientId ?? "",
+      amount: data.amount.toBigInt(),
+      secretHash: data.asset.lock.secretHash,
+      expiration: data.asset.lock.expiration,
+    });
+  },
+};
+
+const endLock = async (id: string | undefined, to: "recipientId" | "senderId", ledger: Ledger): Promise<void> => {
+  const lock = id === undefined ? undefined : await ledger.lock(id);
+  if (lock === undefined) return;
+  await credit(ledger, lock[to], lock.amount);
+  ledger.closeLock(lock.lockId);
+};
+
+const htlcClaim: Rule = {
+  check: async ({ data }, ledger) => {
+    const claim = data.asset?.claim;
+    const lock = claim === undefined ? undefined : await ledger.lock(claim.lockTransactionId);
+    if (claim === undefined || lock === undefined) return "There is no such open lock.";
+    if (hasLapsed(lock, ledger)) return "The lock has lapsed: it can only be refunded.";
+    return sha256(claim.unlockSecret) === lock.secretHash ? undefined : "The secret does not open the lock.";
+  },
+  apply: ({ data }, ledger) => endLock(data.asset?.claim?.lockTransactionId, "recipientId", ledger),
+};
+
+const htlcRefund: Rule = {
+  check: async ({ data }, ledger) => {
+    const id = data.asset?.refund?.lockTransactionId;
+    const lock = id === undefined ? undefined : await ledger.lock(id);
+    if (lock === undefined) return "There is no such open lock.";
+    return hasLapsed(lock, ledger) ? undefined : "The lock has not lapsed yet.";
+  },
+  apply: ({ data }, ledger) => endLock(data.asset?.refund?.lockTransactionId, "senderId", ledger),
+};
+
+const rules: readonly Rule[] = [
+  transfer,
+  secondSignature,
+  delegateRegistration,
+  vote,
+  multiSignature,
+  {}, // ipfs: costs its fee, does nothing else
+  multiPayment,
+  delegateResignation,
+  htlcLock,
+  htlcClaim,
+  htlcRefund,
+];
+
+const ruleOf = ({ data }: SignedTransaction): Rule | undefined => ((data.typeGroup ?? 1) === 1 ? rules[data.type] : undefined);
+
+export const checkKind = async (transaction: SignedTransaction, ledger: Ledger): Promise<string | undefined> => {
+  const rule = ruleOf(transaction);
+  if (rule === undefined) return `This node knows no transactions of type ${transaction.data.type} in group ${String(transaction.data.typeGroup)}.`;
+  return rule.check?.(transaction, ledger, await ledger.walletOf(transaction.data.senderPublicKey ?? ""));
+};
+
+export const applyEffect = async (transaction: SignedTransaction, ledger: Ledger): Promise<void> => {
+  await ruleOf(transaction)?.apply?.(transaction, ledger, await ledger.walletOf(transaction.data.senderPublicKey ?? ""));
+};

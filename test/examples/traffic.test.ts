@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import { blockData, type MultiSignatureAsset, type SignedBlock, type SignedTransaction } from "../../examples/standalone/crypto.js";
+import { forgerOf, forgingOrder, roundOf, slotOf } from "../../src/chain/rounds.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { createLocalChain, type LocalChain } from "./local-chain.js";
+
+const blocks = 260;
+
+/** Findings of the crypto package about a block, without those it cannot judge: it does not know multisignature wallets. */
+const findings = ({ verification, transactions }: SignedBlock): string[] => {
+  const unknown = transactions.filter(({ verified }) => !verified).map(({ serialized }) => `=> ${serialized.toString("hex")}`);
+  return verification.errors.map(String).filter((error) => error !== "One or more transactions are not verified:" && !unknown.includes(error));
+};
+
+const senderOf = ({ data }: SignedTransaction): string => String(data.senderPublicKey);
+
+describe("the standalone host's chain and traffic", () => {
+  let chain: LocalChain;
+  let made: SignedBlock[];
+  let transactions: SignedTransaction[];
+
+  before(async function () {
+    this.timeout(60_000);
+    chain = createLocalChain();
+    made = await chain.grow(blocks);
+    transactions = made.flatMap((block) => block.transactions);
+  });
+
+  it("makes blocks that the crypto package verifies when it reads them back", () => {
+    for (const block of made) {
+      const read = chain.crypto.readBlock(blockData(block));
+      expect(findings(read), `block ${block.data.height}`).to.deep.equal([]);
+      expect(read.data.id).to.equal(block.data.id);
+    }
+  });
+
+  it("chains them, each in a slot of its own, forged by whose turn it is", async () => {
+    const { milestones } = createChainRules(chain.network);
+    const { round } = await chain.snapshot();
+    let previous = { id: chain.network.genesisBlock.id, timestamp: 0 };
+    for (const { data } of made) {
+      expect(data.previousBlock).to.equal(previous.id);
+      expect(slotOf(data.timestamp, 4)).to.be.above(slotOf(previous.timestamp, 4));
+      const number = roundOf(data.height, milestones).round;
+      const order = forgingOrder((await round(number)) ?? [], number);
+      expect(forgerOf(slotOf(data.timestamp, 4), order)?.publicKey, `block ${data.height}`).to.equal(data.generatorPublicKey);
+      previous = { id: String(data.id), timestamp: data.timestamp };
+    }
+  });
+
+  it("rewards blocks from height 52 on", () => {
+    for (const { data } of made) expect(data.reward.toString()).to.equal(data.height < 52 ? "0" : "200000000");
+  });
+
+  it("leaves block 2 without transactions: version 2 is not valid before the tip has its milestone", () => {
+    expect(made[0]?.transactions).to.deep.equal([]);
+    expect(new Set(transactions.map(({ data }) => data.version))).to.deep.equal(new Set([2]));
+  });
+
+  it("signs every transaction really: once, twice, or by the participants of a multisignature wallet", async () => {
+    const { height } = (await chain.snapshot()).tip;
+    const seconds = new Map<string, string>();
+    const groups = new Map<string, MultiSignatureAsset>();
+    for (const transaction of transactions) {
+      const group = groups.get(senderOf(transaction));
+      const second = seconds.get(senderOf(transaction));
+      if (group === undefined) expect(transaction.verified, transaction.id).to.equal(true);
+      else expect(chain.crypto.verifyParticipants(transaction, group, height), transaction.id).to.equal(true);
+      if (second === undefined) expect(transaction.data.secondSignature).to.equal(undefined);
+      else expect(chain.crypto.verifySecondSignature(transaction, second, height), transaction.id).to.equal(true);
+
+      const { signature, multiSignature } = transaction.data.asset ?? {};
+      if (signature !== undefined) seconds.set(senderOf(transaction), signature.publicKey);
+      if (multiSignature === undefined) continue;
+      expect(chain.crypto.verifyParticipants(transaction, { ...multiSignature, min: 3 }, height), transaction.id).to.equal(true);
+      groups.set(chain.crypto.multiSignatureKey(multiSignature), multiSignature);
+    }
+    expect(transactions.filter((transaction) => seconds.has(senderOf(transaction))), "signed twice").to.have.length.above(10);
+    expect(transactions.filter((transaction) => groups.has(senderOf(transaction))), "spent by groups").to.have.length.above(10);
+  });
+
+  it("counts nonces without a gap and spends nothing that is not there", async () => {
+    const nonces = new Map<string, bigint>();
+    const count = (key: string, nonce: bigint): void => {
+      expect(nonce).to.equal((nonces.get(key) ?? 0n) + 1n);
+      nonces.set(key, nonce);
+    };
+    for (const { senderPublicKey } of chain.network.genesisBlock.transactions ?? []) count(senderPublicKey, (nonces.get(senderPublicKey) ?? 0n) + 1n);
+    for (const transaction of transactions) count(senderOf(transaction), transaction.data.nonce?.toBigInt() ?? 0n);
+    const { rows } = await (await chain.snapshot()).wallets({ filter: {}, order: { field: "balance", direction: "asc" }, offset: 0, limit: 2 });
+    expect(rows.map(({ balance }) => balance < 0n), "only genesis owes").to.deep.equal([true, false]);
+  });
+
+  it("has every kind of transaction, in a natural mix", () => {
+    const count = new Map<number, number>();
+    for (const { type } of transactions) count.set(type, (count.get(type) ?? 0) + 1);
+    expect([...count.keys()].sort((a, b) => a - b)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(count.get(0)).to.be.above(transactions.length / 4);
+    expect(made.filter((block) => block.transactions.length === 0)).to.have.length.above(5);
+    expect(Math.max(...made.map((block) => block.transactions.length))).to.be.above(7);
+  });
+
+  it("has the variants of each kind", () => {
+    const data = transactions.map((transaction) => transaction.data);
+    const votes = data.flatMap(({ asset }) => (asset?.votes === undefined ? [] : [asset.votes.map((vote) => vote[0]).join("")]));
+    expect(new Set(votes)).to.deep.equal(new Set(["+", "-", "-+"]));
+    const transfers = data.filter(({ type }) => type === 0);
+    expect(new Set(transfers.map(({ vendorField }) => vendorField === undefined))).to.deep.equal(new Set([true, false]));
+    const payments = data.flatMap(({ asset }) => (asset?.payments === undefined ? [] : [asset.payments.map(({ recipientId }) => recipientId)]));
+    expect(payments.some((recipients) => new Set(recipients).size < recipients.length), "repeated recipients").to.equal(true);
+    const expirations = data.flatMap(({ asset }) => (asset?.lock === undefined ? [] : [asset.lock.expiration.type]));
+    expect(new Set(expirations)).to.deep.equal(new Set([1, 2]));
+    const byOthers = data.filter(({ asset, senderPublicKey }) => {
+      const lock = data.find(({ id }) => id === asset?.claim?.lockTransactionId);
+      return lock !== undefined && lock.recipientId !== chain.crypto.addressOf(String(senderPublicKey));
+    });
+    expect(byOthers, "claimed by a third party").to.not.deep.equal([]);
+  });
+
+  it("lets newcomers become forgers by votes", async () => {
+    const { round } = await chain.snapshot();
+    const rounds = await Promise.all([2, 3, 4, 5, 6].map(async (number) => round(number)));
+    const forgers = rounds.flatMap((delegates) => delegates ?? []);
+    expect(forgers.filter(({ username }) => !username.startsWith("genesis_"))).to.not.deep.equal([]);
+  });
+
+  it("forges the same chain again from the same seed, and goes on alike after a restart", async () => {
+    const again = createLocalChain();
+    const first = await again.grow(20);
+    const rest: SignedBlock[] = [];
+    while (rest.length < 20) {
+      const block = await again.forgeNext(again.createMaker());
+      again.adapter.apply(blockData(block));
+      rest.push(block);
+    }
+    expect([...first, ...rest].map(({ data }) => data.id)).to.deep.equal(made.slice(0, 40).map(({ data }) => data.id));
+  });
+});
