@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import type { Clock, Logger } from "../../types/node-context.js";
+import type { BlockLog } from "./block-log.js";
+import type { BlockMaker } from "./block-maker.js";
+import { blockData, type SignedBlock } from "./crypto.js";
+import { announceApplied, announceForged, announceRound, type HostEmitter } from "./host-events.js";
+import { messageOf } from "./host-error.js";
+import type { Pool } from "./pool.js";
+
+export interface Forger {
+  /** Forges until `stop`. */
+  start(): void;
+  /** Resolves when the block in hand, if there is one, is done. */
+  stop(): Promise<void>;
+}
+
+export interface ForgerNeeds {
+  maker: BlockMaker;
+  chain: ChainAdapter;
+  log: BlockLog;
+  pool: Pool;
+  events: HostEmitter;
+  logger: Logger;
+  clock: Clock;
+  /** Milliseconds since 1970 at which the network's time begins. */
+  epoch: number;
+}
+
+/** How often the chain is looked at for a block that was just announced. */
+const lookEvery = 5;
+/** After this long without it, the log says what is waited for. */
+const patience = 5_000;
+
+/** `interval`: milliseconds from one block to the next; not given, blocks come by the network's clock. */
+export const createForger = ({ interval }: { interval?: number }, { maker, chain, log, pool, events, logger, clock, epoch }: ForgerNeeds): Forger => {
+  const ending = new AbortController();
+  const { signal } = ending;
+  let running: Promise<void> | undefined;
+
+  const pause = (milliseconds: number): Promise<void> => sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+
+  const withSnapshot = async <T>(work: (snapshot: ChainSnapshot) => Promise<T>): Promise<T | undefined> => {
+    const snapshot = await chain.snapshot();
+    if (snapshot === undefined) return undefined;
+    try {
+      return await work(snapshot);
+    } finally {
+      snapshot.release?.();
+    }
+  };
+
+  const tipHeight = async (): Promise<number> => (await withSnapshot(async ({ tip }) => Promise.resolve(tip.height))) ?? 0;
+
+  /** The next block stands on the state that this one leaves: it is made when the chain has it. */
+  const untilApplied = async (height: number): Promise<boolean> => {
+    const asked = clock.now();
+    let said = false;
+    while ((await tipHeight()) < height) {
+      if (signal.aborted) return false;
+      if (!said && clock.now() - asked > patience) {
+        said = true;
+        logger.warn(`Block ${height} is forged, but the chain's store does not have it yet; forging waits.`);
+      }
+      await pause(lookEvery);
+    }
+    return true;
+  };
+
+  const report = (block: SignedBlock, username: string, took: number): void => {
+    const { height, id, numberOfTransactions } = block.data;
+    const count = `${numberOfTransactions} transaction${numberOfTransactions === 1 ? "" : "s"}`;
+    logger.info(`block ${height}  ${String(id)}  by ${username}  ${count}  ${took} ms`);
+  };
+
+  const announceNextRound = async (height: number): Promise<void> => {
+    const { round, begins } = maker.nextRound(height);
+    const delegates = begins ? await withSnapshot(async (snapshot) => snapshot.round(round)) : undefined;
+    if (delegates !== undefined) announceRound(events, round, delegates);
+  };
+
+  /** One block, from the turn to the state that it leaves; false when it is not our turn. */
+  const forgeOne = async (): Promise<boolean> => {
+    const began = clock.now();
+    const forged = await withSnapshot(async (snapshot) => {
+      const turn = await maker.turn(snapshot, Math.floor((began - epoch) / 1000), interval !== undefined);
+      return turn === undefined ? undefined : { username: turn.username, block: await maker.make(snapshot, turn) };
+    });
+    if (forged === undefined) return false;
+    const { block, username } = forged;
+    // Written down first: whoever is told of the block can rely on it.
+    log.append(blockData(block));
+    report(block, username, clock.now() - began);
+    announceForged(events, block);
+    announceApplied(events, block);
+    if (!(await untilApplied(block.data.height))) return true;
+    await pool.settle(block);
+    await announceNextRound(block.data.height);
+    return true;
+  };
+
+  /** Milliseconds to the next slot of the network's clock. */
+  const untilNextSlot = async (): Promise<number> => {
+    const slot = 1000 * maker.blocktime({ height: await tipHeight() });
+    return slot - ((clock.now() - epoch) % slot);
+  };
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const began = clock.now();
+      try {
+        await forgeOne();
+      } catch (error) {
+        logger.error(`No block was forged: ${messageOf(error)}`);
+        events.emit("forger.failed", { error: messageOf(error) });
+      }
+      await pause(interval === undefined ? await untilNextSlot() : Math.max(0, interval - (clock.now() - began)));
+    }
+  };
+
+  const announceStart = async (): Promise<void> => {
+    const delegates = await withSnapshot(async (snapshot) => snapshot.round(maker.nextRound(snapshot.tip.height).round));
+    events.emit("forger.started", { activeDelegates: (delegates ?? []).map(({ publicKey }) => publicKey) });
+  };
+
+  return {
+    start: () => {
+      running ??= announceStart().then(run);
+    },
+    stop: async () => {
+      ending.abort();
+      await running;
+    },
+  };
+};

@@ -1,0 +1,80 @@
+import type { FileHandle } from "node:fs/promises";
+
+/** A line of a file, without its end. */
+export interface Line {
+  text: string;
+  /** Bytes from the beginning of the file to the line, and to the line after it. */
+  start: number;
+  end: number;
+  /** Whether the line is ended by a newline: the last one of a file that was cut off is not. */
+  ended: boolean;
+}
+
+const newline = 0x0a;
+const chunkSize = 1 << 20;
+
+/** Reads lines from anywhere in a file; only the chunk in hand, or the line in hand where that is longer, is in memory. */
+export const createLineReader = (file: FileHandle) => {
+  let chunk: Buffer = Buffer.alloc(0);
+  let chunkStart = 0;
+
+  const fill = async (position: number, size: number): Promise<void> => {
+    const buffer = Buffer.allocUnsafe(size);
+    let filled = 0;
+    while (filled < size) {
+      const { bytesRead } = await file.read(buffer, filled, size - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    chunk = buffer.subarray(0, filled);
+    chunkStart = position;
+  };
+
+  /** The line that starts at `start`; undefined at the end of the file. */
+  const lineAt = async (start: number): Promise<Line | undefined> => {
+    for (let size = chunkSize; ; size *= 2) {
+      const inHand = start >= chunkStart && start < chunkStart + chunk.length;
+      const from = inHand ? start - chunkStart : 0;
+      const at = inHand ? chunk.indexOf(newline, from) : -1;
+      if (inHand && at >= 0) return { text: chunk.toString("utf8", from, at), start, end: chunkStart + at + 1, ended: true };
+      await fill(start, size);
+      if (chunk.length === 0) return undefined;
+      if (chunk.indexOf(newline) < 0 && chunk.length < size) {
+        return { text: chunk.toString("utf8"), start, end: start + chunk.length, ended: false };
+      }
+    }
+  };
+
+  /** Where the first line that starts at or after `position` starts; the file's size when there is none. */
+  const startAfter = async (position: number): Promise<number> => {
+    if (position === 0) return 0;
+    const rest = await lineAt(position - 1);
+    return rest?.end ?? position;
+  };
+
+  /** Where the last line starts. */
+  const lastStart = async (size: number): Promise<number> => {
+    for (let step = chunkSize; ; step *= 2) {
+      const from = Math.max(0, size - step);
+      await fill(from, size - from);
+      const body = chunk.at(-1) === newline ? chunk.subarray(0, -1) : chunk;
+      const at = body.lastIndexOf(newline);
+      if (at >= 0) return from + at + 1;
+      if (from === 0) return 0;
+    }
+  };
+
+  /** Number, from 1, of the line that starts at `start`: counted, so only for saying where something is wrong. */
+  const numberAt = async (start: number): Promise<number> => {
+    let number = 1;
+    for (let at = 0; at < start; ) {
+      const line = await lineAt(at);
+      if (line === undefined) break;
+      at = line.end;
+      number++;
+    }
+    return number;
+  };
+
+  return { lineAt, startAfter, lastStart, numberAt };
+};

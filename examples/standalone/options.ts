@@ -1,0 +1,141 @@
+import { parseArgs } from "node:util";
+import { messageOf, UsageError } from "./host-error.js";
+import { networkNames } from "./network.js";
+
+/** What the command line says, every value in its own type. */
+export interface HostOptions {
+  network: string;
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  dataDir: string;
+  import?: string;
+  forge: boolean;
+  /** Milliseconds. */
+  forgeInterval?: number;
+  secrets?: string;
+  logLevel: LogLevel;
+}
+
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** One option: `--help`, the README's table and the parser are made from these rows. A row without `value` is a switch. */
+interface OptionRow {
+  name: string;
+  value?: string;
+  default?: string;
+  text: string;
+}
+
+export const optionRows = [
+  { name: "network", value: "NAME|DIR", default: "local", text: `${networkNames.join(", ")}, or a folder with a fork's network.json, milestones.json, exceptions.json and genesisBlock.json` },
+  { name: "host", value: "ADDRESS", default: "127.0.0.1", text: "address to serve on" },
+  { name: "port", value: "PORT", default: "4003", text: "port to serve on; 0 takes any that is free" },
+  { name: "data-dir", value: "DIR", default: "data/NETWORK", text: "folder of the chain and its store; made when it is missing" },
+  { name: "import", value: "FILE", text: "chain to read first: one block with its transactions a line, genesis first" },
+  { name: "no-forge", text: "make no blocks: the tip stays where the chain ends" },
+  { name: "forge-interval", value: "MS", text: "milliseconds from block to block instead of the network's block time; the chain's clock runs ahead" },
+  { name: "secrets", value: "FILE", text: 'delegates to forge for on a network other than local, as {"secrets": ["a passphrase"], "bip38": ""}' },
+  { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
+  { name: "help", text: "print this" },
+] as const satisfies readonly OptionRow[];
+
+type Name = (typeof optionRows)[number]["name"];
+
+const rows: readonly OptionRow[] = optionRows;
+
+const flag = ({ name, value }: OptionRow): string => `--${name}${value === undefined ? "" : ` ${value}`}`;
+
+/** What `--help` prints. */
+export const helpText = (): string => {
+  const width = Math.max(...rows.map((row) => flag(row).length)) + 2;
+  const lines = rows.map((row) => `  ${flag(row).padEnd(width)}${row.text}${row.default === undefined ? "" : ` (${row.default})`}`);
+  return ["Usage: npm start -- [options]", "", "A node with Portico's interface: it keeps a chain, forges blocks and serves both.", "", ...lines].join("\n");
+};
+
+/** The same table in Markdown, for the README. */
+export const optionsTable = (): string =>
+  [
+    "| option | default | |",
+    "|---|---|---|",
+    ...rows.map((row) => `| \`${flag(row).replaceAll("|", "\\|")}\` | ${row.default === undefined ? "" : `\`${row.default}\``} | ${row.text} |`),
+  ].join("\n");
+
+const known = (): string => rows.map(({ name }) => `--${name}`).join(", ");
+
+/** parseArgs finds what is wrong; here it is said in a sentence of this host's own. */
+const parse = (args: string[]): { values: Partial<Record<Name, string | boolean>>; given: string[] } => {
+  const options = Object.fromEntries(rows.map(({ name, value }) => [name, { type: value === undefined ? ("boolean" as const) : ("string" as const) }]));
+  const { values, tokens } = (() => {
+    try {
+      return parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
+    } catch (error) {
+      throw new UsageError(`The command line cannot be read: ${messageOf(error)}.`);
+    }
+  })();
+  const given: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") throw new UsageError(`"${token.value}" belongs to no option; there are ${known()}.`);
+    if (token.kind !== "option") continue;
+    const row = rows.find(({ name }) => name === token.name);
+    if (row === undefined) throw new UsageError(`There is no option ${token.rawName}; there are ${known()}.`);
+    if (given.includes(row.name)) throw new UsageError(`--${row.name} is given twice.`);
+    given.push(row.name);
+    if (row.value === undefined && token.value !== undefined) throw new UsageError(`--${row.name} takes no value.`);
+    if (row.value !== undefined && (token.value === undefined || token.value === "" || (!token.inlineValue && token.value.startsWith("--")))) {
+      throw new UsageError(`--${row.name} needs a value: ${flag(row)}.`);
+    }
+  }
+  return { values: values, given };
+};
+
+const wholeNumber = (text: string, name: Name, from: number, to: number): number => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < from || value > to) throw new UsageError(`--${name} must be a whole number from ${from} to ${to}, not "${text}".`);
+  return value;
+};
+
+const refusePairs = (given: string[], options: { network: string }): void => {
+  const both = (one: Name, other: Name, why: string): void => {
+    if (given.includes(one) && given.includes(other)) throw new UsageError(`--${one} and --${other} cannot go together: ${why}.`);
+  };
+  both("no-forge", "forge-interval", "there is no pace without blocks");
+  both("no-forge", "secrets", "there is nothing to sign");
+  if (options.network === "local" && given.includes("secrets")) {
+    throw new UsageError("--secrets is for a network other than local, whose delegates this host knows by itself.");
+  }
+};
+
+const isLogLevel = (text: string): text is LogLevel => logLevels.some((level) => level === text);
+
+/** Name of the folder that a network's data lie in by default. */
+const folderOf = (network: string): string => network.replace(/[/\\]+$/, "").split(/[/\\]/).filter((part) => part !== "." && part !== "..").at(-1) ?? "network";
+
+/** Undefined where `--help` was asked for. @throws UsageError */
+export const readHostOptions = (args: string[]): HostOptions | undefined => {
+  const { values, given } = parse(args);
+  if (values.help === true) return undefined;
+  const text = (name: Name): string | undefined => {
+    const value = values[name];
+    return typeof value === "string" ? value : rows.find((row) => row.name === name)?.default;
+  };
+  const network = text("network") ?? "";
+  refusePairs(given, { network });
+  const logLevel = text("log-level") ?? "";
+  if (!isLogLevel(logLevel)) throw new UsageError(`--log-level must be one of ${logLevels.join(", ")}, not "${logLevel}".`);
+  const interval = text("forge-interval");
+  const file = text("import");
+  const secrets = text("secrets");
+  return {
+    network,
+    host: text("host") ?? "",
+    port: wholeNumber(text("port") ?? "", "port", 0, 65_535),
+    dataDir: given.includes("data-dir") ? (text("data-dir") ?? "") : `data/${folderOf(network)}`,
+    ...(file === undefined ? {} : { import: file }),
+    forge: values["no-forge"] !== true,
+    ...(interval === undefined ? {} : { forgeInterval: wholeNumber(interval, "forge-interval", 1, 86_400_000) }),
+    ...(secrets === undefined ? {} : { secrets }),
+    logLevel,
+  };
+};
