@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { PorticoError } from "../errors.js";
+import { lmdbFileFault } from "./file-check.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
 
 export type StoreDatabase = Database<unknown, Buffer>;
@@ -61,6 +62,8 @@ const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path
 const openRoot = (dataDir: string, path: string, readOnly: boolean): RootDatabase<unknown, Buffer> => {
   try {
     if (!readOnly) mkdirSync(dataDir, { recursive: true });
+    const fault = lmdbFileFault(path);
+    if (fault !== undefined) throw new Error(fault);
     return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly });
   } catch (cause) {
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });

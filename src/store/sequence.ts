@@ -80,9 +80,10 @@ export const unionSequence = (parts: readonly Sequence<number>[], below: number)
   const only = present[0];
   if (only === undefined) return emptySequence;
   if (present.length === 1) return only;
+  const total = present.reduce((sum, part) => sum + part.total, 0);
   return {
-    total: present.reduce((sum, { total }) => sum + total, 0),
-    slice: (offset, limit) => mergeFrom(present, startsAt(present, offset, below), limit),
+    total,
+    slice: (offset, limit) => (offset >= total ? [] : mergeFrom(present, startsAt(present, offset, below), limit)),
   };
 };
 

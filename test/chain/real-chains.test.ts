@@ -5,6 +5,7 @@ import { endsRound, forgerOf, forgingOrder, roundOf, slotOf } from "../../src/ch
 import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
 import { type Chain, type ChainName, type DelegateFigures, loadChain, loadCore2Chain, type WalletFigures } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { closeTemporaryStores, openTemporaryStore } from "../store/temporary-store.js";
 import { roundsOfCore } from "./core-drift.js";
 
 /** Round of core3-custom-c from which its node's ranks were off: the first third-party claim lies in the round before. */
@@ -83,18 +84,38 @@ const reportedDelegates = ({ delegates }: Chain) =>
     }))
     .sort((a, b) => byText(a.username, b.username));
 
-for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
-  describe(`the chain ${name}, against what a real node reported of it`, () => {
+/** Who computes the state: the tests' own adapter, and the LMDB store. */
+const keepers = {
+  "in memory": snapshotOf,
+  "in the LMDB store": async (chain: Chain): Promise<ChainSnapshot> => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    store.apply(chain.blocks.map(rules.parseBlock));
+    const snapshot = store.snapshot();
+    if (snapshot === undefined) throw new Error("no state");
+    return Promise.resolve(snapshot);
+  },
+};
+
+for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]).flatMap((chain) =>
+  (Object.keys(keepers) as (keyof typeof keepers)[]).map((keeper) => [chain, keeper] as const),
+)) {
+  describe(`the chain ${name} ${where}, against what a real node reported of it`, () => {
     let chain: Chain;
     let rules: ChainRules;
     let snapshot: ChainSnapshot;
     let coreRounds: Map<number, RoundDelegate[]>;
 
-    before(async () => {
+    before(async function () {
+      this.timeout(60_000);
       chain = loadChain(name);
       rules = createChainRules(chain.network);
-      snapshot = await snapshotOf(chain);
+      snapshot = await keepers[where](chain);
       coreRounds = await roundsOfCore(chain);
+    });
+
+    after(async () => {
+      snapshot.release?.();
+      await closeTemporaryStores();
     });
 
     it("has its tip and supply", () => {

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
+import { createStore, type Store, type StoreNeeds, type StoreOptions } from "../../src/store/store.js";
+import type { Network } from "../../types/node-context.js";
+
+interface Opened {
+  store: Store;
+  dataDir: string;
+}
+
+const opened: Opened[] = [];
+const folders: string[] = [];
+
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "portico-"));
+  folders.push(folder);
+  return folder;
+};
+
+/** A real store in a folder of its own (or in the one given), gone with `closeTemporaryStores`. */
+export const openTemporaryStore = (
+  network: Network,
+  options: Partial<StoreOptions> = {},
+  needs: Partial<StoreNeeds> = {},
+): Opened & { rules: ChainRules } => {
+  const rules = createChainRules(network);
+  const dataDir = options.dataDir ?? temporaryFolder();
+  const store = createStore({ undoBlocks: 1_000, ...options, dataDir }, { rules, ...needs });
+  opened.push({ store, dataDir });
+  return { store, rules, dataDir };
+};
+
+export const closeTemporaryStores = async (): Promise<void> => {
+  for (const { store } of opened.splice(0)) await store.stop();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+};
+
+/** Every key and value of the store, but for what only says how to go back. */
+export const contentsOf = ({ environment: { db } }: Store): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(db)
+      .filter(([name]) => name !== "undo")
+      .map(([name, database]) => [
+        name,
+        [...database.getKeys({})].map((key) => `${Buffer.from(key).toString("hex")}=${database.getBinary(key)?.toString("hex") ?? ""}`),
+      ]),
+  );
