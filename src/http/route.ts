@@ -65,8 +65,8 @@ export interface Request<Path, Query, Body> {
 /** A route that answers with one thing. */
 export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends TSchema> extends RouteCommon<Path, Query, Body> {
   kind: "item";
-  /** Default 200. */
-  status?: number;
+  /** Default 200; a function where it follows from the reply. */
+  status?: number | ((reply: Reply["static"]) => number);
   /** Schema of the whole body, envelope included. */
   reply: Reply;
   answer(request: Request<Path, Query, Body>, state: State): MaybePromise<Reply["static"]>;

@@ -1,0 +1,164 @@
+import { Type, type TObject, type TSchema } from "@sinclair/typebox";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import { PorticoError } from "../errors.js";
+import { inputError, type ReadInput } from "./input-reader.js";
+import { Meta, pageInput, type PageInput, pageMeta, pagingProperties } from "./paging.js";
+import { createQueryLayout, type QueryPairs } from "./query-text.js";
+import type { PageAnswer, Route, Scope } from "./route.js";
+import { parameterNames } from "./routing.js";
+import { createSerializer } from "./serializer.js";
+import type { Generation } from "./version.js";
+
+/** The input of one request, parsed. */
+export interface RouteInput {
+  params: unknown;
+  query: unknown;
+  /** Of lists only. */
+  page: PageInput | undefined;
+  /** Set once it is read. */
+  body: unknown;
+}
+
+/** What a request asked by its path and query, as links repeat it. */
+export interface Asked {
+  params: Record<string, string>;
+  pairs: QueryPairs;
+}
+
+/** A route with all that is made from it once. */
+export interface CompiledRoute<State extends Scope> {
+  readonly route: Route<State>;
+  /** Whether replies are kept until the tip moves. */
+  readonly kept: boolean;
+  /** The generation in whose way it tells errors. */
+  readonly failsAs: Generation;
+  readonly takesBody: boolean;
+  /** Throws BAD_REQUEST. */
+  readInput(asked: Asked): RouteInput;
+  /** Takes the body as JSON, undefined when there was none. Throws BAD_REQUEST. */
+  readBody(body: unknown): unknown;
+  /** The reply as JSON text. */
+  answer(input: RouteInput, asked: Asked, state: State): MaybePromise<{ status: number; json: string }>;
+}
+
+export interface CompileNeeds {
+  basePath: string;
+  amounts: "number" | "string";
+  inputReader(schema: unknown, source: "query" | "params" | "payload"): ReadInput;
+}
+
+/** The schema of one page of a list. */
+export const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
+
+/** All query parameters that a route takes, paging included. */
+export const querySchema = <State extends Scope>(route: Route<State>): TObject =>
+  Type.Object({ ...(route.kind === "list" ? pagingProperties : {}), ...route.query?.properties });
+
+/** The schema of a route's reply, envelope included. */
+export const replySchema = <State extends Scope>(route: Route<State>): TSchema =>
+  route.kind === "list" ? pageSchema(route.item) : route.reply;
+
+/** Routes of both generations do not change with the version asked for: they are of the second. */
+export const generationOf = (versions: readonly Generation[]): Generation => (versions.includes(2) ? 2 : 1);
+
+const refuse = (path: string, problem: string): never => {
+  throw new TypeError(`Route ${path}: ${problem}.`);
+};
+
+const checkParams = <State extends Scope>(route: Route<State>): void => {
+  const declared = Object.keys(route.params?.properties ?? {}).sort();
+  const named = parameterNames(route.path).sort();
+  if (declared.join() !== named.join()) {
+    refuse(route.path, "the parameters of the path and of its schema differ");
+  }
+};
+
+const readerOfBody = <State extends Scope>(route: Route<State>, needs: CompileNeeds): ((body: unknown) => unknown) => {
+  const schema = route.body ?? Type.Object({});
+  const read = needs.inputReader(schema, "payload");
+  const optional = route.bodyOptional === true || route.body === undefined;
+  return (body) => {
+    if (body === undefined && !optional) {
+      throw inputError("payload", "value", "is required");
+    }
+    const value = read(body ?? {});
+    return route.body === undefined ? undefined : value;
+  };
+};
+
+const splitPaging = (query: unknown): { page: PageInput; query: unknown } => {
+  const { page, limit, offset, ...rest } = query as { page?: number; limit: number; offset?: number };
+  const paging = { limit, ...(page === undefined ? {} : { page }), ...(offset === undefined ? {} : { offset }) };
+  return { page: pageInput(paging), query: rest };
+};
+
+const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileNeeds) => {
+  const schema = querySchema(route);
+  const layOut = createQueryLayout(schema);
+  const readQuery = needs.inputReader(schema, "query");
+  const readParams = route.params === undefined ? undefined : needs.inputReader(route.params, "params");
+  const own = route.query !== undefined;
+  return ({ params, pairs }: Asked): RouteInput => {
+    const parsedParams = readParams?.({ ...params });
+    const all = readQuery(layOut(pairs));
+    if (route.kind === "item") {
+      return { params: parsedParams, query: own ? all : undefined, page: undefined, body: undefined };
+    }
+    const { page, query } = splitPaging(all);
+    return { params: parsedParams, query: own ? query : undefined, page, body: undefined };
+  };
+};
+
+const linkPath = (basePath: string, path: string, params: Record<string, string>): string =>
+  `${basePath}/v2${path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""))}`;
+
+const then = <T, U>(value: MaybePromise<T>, next: (value: T) => U): MaybePromise<U> =>
+  value instanceof Promise ? value.then(next) : next(value);
+
+const answerer = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State>["answer"] => {
+  const serialize = createSerializer(replySchema(route), {
+    amountsAsText: needs.amounts === "string" && generationOf(route.versions) === 2,
+  });
+  if (route.kind === "item") {
+    const status = route.status ?? 200;
+    return ({ params, query, body }, _asked, state) =>
+      then(route.answer({ params, query, body } as never, state), (reply) => ({
+        status: typeof status === "number" ? status : status(reply),
+        json: serialize(reply),
+      }));
+  }
+  return ({ params, query, body, page }, asked, state) => {
+    if (page === undefined) {
+      throw new PorticoError("INTERNAL", "A list was asked for without a page.");
+    }
+    const write = ({ rows, total }: PageAnswer<unknown>) => {
+      const path = linkPath(needs.basePath, route.path, asked.params);
+      const meta = pageMeta({ count: rows.length, total }, path, asked.pairs, page);
+      return { status: 200, json: serialize({ meta, data: rows }) };
+    };
+    const { offset, limit } = page;
+    return then(route.answer({ params, query, body, page: { offset, limit } } as never, state), write);
+  };
+};
+
+/** Makes everything that a route needs at run time. Throws TypeError for a route that contradicts itself. */
+export const compileRoute = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State> => {
+  checkParams(route);
+  const reads = route.method === "GET";
+  if (reads && route.body !== undefined) {
+    refuse(route.path, "a GET has no body");
+  }
+  const keepable = reads && route.authenticated !== true && route.stateless !== true;
+  if (route.cache === "tip" && !keepable) {
+    refuse(route.path, "only a GET of the state that anyone may read can be kept");
+  }
+  return {
+    route,
+    kept: keepable && route.cache !== "never",
+    failsAs: generationOf(route.versions),
+    takesBody: route.method === "POST" || route.method === "PUT",
+    readInput: readerOfInput(route, needs),
+    readBody: readerOfBody(route, needs),
+    answer: answerer(route, needs),
+  };
+};

@@ -1,0 +1,138 @@
+import { createServer, METHODS, type Server, ServerResponse, type IncomingMessage } from "node:http";
+import { Router } from "@koa/router";
+import Koa, { type Context } from "koa";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { Health, Logger } from "../../types/node-context.js";
+import { type CompiledRoute, compileRoute } from "./compiled-route.js";
+import type { EdgeOptions } from "./edge-options.js";
+import { failureOf } from "./failure.js";
+import { PorticoError } from "../errors.js";
+import { healthRoute } from "./health.js";
+import { createInputReaders } from "./input-reader.js";
+import { createLocate } from "./locate.js";
+import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi.js";
+import { createRateLimit } from "./rate-limit.js";
+import { createBodyReader } from "./request-body.js";
+import { createRequestIds } from "./request-id.js";
+import type { Route, Scope } from "./route.js";
+import { createRouting } from "./routing.js";
+import { createServe } from "./serve.js";
+import { createStandingHeaders } from "./standing-headers.js";
+import type { Generation } from "./version.js";
+
+export type { EdgeOptions } from "./edge-options.js";
+
+/** What the edge needs of whoever wires it. */
+export interface EdgeNeeds<State extends Scope> {
+  routes: readonly Route<State>[];
+  /** The state that one request is answered from. Released by the edge when its reply is written. */
+  openState(): MaybePromise<State>;
+  /**
+   * Id of the tip that `openState` would find now, where that is known without waiting: kept replies then go out without a state
+   * being opened. Undefined: not known.
+   */
+  tipId?: (() => string | undefined) | undefined;
+  health(): Health;
+  /** From when on it says true, every request is refused with 503. */
+  isStopping(): boolean;
+  /** Whether the value of `Authorization` lets a client use the routes that are `authenticated`. Without it nobody may. */
+  authorize?: ((authorization: string | undefined) => MaybePromise<boolean>) | undefined;
+  logger: Logger;
+  /** Title, version and description of the OpenAPI document. */
+  info: OpenApiInfo;
+}
+
+export type Listener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;
+
+export interface Edge {
+  /** Everything under the base path, errors included: `app.use(edge.router.routes())`. */
+  readonly router: Router;
+  readonly openapi: OpenApiDocument;
+  /** For `http.createServer`, or a framework that takes a listener: what is not under the base path goes to its `next`, or is 404. */
+  callback(): Listener;
+  /** Puts the interface into a Koa app. */
+  mount(app: Koa): void;
+  /** A server of this interface alone, not yet listening. Whatever arrives at it, it answers in JSON. */
+  createServer(): Server;
+  /** Requests being answered now. */
+  readonly open: number;
+  /** Resolves when no request is being answered. */
+  drained(): Promise<void>;
+}
+
+const normalized = (basePath: string): string => (basePath === "" ? "" : `/${basePath.replace(/^\/+|\/+$/g, "")}`).replace(/^\/$/, "");
+
+const notFound = (response: ServerResponse): void => writeFailure(response, new PorticoError("NOT_FOUND"));
+
+const writeFailure = (response: ServerResponse, error: PorticoError): void => {
+  const { status, body } = failureOf(error, undefined);
+  const json = JSON.stringify(body);
+  response.writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(json) }).end(json);
+};
+
+/** Makes the HTTP edge of a table of routes. Throws TypeError for routes or options that contradict themselves. */
+export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge => {
+  const options: EdgeOptions = { ...given, basePath: normalized(given.basePath) };
+  const { basePath } = options;
+  const routes: Route<State>[] = [...needs.routes, healthRoute<State>(needs.health)];
+  const openapi = createOpenApi(routes, options, needs.info);
+  routes.push(openApiRoute<State>(openapi));
+
+  const compileNeeds = { basePath, amounts: options.amounts, inputReader: createInputReaders() };
+  const compiled = routes.map((route) => compileRoute(route, compileNeeds));
+  const routingOf = (generation: Generation) =>
+    createRouting<CompiledRoute<State>>(
+      compiled
+        .filter(({ route }) => route.versions.includes(generation))
+        .map((entry) => ({ method: entry.route.method, path: entry.route.path, target: entry })),
+    );
+  const standing = createStandingHeaders(options);
+  const { serve, inFlight } = createServe<State>({
+    options,
+    locate: createLocate({ basePath, defaultVersion: options.defaultVersion, routings: { 1: routingOf(1), 2: routingOf(2) } }),
+    rateLimit: createRateLimit(options),
+    standing,
+    readBody: createBodyReader(options.bodyLimit),
+    requestId: createRequestIds(),
+    openState: needs.openState,
+    tipId: needs.tipId,
+    isStopping: needs.isStopping,
+    authorize: needs.authorize,
+    logger: needs.logger,
+  });
+
+  const router = new Router();
+  const escaped = basePath.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const everyMethod = ["GET", ...METHODS.filter((method) => method !== "GET" && method !== "HEAD")];
+  router.register(new RegExp(`^${escaped}(?:/|$)`), everyMethod, (ctx) => serve(ctx as unknown as Context), { pathAsRegExp: true });
+
+  const mount = (app: Koa): void => void app.use(router.routes());
+  const callback = (): Listener => {
+    const app = new Koa();
+    mount(app);
+    const handle = app.callback();
+    const below = new RegExp(`^${escaped}(?:[/?#]|$)`);
+    return (request, response, next) => {
+      const url = request.url ?? "";
+      if (below.test(url)) {
+        void handle(request, response);
+      } else if (next !== undefined) {
+        next();
+      } else {
+        notFound(response);
+      }
+    };
+  };
+
+  return {
+    router,
+    openapi,
+    callback,
+    mount,
+    createServer: () => createServer(callback()),
+    get open() {
+      return inFlight.count;
+    },
+    drained: () => inFlight.none(),
+  };
+};

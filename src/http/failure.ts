@@ -1,0 +1,56 @@
+import { STATUS_CODES } from "node:http";
+import { errorTable, PorticoError, type Validation } from "../errors.js";
+import type { Generation } from "./version.js";
+
+/** Body of an error, second generation. */
+export interface FailureBody {
+  statusCode: number;
+  error: string;
+  message: string;
+  validation?: Validation;
+}
+
+export interface Failure {
+  status: number;
+  body: FailureBody | { success: false; error: string };
+  headers: Record<string, string>;
+}
+
+/** Seconds after which a client may try again while the state is not ready. */
+const secondsUntilReady = 5;
+
+const headersOf = (error: PorticoError): Record<string, string> => {
+  switch (error.code) {
+    case "UNAUTHORIZED":
+      return { "WWW-Authenticate": 'Bearer realm="webhooks"' };
+    case "NOT_READY":
+      return { "Retry-After": String(secondsUntilReady) };
+    case "BODY_TOO_LARGE":
+      // the rest of the body is not worth reading
+      return { Connection: "close" };
+    default:
+      return {};
+  }
+};
+
+/** Errors that keep their status in the first generation; all others of the client's are HTTP 200 there. */
+const firstGenerationStatuses = new Set([405, 429]);
+
+/**
+ * The reply to an error. `generation` is that of the route that failed, undefined where no route was found: the first generation
+ * says what a client did wrong by HTTP 200 and `success: false`.
+ */
+export const failureOf = (error: PorticoError, generation: Generation | undefined): Failure => {
+  const { status } = error;
+  const message = error.exposed ? error.message : errorTable.INTERNAL.message;
+  const headers = headersOf(error);
+  if (generation === 1 && status < 500 && !firstGenerationStatuses.has(status)) {
+    return { status: 200, body: { success: false, error: message }, headers };
+  }
+  const body: FailureBody = { statusCode: status, error: STATUS_CODES[status] ?? "Error", message };
+  return { status, body: error.validation === undefined ? body : { ...body, validation: error.validation }, headers };
+};
+
+/** Any thrown thing as an error of the table. */
+export const porticoErrorOf = (error: unknown): PorticoError =>
+  error instanceof PorticoError ? error : new PorticoError("INTERNAL", undefined, { cause: error });

@@ -1,0 +1,27 @@
+import { Type } from "@sinclair/typebox";
+import type { Health } from "../../types/node-context.js";
+import { type Route, routesOf, type Scope } from "./route.js";
+
+const HealthReply = Type.Object(
+  {
+    status: Type.Unsafe<Health["status"]>({ type: "string", enum: ["ok", "starting", "failing", "stopped"] }),
+    height: Type.Integer(),
+    problem: Type.Optional(Type.String({ description: "What keeps a block from being indexed, while something does." })),
+  },
+  { title: "Health" },
+);
+
+/** `GET /health`: 200 while all is well, else 503. */
+export const healthRoute = <State extends Scope>(health: () => Health): Route<State> =>
+  routesOf<State>().item({
+    method: "GET",
+    path: "/health",
+    versions: [1, 2],
+    resource: "node",
+    summary: "Tells whether the interface follows the chain.",
+    stateless: true,
+    cache: "never",
+    status: ({ status }) => (status === "ok" ? 200 : 503),
+    reply: HealthReply,
+    answer: () => health(),
+  });

@@ -1,0 +1,94 @@
+import { Ajv, type DefinedError, type ErrorObject } from "ajv";
+import type { DataValidateFunction } from "ajv/dist/types/index.js";
+import { PorticoError, type Validation } from "../errors.js";
+import { exactKeyword, type InputKind, inputKeyword } from "./input.js";
+import { coercion, inputSchema } from "./input-schema.js";
+import { amountKeyword } from "./json-schema.js";
+
+type Source = Validation["source"];
+
+/** Brings raw input to what its schema says, or throws BAD_REQUEST naming the field and the rule. The raw value is used up. */
+export type ReadInput = (raw: unknown) => unknown;
+
+/** A 400 that names the field and the rule it breaks. */
+export const inputError = (source: Source, key: string, rule: string): PorticoError =>
+  new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source, keys: [key] } });
+
+interface ParentContext {
+  parentData: Record<string, unknown>;
+  parentDataProperty: string | number;
+}
+
+/** The keyword of `InputOf`: puts the parsed value where the raw one was. */
+const compileKind = (kind: InputKind<unknown>): DataValidateFunction => {
+  const check: DataValidateFunction = (value: unknown, context?: ParentContext): boolean => {
+    const parsed = kind.parse(value);
+    if ("rule" in parsed) {
+      check.errors = [{ keyword: inputKeyword, message: parsed.rule, params: {} }];
+      return false;
+    }
+    if (context !== undefined) {
+      context.parentData[context.parentDataProperty] = parsed.value;
+    }
+    return true;
+  };
+  return check;
+};
+
+const createAjv = (): Ajv => {
+  const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, strictTuples: false, useDefaults: true });
+  ajv.addVocabulary([exactKeyword, amountKeyword]);
+  ajv.addKeyword({ keyword: inputKeyword, modifying: true, errors: true, compile: compileKind });
+  return ajv;
+};
+
+const keyOf = (instancePath: string): string =>
+  instancePath
+    .slice(1)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .join(".");
+
+const listed = (values: unknown[]): string => values.map((value) => JSON.stringify(value)).join(", ");
+
+/** Field and rule of what Ajv found. `value` is the input as a whole, in the predecessor's word. */
+const refusalOf = (error: DefinedError): { key: string; rule: string } => {
+  const within = error.instancePath === "" ? "" : `${keyOf(error.instancePath)}.`;
+  const key = error.instancePath === "" ? "value" : keyOf(error.instancePath);
+  switch (error.keyword) {
+    case "additionalProperties":
+      return { key: `${within}${error.params.additionalProperty}`, rule: "is not allowed" };
+    case "required":
+      return { key: `${within}${error.params.missingProperty}`, rule: "is required" };
+    case "enum":
+      return { key, rule: `must be one of ${listed(error.params.allowedValues)}` };
+    case "const":
+      return { key, rule: `must be ${JSON.stringify(error.params.allowedValue)}` };
+    case "anyOf":
+      return { key, rule: "does not have any of the accepted forms" };
+    default:
+      return { key, rule: error.message ?? "is not valid" };
+  }
+};
+
+/** The alternatives' own errors say less than that none of them fits. */
+const decisive = (errors: ErrorObject[]): DefinedError =>
+  (errors.find((error) => error.keyword === "anyOf") ?? errors[0]) as DefinedError;
+
+/** Makes the readers of one edge. */
+export const createInputReaders = () => {
+  const ajv = createAjv();
+  return (schema: unknown, source: Source): ReadInput => {
+    const prepared = inputSchema(schema);
+    const coerce = coercion(prepared);
+    const validate = ajv.compile(prepared);
+    return (raw) => {
+      const value = coerce === undefined ? raw : coerce(raw);
+      if (validate(value)) {
+        return value;
+      }
+      const { key, rule } = refusalOf(decisive(validate.errors ?? []));
+      throw inputError(source, key, rule);
+    };
+  };
+};

@@ -1,0 +1,95 @@
+import { PorticoError } from "../errors.js";
+import type { Match, Routing } from "./routing.js";
+import { type Generation, generationNamed, type NamedVersion, versionInPath } from "./version.js";
+
+/** A request's target, cut up. */
+export interface Target {
+  /** As sent, percent-encoded. */
+  path: string;
+  /** Without its question mark. */
+  query: string;
+}
+
+/** Cuts up a request target; of one in absolute form, what follows the authority. */
+export const targetOf = (url: string): Target => {
+  const local = (url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "")).replace(/#.*$/, "");
+  const cut = local.indexOf("?");
+  return cut === -1 ? { path: local, query: "" } : { path: local.slice(0, cut), query: local.slice(cut + 1) };
+};
+
+/** A path that is answered. */
+export interface Located<Entry> extends Match<Entry> {
+  generation: Generation;
+}
+
+export interface LocateNeeds<Entry> {
+  basePath: string;
+  defaultVersion: Generation;
+  routings: Readonly<Record<Generation, Routing<Entry>>>;
+}
+
+/** Where a request leads: to a path of a generation, to the same path without its trailing slash, or (undefined) nowhere. */
+export interface Whereabouts<Entry> {
+  generation: Generation;
+  /** Whether the path itself names the generation. */
+  versioned: boolean;
+  located?: Located<Entry>;
+  redirect?: string;
+}
+
+const answers = <Entry>(match: Match<Entry> | undefined, method: string): boolean =>
+  match !== undefined && (match.item.methods.has(method) || (method === "HEAD" && match.item.methods.has("GET")));
+
+/** Of a request that names no generation: the default one, or the other where only that has the path, or the method there. */
+const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
+  const usual = needs.defaultVersion;
+  const other: Generation = usual === 1 ? 2 : 1;
+  const match = needs.routings[usual].find(path);
+  if (answers(match, method)) {
+    return match && { ...match, generation: usual };
+  }
+  const otherMatch = needs.routings[other].find(path);
+  if (otherMatch !== undefined && (match === undefined || answers(otherMatch, method))) {
+    return { ...otherMatch, generation: other };
+  }
+  return match && { ...match, generation: usual };
+};
+
+const withoutTrailingSlash = ({ path, query }: Target): string => {
+  const shorter = path.replace(/\/+$/, "").replace(/^\/{2,}/, "/");
+  return query === "" ? shorter : `${shorter}?${query}`;
+};
+
+/**
+ * Finds what a request below the base path asks for. `named` is what its headers name; a version in the path wins over it. Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is no percent-encoded UTF-8.
+ */
+export const createLocate =
+  <Entry>(needs: LocateNeeds<Entry>) =>
+  (target: Target, method: string, named: NamedVersion): Whereabouts<Entry> => {
+    const below = target.path.startsWith(needs.basePath) ? target.path.slice(needs.basePath.length) : "";
+    const { version, path } = versionInPath(below);
+    const versioned = version !== 0;
+    const asked = generationNamed(versioned ? version : named);
+    if (below.length > 1 && below.endsWith("/")) {
+      return { generation: asked ?? needs.defaultVersion, versioned, redirect: withoutTrailingSlash(target) };
+    }
+    if (asked === undefined) {
+      const located = choose(needs, path, method);
+      return { generation: located?.generation ?? needs.defaultVersion, versioned, ...(located && { located }) };
+    }
+    const match = needs.routings[asked].find(path);
+    return { generation: asked, versioned, ...(match && { located: { ...match, generation: asked } }) };
+  };
+
+/** Methods that a path answers, for `Allow`. */
+export const allowed = (methods: Iterable<string>): string =>
+  [...methods].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).concat("OPTIONS").join(", ");
+
+/** What answers a method of a path. Throws METHOD_NOT_ALLOWED. */
+export const entryOf = <Entry>({ item }: Located<Entry>, method: string): Entry => {
+  const entry = item.methods.get(method === "HEAD" ? "GET" : method);
+  if (entry === undefined) {
+    throw new PorticoError("METHOD_NOT_ALLOWED");
+  }
+  return entry;
+};

@@ -1,0 +1,115 @@
+import { Type } from "@sinclair/typebox";
+import { WholeNumber } from "./input.js";
+import type { QueryPairs } from "./query-text.js";
+import type { PageRequest } from "./route.js";
+
+export const largestLimit = 100;
+/** So that the offset of any page is a whole number that a double holds. */
+const largestPage = Math.floor(Number.MAX_SAFE_INTEGER / largestLimit);
+
+/** Query parameters of every list, beside the route's own. */
+export const pagingProperties = {
+  page: Type.Optional(WholeNumber({ minimum: 1, maximum: largestPage, description: "Page, from 1. Default 1." })),
+  limit: WholeNumber({ minimum: 1, maximum: largestLimit, default: largestLimit, description: "Rows of a page." }),
+  offset: Type.Optional(WholeNumber({ minimum: 0, description: "Rows before the first; where no page is given." })),
+};
+
+/** `meta` of a list's reply, in the order in which it is written. */
+export const Meta = Type.Object(
+  {
+    count: Type.Integer({ description: "Rows of this page." }),
+    pageCount: Type.Integer({ description: "Pages, at least 1." }),
+    totalCount: Type.Integer({ description: "Rows of all pages." }),
+    next: Type.Union([Type.String(), Type.Null()], { description: "Link to the next page; null on the last." }),
+    previous: Type.Union([Type.String(), Type.Null()], { description: "Link to the previous page; null on the first." }),
+    self: Type.String(),
+    first: Type.String(),
+    last: Type.String(),
+  },
+  { title: "Meta" },
+);
+
+/** A page as asked for: by its number, or by the rows before it. */
+export type PageInput = PageRequest & ({ by: "page"; page: number } | { by: "offset" });
+
+export const pageInput = (query: { page?: number; limit: number; offset?: number }): PageInput => {
+  const { limit, offset } = query;
+  if (query.page === undefined && offset !== undefined) {
+    return { by: "offset", offset, limit };
+  }
+  const page = query.page ?? 1;
+  return { by: "page", page, offset: (page - 1) * limit, limit };
+};
+
+/** Numbers (pages or offsets, as `by` says) that the links lead to. */
+interface Stops {
+  self: number;
+  first: number;
+  last: number;
+  next: number | null;
+  previous: number | null;
+}
+
+const pageStops = (page: number, pageCount: number): Stops => ({
+  self: page,
+  first: 1,
+  last: pageCount,
+  next: page < pageCount ? page + 1 : null,
+  previous: page > 1 ? Math.min(page - 1, pageCount) : null,
+});
+
+/** The last page by offset is the one that stepping on from this offset ends at. */
+const offsetStops = (offset: number, limit: number, total: number): Stops => {
+  const shift = offset % limit;
+  const last = total > shift ? shift + Math.floor((total - 1 - shift) / limit) * limit : 0;
+  return {
+    self: offset,
+    first: 0,
+    last,
+    next: offset + limit < total ? offset + limit : null,
+    previous: offset > 0 ? Math.max(0, Math.min(offset - limit, last)) : null,
+  };
+};
+
+/** Makes the link to a page: the caller's parameters in the caller's order, `by` set to the number, what is missing appended. */
+const linkMaker = (path: string, pairs: QueryPairs, input: PageInput): ((stop: number) => string) => {
+  const named = new Set(pairs.map(([name]) => name));
+  const whole: QueryPairs = [...pairs];
+  if (!named.has(input.by)) {
+    whole.push([input.by, ""]);
+  }
+  if (!named.has("limit")) {
+    whole.push(["limit", String(input.limit)]);
+  }
+  const encoded = whole.map(([name, value]) => [encodeURIComponent(name), encodeURIComponent(value)] as const);
+  return (stop) => `${path}?${encoded.map(([name, value]) => `${name}=${name === input.by ? stop : value}`).join("&")}`;
+};
+
+export interface ListMeta {
+  count: number;
+  pageCount: number;
+  totalCount: number;
+  next: string | null;
+  previous: string | null;
+  self: string;
+  first: string;
+  last: string;
+}
+
+/** `path` is the list's own, in the form in which links name it. */
+export const pageMeta = (answer: { count: number; total: number }, path: string, pairs: QueryPairs, input: PageInput): ListMeta => {
+  const { count, total } = answer;
+  const pageCount = Math.max(1, Math.ceil(total / input.limit));
+  const stops = input.by === "page" ? pageStops(input.page, pageCount) : offsetStops(input.offset, input.limit, total);
+  const link = linkMaker(path, pairs, input);
+  return {
+    count,
+    pageCount,
+    totalCount: total,
+    next: stops.next === null ? null : link(stops.next),
+    previous: stops.previous === null ? null : link(stops.previous),
+    self: link(stops.self),
+    first: link(stops.first),
+    last: link(stops.last),
+  };
+};

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from "node:http";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { countedBy, createAddressList, createClientAddress } from "./client-address.js";
+
+export interface RateLimitOptions {
+  /** Requests per minute and address; false: no limit. */
+  rateLimit: false | { perMinute: number; exempt: readonly string[] };
+  /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[];
+}
+
+/** What a counted request is told, in headers. */
+export interface Allowance {
+  granted: boolean;
+  limit: number;
+  remaining: number;
+  /** Whole seconds until the count starts anew, at least 1. */
+  secondsToReset: number;
+}
+
+export interface RateLimit {
+  /** Whether a request is counted at all. */
+  counts(request: IncomingMessage): boolean;
+  take(request: IncomingMessage): Promise<Allowance>;
+}
+
+/** Addresses seen lately, so that one address is not parsed on every request. */
+const remembered = 10_000;
+
+const memoized = <Value>(compute: (key: string) => Value): ((key: string) => Value) => {
+  const known = new Map<string, Value>();
+  return (key) => {
+    const present = known.get(key);
+    if (present !== undefined) {
+      return present;
+    }
+    if (known.size >= remembered) {
+      known.clear();
+    }
+    const value = compute(key);
+    known.set(key, value);
+    return value;
+  };
+};
+
+const unlimited: RateLimit = {
+  counts: () => false,
+  take: () => Promise.reject(new TypeError("Requests are not counted.")),
+};
+
+const consume = async (limiter: RateLimiterMemory, key: string): Promise<{ granted: boolean; state: RateLimiterRes }> => {
+  try {
+    return { granted: true, state: await limiter.consume(key) };
+  } catch (refusal) {
+    if (refusal instanceof RateLimiterRes) {
+      return { granted: false, state: refusal };
+    }
+    throw refusal;
+  }
+};
+
+/** Counts requests by client address in windows of a minute. A request whose address is not known shares one count. */
+export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions): RateLimit => {
+  if (rateLimit === false) {
+    return unlimited;
+  }
+  const clientAddress = createClientAddress(trustedProxies);
+  const exempt = createAddressList(rateLimit.exempt);
+  const limiter = new RateLimiterMemory({ points: rateLimit.perMinute, duration: 60 });
+  const direct = memoized((_address: string) => ({ asked: false, counts: true }));
+  const countsAddress = (request: IncomingMessage): boolean => {
+    const address = clientAddress(request);
+    return address === undefined || !exempt(address);
+  };
+  return {
+    counts: (request) => {
+      if (trustedProxies.length > 0) {
+        return countsAddress(request);
+      }
+      const known = direct(request.socket.remoteAddress ?? "");
+      if (!known.asked) {
+        known.counts = countsAddress(request);
+        known.asked = true;
+      }
+      return known.counts;
+    },
+    take: async (request) => {
+      const address = clientAddress(request);
+      const { granted, state } = await consume(limiter, address === undefined ? "unknown" : countedBy(address));
+      const secondsToReset = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
+      return { granted, limit: rateLimit.perMinute, remaining: state.remainingPoints, secondsToReset };
+    },
+  };
+};

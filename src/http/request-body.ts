@@ -1,0 +1,64 @@
+import bodyParser from "koa-bodyparser";
+import type { Context } from "koa";
+import { PorticoError } from "../errors.js";
+import { mayLoseDigits, parseExactJson } from "./exact-json.js";
+
+/** Reads the JSON body of a request, whatever its content type says; undefined when there is none. */
+export type ReadBody = (ctx: Context) => Promise<unknown>;
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+const statusOf = (error: unknown): number | undefined => {
+  const status = typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
+  return typeof status === "number" ? status : undefined;
+};
+
+/** What was wrong with the body, as the client is told it. Whatever fails while a body is read is the client's doing. */
+const refusalOf = (error: unknown): PorticoError => {
+  switch (statusOf(error)) {
+    case 413:
+      return new PorticoError("BODY_TOO_LARGE");
+    case 415:
+      return new PorticoError("UNSUPPORTED_MEDIA_TYPE", "The content encoding of the request body is not supported.");
+    default:
+      return new PorticoError("MALFORMED_JSON", undefined, { cause: error });
+  }
+};
+
+const exactly = (raw: string, parsed: unknown): unknown => {
+  if (!mayLoseDigits(raw)) {
+    return parsed;
+  }
+  try {
+    return parseExactJson(raw);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+};
+
+/** A body that the host's own server has read before the request came here. */
+const readBefore = (ctx: Context): unknown => ctx.request.body ?? (ctx.req as { body?: unknown }).body;
+
+/** `limit` in bytes, after decompression. */
+export const createBodyReader = (limit: number): ReadBody => {
+  const read = bodyParser({
+    enableTypes: ["json"],
+    detectJSON: () => true,
+    // bytes, which the types know as text only
+    jsonLimit: limit as unknown as string,
+    onerror: (error) => {
+      throw refusalOf(error);
+    },
+  });
+  return async (ctx) => {
+    const before = readBefore(ctx);
+    if (before === undefined) {
+      await read(ctx, nothing);
+    }
+    const raw = ctx.request.rawBody;
+    if (typeof raw !== "string") {
+      return before;
+    }
+    return raw === "" ? undefined : exactly(raw, ctx.request.body);
+  };
+};

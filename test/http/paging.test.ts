@@ -1,0 +1,137 @@
+import { expect } from "chai";
+import { manyThings, type Served, serveThings } from "./things.js";
+
+interface Page {
+  meta: Record<string, unknown>;
+  data: { name: string }[];
+}
+
+describe("paging", () => {
+  let served: Served;
+  before(async () => {
+    served = await serveThings();
+  });
+  after(() => served.stop());
+
+  const get = async (path: string, init?: RequestInit): Promise<Page> => {
+    const response = await fetch(served.origin + path, init);
+    expect(response.status).to.equal(200);
+    return (await response.json()) as Page;
+  };
+
+  it("gives a hundred rows, and meta in its order", async () => {
+    const { meta, data } = await get("/api/things");
+    expect(Object.keys(meta)).to.deep.equal(["count", "pageCount", "totalCount", "next", "previous", "self", "first", "last"]);
+    expect(meta).to.deep.equal({
+      count: 100,
+      pageCount: 3,
+      totalCount: 250,
+      next: "/api/v2/things?page=2&limit=100",
+      previous: null,
+      self: "/api/v2/things?page=1&limit=100",
+      first: "/api/v2/things?page=1&limit=100",
+      last: "/api/v2/things?page=3&limit=100",
+    });
+    expect(data[99]?.name).to.equal("thing099");
+  });
+
+  it("repeats the caller's parameters in the caller's order, percent-encoded", async () => {
+    const { meta } = await get("/api/v2/things?limit=2&orderBy=name:asc");
+    expect(meta.next).to.equal("/api/v2/things?limit=2&orderBy=name%3Aasc&page=2");
+    const later = await get("/api/things?page=2&names=thing001,thing002&names=thing%20x&limit=1");
+    expect(later.meta.self).to.equal("/api/v2/things?page=2&names=thing001%2Cthing002&names=thing%20x&limit=1");
+    expect(later.meta.previous).to.equal("/api/v2/things?page=1&names=thing001%2Cthing002&names=thing%20x&limit=1");
+  });
+
+  it("names the path as it was asked for, whatever form the request had", async () => {
+    const { meta } = await get("/api/things/thing001/parts", { headers: { "API-Version": "2" } });
+    expect(meta.self).to.equal("/api/v2/things/thing001/parts?page=1&limit=100");
+    served.state.things = [{ name: "a b/ü", size: 1n, debt: null }];
+    const { meta: odd } = await get("/api/things/a%20b%2F%C3%BC/parts");
+    expect(odd.self).to.equal("/api/v2/things/a%20b%2F%C3%BC/parts?page=1&limit=100");
+    expect((await get(odd.self as string)).data).to.have.length(1);
+    served.state.things = manyThings(250);
+  });
+
+  it("gives each row exactly once along its links, forwards and backwards", async () => {
+    for (const start of ["/api/things?limit=37", "/api/things?offset=0&limit=37", "/api/things?offset=5&limit=10"]) {
+      const names: string[] = [];
+      let last = "";
+      for (let link: unknown = start; typeof link === "string"; ) {
+        const { meta, data } = await get(link);
+        names.push(...data.map(({ name }) => name));
+        last = meta.self as string;
+        link = meta.next;
+      }
+      expect(names).to.deep.equal(manyThings(250).map(({ name }) => name).slice(start.includes("offset=5") ? 5 : 0));
+      const { meta } = await get(start);
+      expect(meta.last).to.equal(last);
+    }
+  });
+
+  it("answers a page beyond the end by an empty one whose previous page is the last", async () => {
+    const { meta, data } = await get("/api/things?page=90&limit=100");
+    expect(data).to.deep.equal([]);
+    expect(meta).to.include({ count: 0, pageCount: 3, totalCount: 250, next: null, previous: "/api/v2/things?page=3&limit=100" });
+    const { meta: byOffset } = await get("/api/things?offset=900&limit=100");
+    expect(byOffset).to.include({ count: 0, next: null, previous: "/api/v2/things?offset=200&limit=100" });
+  });
+
+  it("has one page at least", async () => {
+    const { meta } = await get("/api/things?name=nobody");
+    expect(meta).to.include({ count: 0, pageCount: 1, totalCount: 0, next: null, previous: null });
+    expect(meta.last).to.equal("/api/v2/things?name=nobody&page=1&limit=100");
+  });
+
+  it("goes by offset where no page is given, and by page where one is", async () => {
+    const { meta, data } = await get("/api/things?limit=10&offset=15");
+    expect(data[0]?.name).to.equal("thing015");
+    expect(meta).to.include({
+      pageCount: 25,
+      next: "/api/v2/things?limit=10&offset=25",
+      previous: "/api/v2/things?limit=10&offset=5",
+      self: "/api/v2/things?limit=10&offset=15",
+      first: "/api/v2/things?limit=10&offset=0",
+      last: "/api/v2/things?limit=10&offset=245",
+    });
+    const { data: second, meta: both } = await get("/api/things?offset=15&page=2&limit=10");
+    expect(second[0]?.name).to.equal("thing010");
+    expect(both.next).to.equal("/api/v2/things?offset=15&page=3&limit=10");
+  });
+
+  it("pages a search by its query string", async () => {
+    const search = { method: "POST", body: '{"size":{"from":100}}' };
+    const { meta, data } = await get("/api/things/search?limit=60", search);
+    expect(data[0]?.name).to.equal("thing100");
+    expect(meta).to.include({ totalCount: 150, next: "/api/v2/things/search?limit=60&page=2" });
+    const { data: last } = await get(meta.last as string, search);
+    expect(last.map(({ name }) => name)).to.deep.equal(manyThings(250).slice(220).map(({ name }) => name));
+  });
+
+  const refused: [string, string, string][] = [
+    ["limit=0", "limit", "must be >= 1"],
+    ["limit=101", "limit", "must be <= 100"],
+    ["limit=x", "limit", "must be integer"],
+    ["limit=", "limit", "must be integer"],
+    ["limit=1.5", "limit", "must be integer"],
+    ["limit=1e1", "limit", "must be integer"],
+    ["page=0", "page", "must be >= 1"],
+    ["page=-1", "page", "must be >= 1"],
+    ["page=99999999999999999999", "page", "must be <= 90071992547409"],
+    ["offset=-1", "offset", "must be >= 0"],
+    ["offset=99999999999999999999", "offset", "must be <= 9007199254740991"],
+    ["limit=1&limit=1", "limit", "must be given once"],
+  ];
+  for (const [query, key, rule] of refused) {
+    it(`refuses ${query}`, async () => {
+      const response = await fetch(`${served.origin}/api/things?${query}`);
+      expect(response.status).to.equal(400);
+      expect(await response.json()).to.deep.equal({
+        statusCode: 400,
+        error: "Bad Request",
+        message: `"${key}" ${rule}`,
+        validation: { source: "query", keys: [key] },
+      });
+    });
+  }
+});
