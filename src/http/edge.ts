@@ -1,6 +1,6 @@
-import { createServer, METHODS, type Server, ServerResponse, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, METHODS, type Server, type ServerResponse } from "node:http";
 import { Router } from "@koa/router";
-import Koa, { type Context } from "koa";
+import Koa from "koa";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Health, Logger } from "../../types/node-context.js";
 import { type CompiledRoute, compileRoute } from "./compiled-route.js";
@@ -104,7 +104,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
   const router = new Router();
   const escaped = basePath.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const everyMethod = ["GET", ...METHODS.filter((method) => method !== "GET" && method !== "HEAD")];
-  router.register(new RegExp(`^${escaped}(?:/|$)`), everyMethod, (ctx) => serve(ctx as unknown as Context), { pathAsRegExp: true });
+  router.register(new RegExp(`^${escaped}(?:/|$)`), everyMethod, (ctx) => serve(ctx), { pathAsRegExp: true });
 
   const mount = (app: Koa): void => void app.use(router.routes());
   const callback = (): Listener => {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { errorTable, PorticoError, type Validation } from "../errors.js";
+import { type ErrorCode, errorTable, PorticoError, type Validation } from "../errors.js";
 import type { Generation } from "./version.js";
 
 /** Body of an error, second generation. */
@@ -19,18 +19,11 @@ export interface Failure {
 /** Seconds after which a client may try again while the state is not ready. */
 const secondsUntilReady = 5;
 
-const headersOf = (error: PorticoError): Record<string, string> => {
-  switch (error.code) {
-    case "UNAUTHORIZED":
-      return { "WWW-Authenticate": 'Bearer realm="webhooks"' };
-    case "NOT_READY":
-      return { "Retry-After": String(secondsUntilReady) };
-    case "BODY_TOO_LARGE":
-      // the rest of the body is not worth reading
-      return { Connection: "close" };
-    default:
-      return {};
-  }
+const headersOf: Partial<Record<ErrorCode, Record<string, string>>> = {
+  UNAUTHORIZED: { "WWW-Authenticate": 'Bearer realm="webhooks"' },
+  NOT_READY: { "Retry-After": String(secondsUntilReady) },
+  // the rest of the body is not worth reading
+  BODY_TOO_LARGE: { Connection: "close" },
 };
 
 /** Errors that keep their status in the first generation; all others of the client's are HTTP 200 there. */
@@ -43,7 +36,7 @@ const firstGenerationStatuses = new Set([405, 429]);
 export const failureOf = (error: PorticoError, generation: Generation | undefined): Failure => {
   const { status } = error;
   const message = error.exposed ? error.message : errorTable.INTERNAL.message;
-  const headers = headersOf(error);
+  const headers = headersOf[error.code] ?? {};
   if (generation === 1 && status < 500 && !firstGenerationStatuses.has(status)) {
     return { status: 200, body: { success: false, error: message }, headers };
   }

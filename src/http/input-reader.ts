@@ -55,20 +55,19 @@ const listed = (values: unknown[]): string => values.map((value) => JSON.stringi
 const refusalOf = (error: DefinedError): { key: string; rule: string } => {
   const within = error.instancePath === "" ? "" : `${keyOf(error.instancePath)}.`;
   const key = error.instancePath === "" ? "value" : keyOf(error.instancePath);
-  switch (error.keyword) {
-    case "additionalProperties":
-      return { key: `${within}${error.params.additionalProperty}`, rule: "is not allowed" };
-    case "required":
-      return { key: `${within}${error.params.missingProperty}`, rule: "is required" };
-    case "enum":
-      return { key, rule: `must be one of ${listed(error.params.allowedValues)}` };
-    case "const":
-      return { key, rule: `must be ${JSON.stringify(error.params.allowedValue)}` };
-    case "anyOf":
-      return { key, rule: "does not have any of the accepted forms" };
-    default:
-      return { key, rule: error.message ?? "is not valid" };
+  if (error.keyword === "additionalProperties") {
+    return { key: `${within}${error.params.additionalProperty}`, rule: "is not allowed" };
   }
+  if (error.keyword === "required") {
+    return { key: `${within}${error.params.missingProperty}`, rule: "is required" };
+  }
+  if (error.keyword === "enum") {
+    return { key, rule: `must be one of ${listed(error.params.allowedValues)}` };
+  }
+  if (error.keyword === "anyOf") {
+    return { key, rule: "does not have any of the accepted forms" };
+  }
+  return { key, rule: error.message ?? "is not valid" };
 };
 
 /** The alternatives' own errors say less than that none of them fits. */

@@ -16,7 +16,8 @@ const close = (schema: unknown, closing: boolean): JsonSchema => {
   if (!isSchema(schema)) {
     return {};
   }
-  const { $id: _id, title: _title, ...closed } = schema;
+  const closed = { ...schema };
+  delete closed.$id;
   for (const keyword of ["properties", "patternProperties"]) {
     if (isSchema(closed[keyword])) {
       closed[keyword] = mapValues(closed[keyword], (part) => close(part, true));

@@ -27,19 +27,20 @@ export interface RateLimit {
 /** Addresses seen lately, so that one address is not parsed on every request. */
 const remembered = 10_000;
 
-const memoized = <Value>(compute: (key: string) => Value): ((key: string) => Value) => {
-  const known = new Map<string, Value>();
-  return (key) => {
-    const present = known.get(key);
+const memoized = (judge: (request: IncomingMessage) => boolean): ((request: IncomingMessage) => boolean) => {
+  const known = new Map<string, boolean>();
+  return (request) => {
+    const address = request.socket.remoteAddress ?? "";
+    const present = known.get(address);
     if (present !== undefined) {
       return present;
     }
     if (known.size >= remembered) {
       known.clear();
     }
-    const value = compute(key);
-    known.set(key, value);
-    return value;
+    const judgement = judge(request);
+    known.set(address, judgement);
+    return judgement;
   };
 };
 
@@ -67,23 +68,13 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
   const clientAddress = createClientAddress(trustedProxies);
   const exempt = createAddressList(rateLimit.exempt);
   const limiter = new RateLimiterMemory({ points: rateLimit.perMinute, duration: 60 });
-  const direct = memoized((_address: string) => ({ asked: false, counts: true }));
-  const countsAddress = (request: IncomingMessage): boolean => {
+  const counts = (request: IncomingMessage): boolean => {
     const address = clientAddress(request);
     return address === undefined || !exempt(address);
   };
   return {
-    counts: (request) => {
-      if (trustedProxies.length > 0) {
-        return countsAddress(request);
-      }
-      const known = direct(request.socket.remoteAddress ?? "");
-      if (!known.asked) {
-        known.counts = countsAddress(request);
-        known.asked = true;
-      }
-      return known.counts;
-    },
+    // without proxies the address of the connection decides
+    counts: trustedProxies.length === 0 ? memoized(counts) : counts,
     take: async (request) => {
       const address = clientAddress(request);
       const { granted, state } = await consume(limiter, address === undefined ? "unknown" : countedBy(address));

@@ -15,14 +15,14 @@ const statusOf = (error: unknown): number | undefined => {
 
 /** What was wrong with the body, as the client is told it. Whatever fails while a body is read is the client's doing. */
 const refusalOf = (error: unknown): PorticoError => {
-  switch (statusOf(error)) {
-    case 413:
-      return new PorticoError("BODY_TOO_LARGE");
-    case 415:
-      return new PorticoError("UNSUPPORTED_MEDIA_TYPE", "The content encoding of the request body is not supported.");
-    default:
-      return new PorticoError("MALFORMED_JSON", undefined, { cause: error });
+  const status = statusOf(error);
+  if (status === 413) {
+    return new PorticoError("BODY_TOO_LARGE");
   }
+  if (status === 415) {
+    return new PorticoError("UNSUPPORTED_MEDIA_TYPE", "The content encoding of the request body is not supported.");
+  }
+  return new PorticoError("MALFORMED_JSON", undefined, { cause: error });
 };
 
 const exactly = (raw: string, parsed: unknown): unknown => {
