@@ -174,6 +174,8 @@ export interface ApiPlugin {
   listen(port: number, host?: string): Promise<Server>;
   /** Resolves when requests can be served. */
   start(): Promise<void>;
+  /** Resolves when all that the host has emitted so far can be read. At once with a ChainAdapter of the host's. */
+  settled(): Promise<void>;
   /** Refuses new requests, finishes open ones, closes the store. */
   stop(): Promise<void>;
 }

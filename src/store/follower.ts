@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Block } from "../../types/chain.js";
 import type { BlockData, BlockSource, HostEvents, IndexingProgress } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import { type FullBlock, parseBlockHeader } from "../chain/block.js";
@@ -111,31 +112,38 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     return (data.transactions?.length ?? 0) === header.numberOfTransactions ? rules.parseBlock(data) : undefined;
   };
 
-  const isKnown = ({ id, height }: BlockData): boolean => {
+  const idAt = (height: number): string | undefined => {
     const chain = store.snapshot();
     try {
       const block = chain?.block({ height });
-      return block !== undefined && !(block instanceof Promise) && block.id === id;
+      return block === undefined || block instanceof Promise ? undefined : block.id;
     } finally {
       chain?.release?.();
     }
   };
 
+  /** Takes out the blocks from a height on, unless the source still has them: then what the host told is old news. */
+  const dropFrom = async (height: number): Promise<void> => {
+    if (height <= 1 || height > (store.tip()?.height ?? 0)) return;
+    const [known] = (await source?.read(height, 1)) ?? [];
+    if (known !== undefined && known.id === idAt(height)) return;
+    for (let tip = store.tip(); tip !== undefined && tip.height >= height; tip = store.tip()) store.revert();
+  };
+
   const onApplied = (payload?: unknown): void => {
-    const data = payload as BlockData;
     enqueue(async () => {
-      if (isKnown(data)) return;
+      const data = payload as BlockData;
+      const header = parseBlockHeader(data);
+      if (idAt(header.height) === header.id) return;
+      await dropFrom(header.height);
       const full = directly(data);
-      if (full !== undefined) {
-        store.apply([full]);
-        return;
-      }
-      await catchUp();
-      if ((store.tip()?.height ?? 0) < data.height) throw missing(data);
+      if (full === undefined) await catchUp();
+      else store.apply([full]);
+      if ((store.tip()?.height ?? 0) < header.height) throw missing(header);
     });
   };
 
-  const missing = ({ height, id }: BlockData): PorticoError =>
+  const missing = ({ height, id }: Block): PorticoError =>
     new PorticoError(
       "BLOCK_DOES_NOT_CHAIN",
       source === undefined
@@ -144,12 +152,11 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     );
 
   const onReverted = (payload?: unknown): void => {
-    const data = payload as BlockData;
     enqueue(async () => {
-      const tip = store.tip();
-      if (tip === undefined || data.height > tip.height) return;
-      if (data.id === tip.id && tip.height > 1) store.revert();
-      else await catchUp();
+      const { id, height } = parseBlockHeader(payload as BlockData);
+      if (idAt(height) !== id) return;
+      if (store.tip()?.id === id && height > 1) store.revert();
+      else await dropFrom(height);
     });
   };
 

@@ -55,6 +55,10 @@ const completeKey = textKey("complete");
 export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds): Store => {
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { readOnly: options.readOnly ?? false });
   const writer = createWriter(environment, rules, options);
+  const readTip = (): Tip | undefined => readState(createReading(environment))?.tip;
+  /** Kept by the one process that writes; others look it up. */
+  let ownTip = readTip();
+  let complete = environment.db.meta.get(completeKey) === true;
   let delegatesAt: { tipId: string; list: DelegateList } | undefined;
 
   const snapshot = (): ChainSnapshot | undefined => {
@@ -75,7 +79,7 @@ export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds
   return {
     environment,
     snapshot,
-    tip: () => readState(createReading(environment))?.tip,
+    tip: options.readOnly === true ? readTip : () => ownTip,
     apply: (blocks) => {
       environment.root.transactionSync(() => {
         for (const full of blocks) {
@@ -83,15 +87,20 @@ export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds
           within?.({ kind: "applied", full });
         }
       });
+      ownTip = readTip();
     },
     revert: () => {
       environment.root.transactionSync(() => {
         const full = writer.revert();
         if (full !== undefined) within?.({ kind: "reverted", full });
       });
+      ownTip = readTip();
     },
-    isComplete: () => environment.db.meta.get(completeKey) === true,
-    markComplete: () => void environment.root.transactionSync(() => environment.db.meta.putSync(completeKey, true)),
+    isComplete: () => complete || environment.db.meta.get(completeKey) === true,
+    markComplete: () => {
+      environment.root.transactionSync(() => environment.db.meta.putSync(completeKey, true));
+      complete = true;
+    },
     stop: () => environment.close(),
   };
 };

@@ -1,0 +1,171 @@
+import { EventEmitter } from "eventemitter3";
+import { expect } from "chai";
+import { createFollower, type Follower } from "../../src/store/follower.js";
+import type { Store } from "../../src/store/store.js";
+import type { BlockData, BlockSource } from "../../types/events.js";
+import type { Logger } from "../../types/node-context.js";
+import { loadChain } from "../data/read.js";
+import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+
+const chain = loadChain("core3-testnet-a");
+const at = (height: number): BlockData => chain.blocks[height - 1]!;
+const headerOf = ({ transactions: _, ...header }: BlockData): BlockData => header;
+const withTransactions = chain.blocks.find(({ height, numberOfTransactions }) => height > 1 && numberOfTransactions > 0)!.height;
+
+/** The other branch of a fork at `height`: an empty block of the same forger. */
+const forkedAt = (height: number, id: string, previousBlock = at(height - 1).id): BlockData => ({
+  ...at(height),
+  id,
+  previousBlock,
+  numberOfTransactions: 0,
+  totalAmount: "0",
+  totalFee: "0",
+  transactions: [],
+});
+
+/** A host's chain that can be set, and read as a block source. */
+const sourceOf = (blocks: BlockData[]): BlockSource & { blocks: BlockData[]; reads: number } => ({
+  blocks,
+  reads: 0,
+  read(from, limit) {
+    this.reads++;
+    return this.blocks.filter(({ height }) => height >= from).slice(0, limit);
+  },
+});
+
+const told: string[] = [];
+const logger: Logger = { debug: (line) => told.push(line), info: (line) => told.push(line), warn: (line) => told.push(line), error: (line) => told.push(line) };
+
+describe("the follower", function () {
+  this.timeout(60_000);
+  let store: Store;
+  let events: EventEmitter;
+  let follower: Follower;
+
+  const follow = async (source?: BlockSource, start = true): Promise<void> => {
+    const opened = openTemporaryStore(chain.network);
+    store = opened.store;
+    events = new EventEmitter();
+    told.length = 0;
+    follower = createFollower({ store, rules: opened.rules, events, source, logger, clock: { now: () => Date.now() }, onProgress: undefined });
+    if (start) await follower.start();
+  };
+  const emit = async (event: string, payload: unknown): Promise<void> => {
+    events.emit(event, payload);
+    await follower.settled();
+  };
+  const tip = (): string | undefined => store.tip()?.id;
+
+  afterEach(async () => {
+    await follower.stop();
+    await closeTemporaryStores();
+  });
+
+  it("begins with genesis and takes whole blocks as they are emitted", async () => {
+    await follow();
+    expect(tip()).to.equal(at(1).id);
+    for (let height = 2; height <= withTransactions + 1; height++) await emit("block.applied", at(height));
+    expect(store.tip()?.height).to.equal(withTransactions + 1);
+  });
+
+  it("reads the whole chain from the source at first", async () => {
+    await follow(sourceOf(chain.blocks));
+    expect(tip()).to.equal(chain.meta.tip.id);
+    expect(follower.isReady()).to.equal(true);
+  });
+
+  it("takes an empty block from its header, and asks the source for the transactions of others", async () => {
+    const source = sourceOf(chain.blocks.slice(0, withTransactions - 2));
+    await follow(source);
+    const before = source.reads;
+    source.blocks = chain.blocks.slice(0, withTransactions);
+    await emit("block.applied", headerOf(at(withTransactions - 1)));
+    expect(source.reads).to.equal(before);
+    expect(store.tip()?.height).to.equal(withTransactions - 1);
+    await emit("block.applied", headerOf(at(withTransactions)));
+    expect(source.reads).to.be.greaterThan(before);
+    expect(tip()).to.equal(at(withTransactions).id);
+  });
+
+  it("ignores a block that it has", async () => {
+    await follow(sourceOf(chain.blocks.slice(0, 20)));
+    await emit("block.applied", at(20));
+    await emit("block.applied", at(7));
+    expect(tip()).to.equal(at(20).id);
+    expect(told.filter((line) => line.includes("cannot be followed"))).to.deep.equal([]);
+  });
+
+  it("mends a gap from the source", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 10));
+    await follow(source);
+    source.blocks = chain.blocks.slice(0, 30);
+    await emit("block.applied", at(30));
+    expect(tip()).to.equal(at(30).id);
+  });
+
+  it("goes back to where the host's chain forked, and on along it", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 40));
+    await follow(source);
+    const fork = forkedAt(36, "36000000000000000036");
+    const next = forkedAt(37, "37000000000000000037", fork.id);
+    source.blocks = [...chain.blocks.slice(0, 35), fork, next];
+    await emit("block.applied", headerOf(next));
+    expect(store.tip()).to.include({ height: 37, id: next.id });
+  });
+
+  it("takes out what the host reverts, and what follows it", async () => {
+    await follow(sourceOf(chain.blocks.slice(0, 40)));
+    await emit("block.reverted", at(40));
+    await emit("block.reverted", at(39));
+    expect(tip()).to.equal(at(38).id);
+    await emit("block.applied", forkedAt(39, "39000000000000000039"));
+    expect(tip()).to.equal("39000000000000000039");
+  });
+
+  it("waits for a block that the host has told of before its database has it", async () => {
+    const source = sourceOf(chain.blocks.slice(0, withTransactions - 1));
+    await follow(source);
+    await emit("block.applied", headerOf(at(withTransactions)));
+    expect(store.tip()?.height).to.equal(withTransactions - 1);
+    source.blocks = chain.blocks.slice(0, withTransactions);
+    await emit("block.applied", headerOf(at(withTransactions)));
+    expect(tip()).to.equal(at(withTransactions).id);
+    expect(follower.problem()).to.equal(undefined);
+  });
+
+  it("never throws into the host's emitter, whatever it emits", async () => {
+    await follow();
+    for (const payload of [undefined, null, 7, "block", {}, { height: -1 }, { ...at(2), generatorPublicKey: 5 }, { ...at(2), height: 1e9 }]) {
+      expect(() => events.emit("block.applied", payload)).to.not.throw();
+      expect(() => events.emit("block.reverted", payload)).to.not.throw();
+    }
+    await follower.settled();
+    expect(tip()).to.equal(at(1).id);
+    await emit("block.applied", at(2));
+    expect(tip()).to.equal(at(2).id);
+  });
+
+  it("keeps every good block before one that is broken, and says which is", async () => {
+    const broken = chain.blocks.map((block) => (block.height === 100 ? { ...block, previousBlock: "1" } : block));
+    await follow(sourceOf(broken), false);
+    const error = await follower.start().catch((reason: unknown) => reason);
+    expect(String(error)).to.match(/block 100 \(\d+\) does not follow the tip at height 99/);
+    expect(store.tip()?.height).to.equal(99);
+    expect(follower.isReady()).to.equal(false);
+  });
+
+  it("leaves the store alone when the source is behind it", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 30));
+    await follow(source);
+    source.blocks = [];
+    await emit("block.applied", { ...at(200), numberOfTransactions: 0, transactions: [] });
+    expect(tip()).to.equal(at(30).id);
+  });
+
+  it("takes its listeners off the emitter when it stops", async () => {
+    await follow();
+    expect(events.listenerCount("block.applied")).to.equal(1);
+    await follower.stop();
+    expect(events.eventNames()).to.deep.equal([]);
+  });
+});
