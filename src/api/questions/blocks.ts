@@ -1,0 +1,90 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Block } from "../../../types/chain.js";
+import type { BlockFilter, BlockOrder, BlockQuery } from "../../../types/chain-adapter.js";
+import { PorticoError } from "../../errors.js";
+import { Amount, OrderBy, Range, WholeNumber } from "../../http/input.js";
+import type { PageAnswer } from "../../http/route.js";
+import { type BlockResource, presentBlock } from "../resources/block.js";
+import type { ApiState } from "../state.js";
+import { BlockId, Hex, PublicKey } from "./fields.js";
+import { type ListRequest, pageOf } from "./page.js";
+
+const fields = ({ exact }: { exact: boolean }) => ({
+  id: Type.Optional(BlockId),
+  version: Type.Optional(WholeNumber({ minimum: 0 })),
+  previousBlock: Type.Optional(BlockId),
+  payloadHash: Type.Optional(Hex),
+  generatorPublicKey: Type.Optional(PublicKey),
+  blockSignature: Type.Optional(Hex),
+  timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Seconds since the network's epoch." })),
+  height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact })),
+  numberOfTransactions: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact })),
+  totalAmount: Type.Optional(Range(Amount(), { exact })),
+  totalFee: Type.Optional(Range(Amount(), { exact })),
+  reward: Type.Optional(Range(Amount(), { exact })),
+  payloadLength: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Bytes." })),
+});
+
+const orders: readonly BlockOrder[] = [
+  "height",
+  "timestamp",
+  "version",
+  "id",
+  "numberOfTransactions",
+  "totalAmount",
+  "totalFee",
+  "reward",
+  "payloadLength",
+];
+const order = { default: "height:desc" };
+
+export const BlockListQuery = Type.Object({ ...fields({ exact: true }), orderBy: OrderBy(orders, order) });
+export const BlockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
+export const BlockSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+
+type PresentedBlock = Static<typeof BlockResource>;
+
+/** Presents blocks with the names of those who forged them, each asked for once. */
+const presentBlocks = async (blocks: Block[], { chain, rules }: ApiState): Promise<PresentedBlock[]> => {
+  const keys = [...new Set(blocks.map(({ generatorPublicKey }) => generatorPublicKey))];
+  const usernames = new Map(
+    await Promise.all(keys.map(async (publicKey) => [publicKey, (await chain.delegate(publicKey))?.username ?? null] as const)),
+  );
+  return blocks.map((block) =>
+    presentBlock(block, {
+      generator: {
+        username: usernames.get(block.generatorPublicKey) ?? null,
+        address: rules.addressOf(block.generatorPublicKey),
+        publicKey: block.generatorPublicKey,
+      },
+      tipHeight: chain.tip.height,
+      epoch: rules.epoch,
+    }),
+  );
+};
+
+export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["order"]>, state: ApiState): Promise<PageAnswer<PresentedBlock>> => {
+  const { rows, total } = await pageOf(request, (query) => state.chain.blocks(query), (block) => block);
+  return { rows: await presentBlocks(rows, state), total };
+};
+
+const heightAt = (name: string, { chain }: ApiState): number | undefined =>
+  /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? Number(name) : undefined;
+
+/**
+ * A block by what names it: a height, up to the tip, is tried before an id.
+ * @throws PorticoError BLOCK_NOT_FOUND
+ */
+export const findBlock = async (name: string, state: ApiState): Promise<Block> => {
+  const height = heightAt(name, state);
+  const found = (height === undefined ? undefined : await state.chain.block({ height })) ?? (await state.chain.block({ id: name.toLowerCase() }));
+  if (found === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+  return found;
+};
+
+/** The same, presented. */
+export const showBlock = async (name: string, state: ApiState): Promise<{ data: PresentedBlock }> => {
+  const [data] = await presentBlocks([await findBlock(name, state)], state);
+  if (data === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+  return { data };
+};

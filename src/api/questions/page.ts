@@ -1,0 +1,31 @@
+import type { ListQuery, MaybePromise, Page } from "../../../types/chain-adapter.js";
+import type { PageAnswer, PageRequest } from "../../http/route.js";
+
+/** What a list route asks: which rows, in which order, and which page of them. `filter` is undefined when no row can pass. */
+export interface ListRequest<Filter, Order> {
+  filter: Filter | undefined;
+  orderBy: Order;
+  page: PageRequest;
+}
+
+/** Asks for one page and presents its rows. */
+export const pageOf = async <Filter, Field extends string, Row, Item>(
+  { filter, orderBy, page }: ListRequest<Filter, ListQuery<Filter, Field>["order"]>,
+  ask: (query: ListQuery<Filter, Field>) => MaybePromise<Page<Row>>,
+  present: (row: Row) => Item,
+): Promise<PageAnswer<Item>> => {
+  if (filter === undefined) return { rows: [], total: 0 };
+  const { rows, total } = await ask({ filter, order: orderBy, ...page });
+  return { rows: rows.map(present), total };
+};
+
+/**
+ * The filter together with what the path already fixes: `/delegates/{id}/blocks` fixes the generator. Undefined when the
+ * caller asks the same member for something else: all filters have to hold, so no row passes.
+ */
+export const within = <Filter extends object>(filter: Filter, fixed: Partial<Filter>): Filter | undefined => {
+  for (const key of Object.keys(fixed) as (keyof Filter)[]) {
+    if (filter[key] !== undefined && filter[key] !== fixed[key]) return undefined;
+  }
+  return { ...filter, ...fixed };
+};

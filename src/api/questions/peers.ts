@@ -1,0 +1,70 @@
+import { Type, type Static } from "@sinclair/typebox";
+import semver from "semver";
+import type { Peer } from "../../../types/chain.js";
+import type { Order } from "../../../types/chain-adapter.js";
+import { PorticoError } from "../../errors.js";
+import { OrderBy, Text, WholeNumber } from "../../http/input.js";
+import type { PageAnswer, PageRequest } from "../../http/route.js";
+import { type PeerResource, presentPeer } from "../resources/peer.js";
+
+type PresentedPeer = Static<typeof PeerResource>;
+type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" | "latency";
+
+const orders: readonly PeerOrder[] = ["ip", "port", "version", "height", "status", "os", "latency"];
+
+export const PeerListQuery = Type.Object({
+  ip: Type.Optional(Text()),
+  port: Type.Optional(WholeNumber({ minimum: 0, maximum: 65_535 })),
+  version: Type.Optional(Text()),
+  os: Type.Optional(Text()),
+  status: Type.Optional(Text({ description: "A number, or OK for 200." })),
+  orderBy: OrderBy(orders, { default: "latency:asc" }),
+});
+type PeerFilter = Omit<Static<typeof PeerListQuery>, "orderBy">;
+
+const answering = "200";
+
+const passes = (peer: PresentedPeer, { status, ...rest }: PeerFilter): boolean =>
+  (status === undefined || String(peer.status) === (status.toUpperCase() === "OK" ? answering : status)) &&
+  (Object.keys(rest) as (keyof typeof rest)[]).every((key) => rest[key] === undefined || peer[key] === rest[key]);
+
+const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** By semantic version; what is none comes before all that are, as text. */
+const compareVersions = (a: string, b: string): number => {
+  const [left, right] = [semver.parse(a, { loose: true }), semver.parse(b, { loose: true })];
+  if (left === null || right === null) return left === right ? compare(a, b) : left === null ? -1 : 1;
+  return semver.compareBuild(left, right);
+};
+
+const compareBy = (field: PeerOrder, a: PresentedPeer, b: PresentedPeer): number =>
+  field === "version" ? compareVersions(a.version, b.version) : compare(a[field], b[field]);
+
+/** Every order ends in the address and the port, which name a peer. */
+const inOrder = (peers: PresentedPeer[], { field, direction }: Order<PeerOrder>): PresentedPeer[] => {
+  const sign = direction === "asc" ? 1 : -1;
+  return peers.sort((a, b) => sign * compareBy(field, a, b) || compare(a.ip, b.ip) || a.port - b.port);
+};
+
+const isPublic = (peer: Peer): boolean => peer.isPublic ?? true;
+
+export const pageOfPeers = (
+  peers: readonly Peer[],
+  { filter, orderBy, page: { offset, limit } }: { filter: PeerFilter; orderBy: Order<PeerOrder>; page: PageRequest },
+): PageAnswer<PresentedPeer> => {
+  const rows = inOrder(
+    peers
+      .filter(isPublic)
+      .map(presentPeer)
+      .filter((peer) => passes(peer, filter)),
+    orderBy,
+  );
+  return { rows: rows.slice(offset, offset + limit), total: rows.length };
+};
+
+/** @throws PorticoError PEER_NOT_FOUND also for a peer whose public interface is off. */
+export const findPeer = (peers: readonly Peer[], ip: string): PresentedPeer => {
+  const peer = peers.find((each) => isPublic(each) && each.ip === ip);
+  if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND");
+  return presentPeer(peer);
+};

@@ -1,0 +1,66 @@
+import type { Static } from "@sinclair/typebox";
+import type { TransactionData } from "../../../types/events.js";
+import type { PoolResult, TransactionPool } from "../../../types/node-context.js";
+import { parseTransaction } from "../../chain/block.js";
+import { PorticoError } from "../../errors.js";
+import type { PageAnswer, PageRequest } from "../../http/route.js";
+import { presentUnconfirmed, type UnconfirmedTransactionResource } from "../resources/transaction.js";
+import type { ApiState } from "../state.js";
+
+type PresentedUnconfirmed = Static<typeof UnconfirmedTransactionResource>;
+
+const present = (data: TransactionData, { rules }: ApiState): PresentedUnconfirmed =>
+  presentUnconfirmed(parseTransaction(data, `unconfirmed transaction ${data.id}`, rules.addressOf), rules.epoch);
+
+/** In the pool's own order. A host without a pool has nothing unconfirmed. */
+export const listUnconfirmed = async ({ offset, limit }: PageRequest, state: ApiState): Promise<PageAnswer<PresentedUnconfirmed>> => {
+  const all = (await state.host.pool?.list()) ?? [];
+  return { rows: all.slice(offset, offset + limit).map((data) => present(data, state)), total: all.length };
+};
+
+const fromPool = async (id: string, pool: TransactionPool): Promise<TransactionData | undefined> =>
+  pool.get === undefined ? (await pool.list()).find((data) => data.id === id) : pool.get(id);
+
+/** @throws PorticoError TRANSACTION_NOT_FOUND */
+export const findUnconfirmed = async (id: string, state: ApiState): Promise<PresentedUnconfirmed> => {
+  const found = state.host.pool === undefined ? undefined : await fromPool(id, state.host.pool);
+  if (found === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
+  return present(found, state);
+};
+
+/** Transactions of one `POST /transactions`. */
+export const mostSubmitted = 40;
+
+const unprocessable = (message: string): PorticoError =>
+  new PorticoError("UNPROCESSABLE", message, { validation: { source: "payload", keys: ["transactions"] } });
+
+const isTransaction = (value: unknown): value is TransactionData =>
+  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && value.id !== "";
+
+/** @throws PorticoError UNPROCESSABLE for anything but a list of 1 to 40 transactions, each with its id. */
+export const readSubmitted = (transactions: unknown): TransactionData[] => {
+  if (!Array.isArray(transactions)) throw unprocessable('"transactions" must be a list');
+  if (transactions.length === 0) throw unprocessable('"transactions" must not have fewer than 1 items');
+  if (transactions.length > mostSubmitted) throw unprocessable(`"transactions" must not have more than ${mostSubmitted} items`);
+  const nameless = transactions.findIndex((transaction) => !isTransaction(transaction));
+  if (nameless !== -1) throw unprocessable(`"transactions.${nameless}" must be a transaction with its id`);
+  return transactions as TransactionData[];
+};
+
+const nothing: PoolResult = { accept: [], broadcast: [], excess: [], invalid: [] };
+
+/**
+ * Hands transactions to the host's pool, those that the chain already holds left out: they are reported as invalid.
+ * @throws PorticoError NOT_SUPPORTED when the host takes none.
+ */
+export const submitTransactions = async (submitted: unknown, { chain, host: { pool } }: ApiState): Promise<PoolResult> => {
+  if (pool?.submit === undefined) throw new PorticoError("NOT_SUPPORTED", "This node takes no transactions.");
+  const transactions = readSubmitted(submitted);
+  const forged = new Set<string>();
+  for (const { id } of transactions) if ((await chain.transaction(id)) !== undefined) forged.add(id);
+  const fresh = transactions.filter(({ id }) => !forged.has(id));
+  const result = fresh.length === 0 ? nothing : await pool.submit(fresh);
+  if (forged.size === 0) return result;
+  const refused = Object.fromEntries([...forged].map((id) => [id, [{ type: "ERR_FORGED", message: "Already forged." }]]));
+  return { ...result, invalid: [...forged, ...result.invalid], errors: { ...refused, ...result.errors } };
+};

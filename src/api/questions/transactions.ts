@@ -1,0 +1,58 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Transaction } from "../../../types/chain.js";
+import type { TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-adapter.js";
+import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
+import type { PageAnswer } from "../../http/route.js";
+import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
+import type { ApiState } from "../state.js";
+import { Address, BlockId, Hash, Hex, PublicKey } from "./fields.js";
+import { type ListRequest, pageOf } from "./page.js";
+
+const fields = ({ exact }: { exact: boolean }) => ({
+  id: Type.Optional(Hash),
+  blockId: Type.Optional(BlockId),
+  type: Type.Optional(WholeNumber({ minimum: 0 })),
+  typeGroup: Type.Optional(WholeNumber({ minimum: 0, description: "1 is the core group." })),
+  version: Type.Optional(WholeNumber({ minimum: 1 })),
+  senderPublicKey: Type.Optional(PublicKey),
+  senderId: Type.Optional(Address),
+  recipientId: Type.Optional(Address),
+  ownerId: Type.Optional(Address),
+  vendorField: Type.Optional(Text({ description: "Exact." })),
+  vendorFieldHex: Type.Optional(Hex),
+  timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Seconds since the network's epoch." })),
+  amount: Type.Optional(Range(Amount(), { exact })),
+  fee: Type.Optional(Range(Amount(), { exact })),
+  nonce: Type.Optional(Amount({ description: "Of version 2." })),
+});
+
+const addresses = { addresses: Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these is sender or recipient." })) };
+
+const orders: readonly TransactionOrder[] = ["timestamp", "type", "amount", "fee", "version", "id"];
+const order = { default: "timestamp:desc", description: "`timestamp` is the place in the chain." };
+const orderBy = OrderBy(orders, order);
+
+const { type, typeGroup, ...ofOneType } = fields({ exact: true });
+const { recipientId, ...ofOneRecipient } = fields({ exact: true });
+
+export const TransactionListQuery = Type.Object({ ...ofOneType, type, typeGroup, ...addresses, orderBy });
+/** Of lists that an owner already narrows: `addresses` is left to them, for a second one. */
+export const OwnedTransactionListQuery = Type.Object({ ...ofOneRecipient, recipientId, orderBy });
+/** A transaction may have several recipients: of a list that one narrows, `recipientId` would ask for two at once. */
+export const ReceivedTransactionListQuery = Type.Object({ ...ofOneRecipient, orderBy });
+export const VoteListQuery = Type.Object({ ...ofOneType, ...addresses, orderBy });
+export const TransactionSearchQuery = Type.Object({ orderBy });
+export const TransactionSearchBody = Type.Object({ ...fields({ exact: false }), ...addresses, orderBy: Type.Optional(OrderBy(orders)) });
+
+/** What a transaction is to be a vote. */
+export const voteType = { typeGroup: 1, type: 3 } as const;
+export const isVote = (transaction: Transaction): boolean => transaction.typeGroup === voteType.typeGroup && transaction.type === voteType.type;
+
+export const presentTransactionOf = (transaction: Transaction, { chain, rules }: ApiState): Static<typeof TransactionResource> =>
+  presentTransaction(transaction, { tipHeight: chain.tip.height, epoch: rules.epoch });
+
+export const listTransactions = (
+  request: ListRequest<TransactionFilter, TransactionQuery["order"]>,
+  state: ApiState,
+): Promise<PageAnswer<Static<typeof TransactionResource>>> =>
+  pageOf(request, (query) => state.chain.transactions(query), (transaction) => presentTransactionOf(transaction, state));

@@ -1,0 +1,66 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Transaction } from "../../../types/chain.js";
+import type { ChainSnapshot, Order, TransactionOrder } from "../../../types/chain-adapter.js";
+import { htlcClaim, htlcRefund, lockEndedBy } from "../../chain/locks.js";
+import { ListOf } from "../../http/input.js";
+import type { PageAnswer, PageRequest } from "../../http/route.js";
+import type { TransactionResource } from "../resources/transaction.js";
+import type { ApiState } from "../state.js";
+import { Hash } from "./fields.js";
+import { presentTransactionOf } from "./transactions.js";
+
+/** Locks, open or ended, by the ids of their transactions. */
+export const UnlockedBody = Type.Object({ ids: ListOf(Hash, { minItems: 1, maxItems: 25, description: "Ids of lock transactions." }) });
+
+const stride = 500;
+
+/** The locks among the ids that have ended, and the epoch time before which none of them can have. */
+const endedLocks = async (ids: string[], chain: ChainSnapshot): Promise<{ ended: Set<string>; since: number }> => {
+  const ended = new Set<string>();
+  let since = Infinity;
+  for (const id of new Set(ids)) {
+    const transaction = await chain.transaction(id);
+    if (transaction?.asset?.lock === undefined || (await chain.lock(id)) !== undefined) continue;
+    ended.add(id);
+    since = Math.min(since, transaction.timestamp);
+  }
+  return { ended, since };
+};
+
+/**
+ * The claims and refunds that ended locks. No index leads from a lock to its end, so those since the locks were made are
+ * gone through, until each lock's is found: a lock ends once.
+ */
+const endings = async (ids: string[], chain: ChainSnapshot): Promise<Transaction[]> => {
+  const { ended, since } = await endedLocks(ids, chain);
+  const found: Transaction[] = [];
+  for (const kind of [htlcClaim, htlcRefund]) {
+    for (let offset = 0; ended.size > 0; offset += stride) {
+      const { rows } = await chain.transactions({
+        filter: { ...kind, timestamp: { from: since } },
+        order: { field: "timestamp", direction: "asc" },
+        offset,
+        limit: stride,
+      });
+      found.push(...rows.filter((transaction) => ended.delete(lockEndedBy(transaction) ?? "")));
+      if (rows.length < stride) break;
+    }
+  }
+  return found;
+};
+
+const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** As the adapter orders transactions. */
+const compareBy = (field: TransactionOrder, a: Transaction, b: Transaction): number =>
+  (field === "timestamp" ? 0 : compare(a[field], b[field])) || a.blockHeight - b.blockHeight || a.sequence - b.sequence;
+
+/** The transactions that claimed or refunded locks. Ids of none, and of open locks, have none. */
+export const listUnlocked = async (
+  { ids, orderBy: { field, direction }, page: { offset, limit } }: { ids: string[]; orderBy: Order<TransactionOrder>; page: PageRequest },
+  state: ApiState,
+): Promise<PageAnswer<Static<typeof TransactionResource>>> => {
+  const sign = direction === "asc" ? 1 : -1;
+  const rows = (await endings(ids, state.chain)).sort((a, b) => sign * compareBy(field, a, b));
+  return { rows: rows.slice(offset, offset + limit).map((transaction) => presentTransactionOf(transaction, state)), total: rows.length };
+};

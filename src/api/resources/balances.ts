@@ -1,0 +1,8 @@
+import { Type } from "@sinclair/typebox";
+import { Amount } from "./amount.js";
+
+export const BalancesResource = Type.Unsafe<Record<string, bigint>>({
+  type: "object",
+  additionalProperties: { ...Amount },
+  description: "Address -> balance.",
+});

@@ -1,0 +1,24 @@
+import { Type } from "@sinclair/typebox";
+import { type Route, routesOf } from "../../http/route.js";
+import { Amount } from "../resources/amount.js";
+import { DataOf } from "../resources/data.js";
+import type { ApiState } from "../state.js";
+
+const { item } = routesOf<ApiState>();
+
+const BlockchainResource = Type.Object(
+  { block: Type.Object({ height: Type.Integer(), id: Type.String() }), supply: Amount },
+  { title: "Blockchain" },
+);
+
+export const blockchainRoutes: Route<ApiState>[] = [
+  item({
+    method: "GET",
+    versions: [2],
+    resource: "blockchain",
+    path: "/blockchain",
+    summary: "Tells the tip and the supply.",
+    reply: DataOf(BlockchainResource),
+    answer: (_request, { chain: { tip, supply } }) => ({ data: { block: { height: tip.height, id: tip.id }, supply } }),
+  }),
+];

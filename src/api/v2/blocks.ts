@@ -1,0 +1,77 @@
+import { Type } from "@sinclair/typebox";
+import { Text } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { BlockListQuery, BlockSearchBody, BlockSearchQuery, findBlock, listBlocks, showBlock } from "../questions/blocks.js";
+import { within } from "../questions/page.js";
+import { listTransactions, TransactionListQuery } from "../questions/transactions.js";
+import { BlockResource } from "../resources/block.js";
+import { DataOf } from "../resources/data.js";
+import { TransactionResource } from "../resources/transaction.js";
+import type { ApiState } from "../state.js";
+
+const { item, list } = routesOf<ApiState>();
+const common = { versions: [2], resource: "blocks" } as const;
+const params = Type.Object({ id: Text({ description: "Height, or id." }) });
+
+export const blockRoutes: Route<ApiState>[] = [
+  list({
+    ...common,
+    method: "GET",
+    path: "/blocks",
+    summary: "Lists blocks, the last first.",
+    query: BlockListQuery,
+    item: BlockResource,
+    answer: ({ query: { orderBy, ...filter }, page }, state) => listBlocks({ filter, orderBy, page }, state),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/blocks/first",
+    summary: "Shows the genesis block.",
+    reply: DataOf(BlockResource),
+    answer: (_request, state) => showBlock("1", state),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/blocks/last",
+    summary: "Shows the block at the tip.",
+    reply: DataOf(BlockResource),
+    answer: (_request, state) => showBlock(String(state.chain.tip.height), state),
+  }),
+  list({
+    ...common,
+    method: "POST",
+    path: "/blocks/search",
+    summary: "Searches blocks.",
+    query: BlockSearchQuery,
+    body: BlockSearchBody,
+    bodyOptional: true,
+    item: BlockResource,
+    answer: ({ query, body: { orderBy = query.orderBy, ...filter }, page }, state) => listBlocks({ filter, orderBy, page }, state),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/blocks/{id}",
+    summary: "Shows a block.",
+    params,
+    errors: [404],
+    reply: DataOf(BlockResource),
+    answer: ({ params: { id } }, state) => showBlock(id, state),
+  }),
+  list({
+    ...common,
+    method: "GET",
+    path: "/blocks/{id}/transactions",
+    summary: "Lists the transactions of a block, the last first.",
+    params,
+    query: TransactionListQuery,
+    errors: [404],
+    item: TransactionResource,
+    answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
+      const block = await findBlock(id, state);
+      return listTransactions({ filter: within(query, { blockId: block.id }), orderBy, page }, state);
+    },
+  }),
+];

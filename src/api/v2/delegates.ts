@@ -1,0 +1,80 @@
+import { Type } from "@sinclair/typebox";
+import { Text } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { BlockListQuery, listBlocks } from "../questions/blocks.js";
+import { DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../questions/delegates.js";
+import { within } from "../questions/page.js";
+import { balancesOfVoters, listWallets, walletFilter, WalletListQuery } from "../questions/wallets.js";
+import { BalancesResource } from "../resources/balances.js";
+import { BlockResource } from "../resources/block.js";
+import { DataOf } from "../resources/data.js";
+import { DelegateResource, presentDelegate } from "../resources/delegate.js";
+import { WalletResource } from "../resources/wallet.js";
+import type { ApiState } from "../state.js";
+
+const { item, list } = routesOf<ApiState>();
+const common = { versions: [2], resource: "delegates" } as const;
+const params = Type.Object({ id: Text({ description: "Username, address or public key." }) });
+const ofOne = { ...common, method: "GET", params, errors: [404] } as const;
+
+export const delegateRoutes: Route<ApiState>[] = [
+  list({
+    ...common,
+    method: "GET",
+    path: "/delegates",
+    summary: "Lists all registered delegates.",
+    query: DelegateListQuery,
+    item: DelegateResource,
+    answer: ({ query: { orderBy, ...filter }, page }, state) => listDelegates({ filter, orderBy, page }, state),
+  }),
+  list({
+    ...common,
+    method: "POST",
+    path: "/delegates/search",
+    summary: "Searches delegates.",
+    query: DelegateSearchQuery,
+    body: DelegateSearchBody,
+    bodyOptional: true,
+    item: DelegateResource,
+    answer: ({ query, body: { orderBy = query.orderBy, ...filter }, page }, state) => listDelegates({ filter, orderBy, page }, state),
+  }),
+  item({
+    ...ofOne,
+    path: "/delegates/{id}",
+    summary: "Shows a delegate.",
+    reply: DataOf(DelegateResource),
+    answer: async ({ params: { id } }, state) => ({ data: presentDelegate(await findDelegate(id, state), state.rules.epoch) }),
+  }),
+  list({
+    ...ofOne,
+    path: "/delegates/{id}/blocks",
+    summary: "Lists the blocks that a delegate forged.",
+    query: BlockListQuery,
+    item: BlockResource,
+    answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
+      const { publicKey } = await findDelegate(id, state);
+      return listBlocks({ filter: within(query, { generatorPublicKey: publicKey }), orderBy, page }, state);
+    },
+  }),
+  list({
+    ...ofOne,
+    path: "/delegates/{id}/voters",
+    summary: "Lists the wallets that vote for a delegate.",
+    query: WalletListQuery,
+    item: WalletResource,
+    answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
+      const { publicKey } = await findDelegate(id, state);
+      return listWallets({ filter: within(walletFilter(query), { vote: publicKey }), orderBy, page }, state);
+    },
+  }),
+  item({
+    ...ofOne,
+    path: "/delegates/{id}/voters/balances",
+    summary: "Tells the balances of all wallets that vote for a delegate, by address, the richest first.",
+    reply: DataOf(BalancesResource),
+    answer: async ({ params: { id } }, state) => {
+      const { publicKey } = await findDelegate(id, state);
+      return { data: await balancesOfVoters(publicKey, state) };
+    },
+  }),
+];

@@ -1,0 +1,26 @@
+import type { Route } from "../../http/route.js";
+import type { ApiState } from "../state.js";
+import { blockRoutes } from "./blocks.js";
+import { blockchainRoutes } from "./blockchain.js";
+import { delegateRoutes } from "./delegates.js";
+import { lockRoutes } from "./locks.js";
+import { nodeRoutes } from "./node.js";
+import { peerRoutes } from "./peers.js";
+import { roundRoutes } from "./rounds.js";
+import { transactionRoutes } from "./transactions.js";
+import { voteRoutes } from "./votes.js";
+import { walletRoutes } from "./wallets.js";
+
+/** The second generation, webhooks aside. */
+export const v2Routes: Route<ApiState>[] = [
+  ...nodeRoutes,
+  ...walletRoutes,
+  ...delegateRoutes,
+  ...voteRoutes,
+  ...peerRoutes,
+  ...blockRoutes,
+  ...transactionRoutes,
+  ...blockchainRoutes,
+  ...roundRoutes,
+  ...lockRoutes,
+];

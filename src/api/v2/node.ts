@@ -1,0 +1,70 @@
+import { Type } from "@sinclair/typebox";
+import { WholeNumber } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { hostStatus } from "../questions/host.js";
+import { CryptoConfigurationResource, presentCryptoConfiguration } from "../resources/crypto-configuration.js";
+import { DataOf } from "../resources/data.js";
+import { FeeStatisticsResource, presentFeeStatistics } from "../resources/fee-statistics.js";
+import { NodeConfigurationResource, presentNodeConfiguration } from "../resources/node-configuration.js";
+import { NodeStatusResource, NodeSyncingResource } from "../resources/node-status.js";
+import { type ApiState, requireSupport } from "../state.js";
+
+const { item } = routesOf<ApiState>();
+const common = { method: "GET", versions: [2], resource: "node" } as const;
+const secondsADay = 86_400;
+
+export const nodeRoutes: Route<ApiState>[] = [
+  item({
+    ...common,
+    path: "/node/configuration",
+    summary: "Tells the network, the constants at the tip and the node's settings.",
+    reply: DataOf(NodeConfigurationResource),
+    answer: (_request, { rules, chain, host }) => ({ data: presentNodeConfiguration(rules, chain.tip.height, host.node) }),
+  }),
+  item({
+    ...common,
+    path: "/node/configuration/crypto",
+    summary: "Tells all that is needed to sign for the network: parameters, milestones, exceptions, genesis block.",
+    stateless: true,
+    reply: DataOf(CryptoConfigurationResource),
+    answer: (_request, { rules }) => ({ data: presentCryptoConfiguration(rules) }),
+  }),
+  item({
+    ...common,
+    path: "/node/fees",
+    summary: "Tells the fees paid in the days before the tip, by type.",
+    query: Type.Object({ days: WholeNumber({ minimum: 1, maximum: 30, default: 7 }) }),
+    reply: Type.Object({ meta: Type.Object({ days: Type.Integer() }), data: Type.Array(FeeStatisticsResource) }),
+    errors: [501],
+    answer: async ({ query: { days } }, state) => {
+      requireSupport("feeStatistics", state);
+      const to = state.chain.tip.timestamp;
+      const statistics = await state.chain.feeStatistics({ from: Math.max(0, to - days * secondsADay), to });
+      return { meta: { days }, data: statistics.map(presentFeeStatistics) };
+    },
+  }),
+  item({
+    ...common,
+    path: "/node/status",
+    summary: "Tells whether the node is in step with its network.",
+    cache: "never",
+    reply: DataOf(NodeStatusResource),
+    answer: async (_request, state) => {
+      const { synced, behind } = await hostStatus(state);
+      const timestamp = state.rules.epoch.fromUnix(Math.floor(state.clock.now() / 1000));
+      return { data: { synced, now: state.chain.tip.height, blocksCount: behind, timestamp } };
+    },
+  }),
+  item({
+    ...common,
+    path: "/node/syncing",
+    summary: "Tells how many blocks the node has yet to catch up.",
+    cache: "never",
+    reply: DataOf(NodeSyncingResource),
+    answer: async (_request, state) => {
+      const { synced, behind } = await hostStatus(state);
+      const { height, id } = state.chain.tip;
+      return { data: { syncing: !synced, blocks: behind, height, id } };
+    },
+  }),
+];

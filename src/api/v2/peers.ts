@@ -1,0 +1,41 @@
+import { Type } from "@sinclair/typebox";
+import { Text } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { findPeer, PeerListQuery, pageOfPeers } from "../questions/peers.js";
+import { DataOf } from "../resources/data.js";
+import { PeerResource } from "../resources/peer.js";
+import type { ApiState } from "../state.js";
+
+const { item, list } = routesOf<ApiState>();
+/** Peers come from the host, whatever the chain's state. */
+const common = { method: "GET", versions: [2], resource: "peers", cache: "never", stateless: true } as const;
+
+export const peerRoutes: Route<ApiState>[] = [
+  list({
+    ...common,
+    path: "/peers",
+    summary: "Lists the peers whose interface is public.",
+    query: PeerListQuery,
+    item: PeerResource,
+    answer: async ({ query: { orderBy, ...filter }, page }, { host }) =>
+      pageOfPeers((await host.peers?.list()) ?? [], { filter, orderBy, page }),
+  }),
+  list({
+    ...common,
+    path: "/peers/suspended",
+    summary: "Lists the peers that the node refuses for a time.",
+    query: PeerListQuery,
+    item: PeerResource,
+    answer: async ({ query: { orderBy, ...filter }, page }, { host }) =>
+      pageOfPeers((await host.peers?.suspended?.()) ?? [], { filter, orderBy, page }),
+  }),
+  item({
+    ...common,
+    path: "/peers/{ip}",
+    summary: "Shows a peer.",
+    params: Type.Object({ ip: Text({ description: "Address, version 4 or 6." }) }),
+    errors: [404],
+    reply: DataOf(PeerResource),
+    answer: async ({ params: { ip } }, { host }) => ({ data: findPeer((await host.peers?.list()) ?? [], ip) }),
+  }),
+];

@@ -1,0 +1,28 @@
+import { Type } from "@sinclair/typebox";
+import { PorticoError } from "../../errors.js";
+import { Text } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { DataOf } from "../resources/data.js";
+import { presentRoundDelegate, RoundDelegateResource } from "../resources/round.js";
+import { type ApiState, requireSupport } from "../state.js";
+
+const { item } = routesOf<ApiState>();
+
+export const roundRoutes: Route<ApiState>[] = [
+  item({
+    method: "GET",
+    versions: [2],
+    resource: "rounds",
+    path: "/rounds/{id}/delegates",
+    summary: "Lists the active delegates of a round, by rank.",
+    params: Type.Object({ id: Text({ description: "Number of the round, from 1." }) }),
+    errors: [404, 501],
+    reply: DataOf(Type.Array(RoundDelegateResource)),
+    answer: async ({ params: { id } }, state) => {
+      requireSupport("rounds", state);
+      const delegates = /^[1-9][0-9]{0,14}$/.test(id) ? await state.chain.round(Number(id)) : undefined;
+      if (delegates === undefined) throw new PorticoError("ROUND_NOT_FOUND");
+      return { data: delegates.map(presentRoundDelegate) };
+    },
+  }),
+];

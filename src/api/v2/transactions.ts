@@ -1,0 +1,129 @@
+import { Type } from "@sinclair/typebox";
+import { PorticoError } from "../../errors.js";
+import { InputOf, Text } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { findUnconfirmed, listUnconfirmed, mostSubmitted, submitTransactions } from "../questions/pool.js";
+import {
+  listTransactions,
+  presentTransactionOf,
+  TransactionListQuery,
+  TransactionSearchBody,
+  TransactionSearchQuery,
+} from "../questions/transactions.js";
+import { presentStaticFees, StaticFees } from "../resources/constants.js";
+import { DataOf } from "../resources/data.js";
+import { PoolResultResource } from "../resources/pool-result.js";
+import { TransactionResource, UnconfirmedTransactionResource } from "../resources/transaction.js";
+import { presentTransactionSchemas, TransactionSchemasResource } from "../resources/transaction-schemas.js";
+import { presentTransactionTypes, TransactionTypesResource } from "../resources/transaction-types.js";
+import type { ApiState } from "../state.js";
+
+const { item, list } = routesOf<ApiState>();
+const common = { versions: [2], resource: "transactions" } as const;
+const params = Type.Object({ id: Text({ description: "Id of the transaction." }) });
+
+/** Taken as it comes: whether it is a list of transactions is answered with 422, as it always was. */
+const Submitted = InputOf<unknown>(
+  {
+    parse: (value) => ({ value }),
+    accepts: { type: "array", minItems: 1, maxItems: mostSubmitted, items: { type: "object", required: ["id"] } },
+  },
+  { description: "Signed transactions in their wire form (`/transactions/schemas`)." },
+);
+
+export const transactionRoutes: Route<ApiState>[] = [
+  list({
+    ...common,
+    method: "GET",
+    path: "/transactions",
+    summary: "Lists transactions, the last first.",
+    query: TransactionListQuery,
+    item: TransactionResource,
+    answer: ({ query: { orderBy, ...filter }, page }, state) => listTransactions({ filter, orderBy, page }, state),
+  }),
+  item({
+    ...common,
+    method: "POST",
+    path: "/transactions",
+    summary: "Hands signed transactions to the node's pool.",
+    body: Type.Object({ transactions: Type.Optional(Submitted) }),
+    errors: [422, 501],
+    reply: PoolResultResource,
+    answer: async ({ body: { transactions } }, state) => {
+      const { accept, broadcast, excess, invalid, errors } = await submitTransactions(transactions, state);
+      return { data: { accept, broadcast, excess, invalid }, ...(errors === undefined ? {} : { errors }) };
+    },
+  }),
+  list({
+    ...common,
+    method: "POST",
+    path: "/transactions/search",
+    summary: "Searches transactions.",
+    query: TransactionSearchQuery,
+    body: TransactionSearchBody,
+    bodyOptional: true,
+    item: TransactionResource,
+    answer: ({ query, body: { orderBy = query.orderBy, ...filter }, page }, state) => listTransactions({ filter, orderBy, page }, state),
+  }),
+  list({
+    ...common,
+    method: "GET",
+    path: "/transactions/unconfirmed",
+    summary: "Lists the transactions of the node's pool, in its order.",
+    cache: "never",
+    stateless: true,
+    item: UnconfirmedTransactionResource,
+    answer: ({ page }, state) => listUnconfirmed(page, state),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/transactions/unconfirmed/{id}",
+    summary: "Shows a transaction of the node's pool.",
+    cache: "never",
+    stateless: true,
+    params,
+    errors: [404],
+    reply: DataOf(UnconfirmedTransactionResource),
+    answer: async ({ params: { id } }, state) => ({ data: await findUnconfirmed(id, state) }),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/transactions/types",
+    summary: "Names the types of transactions, with their numbers.",
+    stateless: true,
+    reply: DataOf(TransactionTypesResource),
+    answer: (_request, { rules }) => ({ data: presentTransactionTypes(rules.types.all) }),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/transactions/fees",
+    summary: "Tells the fixed fees at the tip, by type.",
+    reply: DataOf(StaticFees),
+    answer: (_request, { chain, rules }) => ({ data: presentStaticFees(rules.milestones.at(chain.tip.height)) }),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/transactions/schemas",
+    summary: "Describes the wire form of each type of transaction, by type group and type.",
+    reply: DataOf(TransactionSchemasResource),
+    answer: (_request, { chain, rules }) => ({ data: presentTransactionSchemas(rules, chain.tip.height) }),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/transactions/{id}",
+    summary: "Shows a transaction.",
+    params,
+    errors: [404],
+    reply: DataOf(TransactionResource),
+    answer: async ({ params: { id } }, state) => {
+      const transaction = await state.chain.transaction(id);
+      if (transaction === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
+      return { data: presentTransactionOf(transaction, state) };
+    },
+  }),
+];

@@ -1,0 +1,35 @@
+import { Type } from "@sinclair/typebox";
+import { PorticoError } from "../../errors.js";
+import { Text } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { isVote, listTransactions, presentTransactionOf, voteType, VoteListQuery } from "../questions/transactions.js";
+import { DataOf } from "../resources/data.js";
+import { TransactionResource } from "../resources/transaction.js";
+import type { ApiState } from "../state.js";
+
+const { item, list } = routesOf<ApiState>();
+const common = { method: "GET", versions: [2], resource: "votes" } as const;
+
+export const voteRoutes: Route<ApiState>[] = [
+  list({
+    ...common,
+    path: "/votes",
+    summary: "Lists votes: transactions of type 3.",
+    query: VoteListQuery,
+    item: TransactionResource,
+    answer: ({ query: { orderBy, ...query }, page }, state) => listTransactions({ filter: { ...query, ...voteType }, orderBy, page }, state),
+  }),
+  item({
+    ...common,
+    path: "/votes/{id}",
+    summary: "Shows a vote.",
+    params: Type.Object({ id: Text({ description: "Id of the transaction." }) }),
+    errors: [404],
+    reply: DataOf(TransactionResource),
+    answer: async ({ params: { id } }, state) => {
+      const transaction = await state.chain.transaction(id);
+      if (transaction === undefined || !isVote(transaction)) throw new PorticoError("VOTE_NOT_FOUND");
+      return { data: presentTransactionOf(transaction, state) };
+    },
+  }),
+];

@@ -1,0 +1,121 @@
+import { Type } from "@sinclair/typebox";
+import { Text } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { listLocks, LockListQuery } from "../questions/locks.js";
+import { within } from "../questions/page.js";
+import {
+  listTransactions,
+  OwnedTransactionListQuery,
+  ReceivedTransactionListQuery,
+  TransactionSearchQuery,
+  voteType,
+} from "../questions/transactions.js";
+import { findWallet, listWallets, walletFilter, WalletListQuery, WalletSearchBody, WalletSearchQuery } from "../questions/wallets.js";
+import { DataOf } from "../resources/data.js";
+import { LockResource } from "../resources/lock.js";
+import { TransactionResource } from "../resources/transaction.js";
+import { presentWallet, WalletResource } from "../resources/wallet.js";
+import { type ApiState, requireSupport } from "../state.js";
+
+const { item, list } = routesOf<ApiState>();
+const common = { versions: [2], resource: "wallets" } as const;
+const params = Type.Object({ id: Text({ description: "Address, public key or username." }) });
+const ofOne = { ...common, method: "GET", params, errors: [404] } as const;
+
+export const walletRoutes: Route<ApiState>[] = [
+  list({
+    ...common,
+    method: "GET",
+    path: "/wallets",
+    summary: "Lists wallets, empty ones too.",
+    query: WalletListQuery,
+    item: WalletResource,
+    answer: ({ query: { orderBy, ...query }, page }, state) => listWallets({ filter: walletFilter(query), orderBy, page }, state),
+  }),
+  list({
+    ...common,
+    method: "GET",
+    path: "/wallets/top",
+    summary: "Lists the richest wallets.",
+    query: WalletListQuery,
+    item: WalletResource,
+    answer: ({ query: { orderBy, ...query }, page }, state) => listWallets({ filter: walletFilter(query), orderBy, page }, state),
+  }),
+  list({
+    ...common,
+    method: "POST",
+    path: "/wallets/search",
+    summary: "Searches wallets.",
+    query: WalletSearchQuery,
+    body: WalletSearchBody,
+    bodyOptional: true,
+    item: WalletResource,
+    answer: ({ query, body: { orderBy = query.orderBy, ...body }, page }, state) =>
+      listWallets({ filter: walletFilter(body), orderBy, page }, state),
+  }),
+  item({
+    ...ofOne,
+    path: "/wallets/{id}",
+    summary: "Shows a wallet.",
+    reply: DataOf(WalletResource),
+    answer: async ({ params: { id } }, state) => ({ data: presentWallet(await findWallet(id, state)) }),
+  }),
+  list({
+    ...ofOne,
+    path: "/wallets/{id}/transactions",
+    summary: "Lists the transactions that a wallet sent or received.",
+    query: OwnedTransactionListQuery,
+    item: TransactionResource,
+    answer: async ({ params: { id }, query: { orderBy, ownerId, ...query }, page }, state) => {
+      const { address } = await findWallet(id, state);
+      const filter = { ...query, ownerId: address, ...(ownerId === undefined ? {} : { addresses: [ownerId] }) };
+      return listTransactions({ filter, orderBy, page }, state);
+    },
+  }),
+  list({
+    ...ofOne,
+    path: "/wallets/{id}/transactions/received",
+    summary: "Lists the transactions that a wallet received, payments of many included.",
+    query: ReceivedTransactionListQuery,
+    item: TransactionResource,
+    answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
+      const { address } = await findWallet(id, state);
+      return listTransactions({ filter: { ...query, recipientId: address }, orderBy, page }, state);
+    },
+  }),
+  list({
+    ...ofOne,
+    path: "/wallets/{id}/transactions/sent",
+    summary: "Lists the transactions that a wallet sent.",
+    query: OwnedTransactionListQuery,
+    item: TransactionResource,
+    answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
+      const { address } = await findWallet(id, state);
+      return listTransactions({ filter: within(query, { senderId: address }), orderBy, page }, state);
+    },
+  }),
+  list({
+    ...ofOne,
+    path: "/wallets/{id}/votes",
+    summary: "Lists the votes that a wallet cast.",
+    query: TransactionSearchQuery,
+    item: TransactionResource,
+    answer: async ({ params: { id }, query: { orderBy }, page }, state) => {
+      const { address } = await findWallet(id, state);
+      return listTransactions({ filter: { ...voteType, senderId: address }, orderBy, page }, state);
+    },
+  }),
+  list({
+    ...ofOne,
+    path: "/wallets/{id}/locks",
+    summary: "Lists the open locks that a wallet made.",
+    query: LockListQuery,
+    errors: [404, 501],
+    item: LockResource,
+    answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
+      requireSupport("locks", state);
+      const { address } = await findWallet(id, state);
+      return listLocks({ filter: within(query, { senderId: address }), orderBy, page }, state);
+    },
+  }),
+];

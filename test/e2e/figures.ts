@@ -1,0 +1,100 @@
+import type { BlockData, TransactionData } from "../../types/events.js";
+import { type Chain, type DelegateFigures, type LockFigures, loadChain, type ChainName, type WalletFigures } from "../data/read.js";
+
+/**
+ * The chains as their blocks and the real node tell them, row by row, for naive computations: nothing here comes from the code
+ * under test. Addresses of senders are the node's own, by public key.
+ */
+
+export interface WalletRow extends WalletFigures {
+  delegate: DelegateFigures | undefined;
+}
+
+export interface BlockRow extends BlockData {
+  generator: { username: string | null; address: string; publicKey: string };
+}
+
+export interface TransactionRow extends TransactionData {
+  block: BlockData;
+  sequence: number;
+  sender: string;
+  recipient: string | undefined;
+  recipients: string[];
+  time: number;
+}
+
+export interface LockRow extends LockFigures {
+  lockId: string;
+  sender: WalletFigures;
+}
+
+export interface Figures extends Chain {
+  tip: { id: string; height: number; timestamp: number };
+  walletRows: WalletRow[];
+  delegateRows: DelegateFigures[];
+  blockRows: BlockRow[];
+  transactionRows: TransactionRow[];
+  lockRows: LockRow[];
+}
+
+interface Asset {
+  payments?: { recipientId: string }[];
+}
+
+const transactionRow = (data: TransactionData, sequence: number, block: BlockData, addressOf: (publicKey: string) => string): TransactionRow => {
+  const sender = addressOf(data.senderPublicKey);
+  const isVote = data.type === 3 && (data.typeGroup ?? 1) === 1;
+  const recipient = data.recipientId ?? (isVote ? sender : undefined);
+  const payments = (data.asset as Asset | undefined)?.payments;
+  const recipients = payments === undefined ? (recipient === undefined ? [] : [recipient]) : payments.map(({ recipientId }) => recipientId);
+  const time = data.version === 1 && data.timestamp !== undefined ? data.timestamp : block.timestamp;
+  return { ...data, block, sequence, sender, recipient, recipients, time };
+};
+
+const read = (name: ChainName): Figures => {
+  const chain = loadChain(name);
+  const addresses = new Map(chain.wallets.map(({ publicKey, address }) => [publicKey, address]));
+  const addressOf = (publicKey: string): string => {
+    const address = addresses.get(publicKey);
+    if (address === undefined) throw new Error(`no wallet has the key ${publicKey}`);
+    return address;
+  };
+  const delegates = new Map(chain.delegates.map((delegate) => [delegate.publicKey, delegate]));
+  const last = chain.blocks.at(-1);
+  if (last === undefined) throw new Error("a chain without blocks");
+  return {
+    ...chain,
+    tip: { id: last.id, height: last.height, timestamp: last.timestamp },
+    walletRows: chain.wallets.map((wallet) => ({ ...wallet, delegate: delegates.get(wallet.publicKey ?? "") })),
+    delegateRows: chain.delegates,
+    blockRows: chain.blocks.map((block) => ({
+      ...block,
+      generator: {
+        username: delegates.get(block.generatorPublicKey)?.username ?? null,
+        address: addressOf(block.generatorPublicKey),
+        publicKey: block.generatorPublicKey,
+      },
+    })),
+    transactionRows: chain.blocks.flatMap((block) =>
+      (block.transactions ?? []).map((data, sequence) => transactionRow(data, sequence, block, addressOf)),
+    ),
+    lockRows: chain.wallets.flatMap((sender) => Object.entries(sender.locks ?? {}).map(([lockId, lock]) => ({ lockId, sender, ...lock }))),
+  };
+};
+
+const known = new Map<ChainName, Figures>();
+
+export const figuresOf = (name: ChainName): Figures => {
+  const figures = known.get(name) ?? read(name);
+  known.set(name, figures);
+  return figures;
+};
+
+const epochStart = Date.parse("2017-03-21T13:00:00.000Z") / 1000;
+
+/** Both networks have the epoch of the predecessor's. */
+export const timestampOf = (epoch: number): { epoch: number; unix: number; human: string } => ({
+  epoch,
+  unix: epochStart + epoch,
+  human: new Date((epochStart + epoch) * 1000).toISOString(),
+});

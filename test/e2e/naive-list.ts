@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import { exactJson, type Interface, parsed } from "./interface.js";
+
+/**
+ * Lists held against a computation that a reader can follow: all rows, filtered one by one, sorted, cut.
+ * `ListQuery` in types/chain-adapter.ts says how ties are ordered.
+ */
+
+export type Value = bigint | number | string | null;
+
+/** A filter as a search body writes it, and which rows pass it. */
+export interface Filter<Row> {
+  body: Record<string, unknown>;
+  passes(row: Row): boolean;
+}
+
+/** What rows of one resource have in common, in whatever list they stand. */
+export interface Kind<Row> {
+  /** A filter for each member that searches take, some of them with several. They are made from rows that exist. */
+  filters(rows: Row[]): Filter<Row>[];
+  /** Values by the name of the order. Null is no value. */
+  orders: Record<string, (row: Row) => Value>;
+  defaultOrder: string;
+  /** Which of two rows with one value comes first when the order is `desc`. */
+  tie(a: Row, b: Row): number;
+  /** Orders rows without a value, and names rows in messages. */
+  key(row: Row): string;
+  /** The whole item of a reply. */
+  present(row: Row): unknown;
+}
+
+/** One list of the interface. */
+export interface List<Row> {
+  path: string;
+  /** Path of the POST that searches the same rows. */
+  search?: string;
+  /** All rows of it, in any order. */
+  rows: Row[];
+  /** Members that it takes no filter for. */
+  without?: string[];
+}
+
+const compare = (a: Value, b: Value): number => (a === b ? 0 : (a as string) < (b as string) ? -1 : 1);
+
+export const sorted = <Row>(rows: Row[], order: string, kind: Kind<Row>): Row[] => {
+  const [field = "", direction = "asc"] = order.split(":");
+  const value = kind.orders[field];
+  if (value === undefined) throw new Error(`no order ${field}`);
+  const present = rows.filter((row) => value(row) !== null).sort((a, b) => compare(value(b), value(a)) || kind.tie(a, b));
+  const absent = rows.filter((row) => value(row) === null).sort((a, b) => compare(kind.key(a), kind.key(b)));
+  return [...(direction === "desc" ? present : present.reverse()), ...absent];
+};
+
+const flat = (value: unknown, path: string): [string, string][] => {
+  if (Array.isArray(value)) return [[path, value.join(",")]];
+  if (typeof value !== "object" || value === null) return [[path, String(value)]];
+  return Object.entries(value).flatMap(([key, member]) => flat(member, path === "" ? key : `${path}.${key}`));
+};
+
+export const queryOf = (body: Record<string, unknown>): string =>
+  flat(body, "")
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join("&");
+
+interface Page {
+  meta: { count: number; totalCount: number; next: string | null };
+  data: unknown[];
+}
+
+const page = ({ status, body }: { status: number; body: unknown }, what: string): Page => {
+  expect(status, `${what}: ${exactJson(body)}`).to.equal(200);
+  return body as Page;
+};
+
+const limit = 100;
+
+const holds = <Row>({ meta, data }: Page, expected: Row[], kind: Kind<Row>, what: string): void => {
+  expect(meta.totalCount, what).to.equal(expected.length);
+  expect(data, what).to.deep.equal(parsed(expected.slice(0, limit).map(kind.present)));
+};
+
+const pairsOf = <T>(items: T[]): [T, T][] => items.flatMap((a, index) => items.slice(index + 1).map((b): [T, T] => [a, b]));
+
+const sharesMember = (a: object, b: object): boolean => Object.keys(a).some((key) => key in b);
+
+/** Asks a list in every way, and expects what a naive computation gives. Returns how many ways there were. */
+export const createListChecks = <Row>(list: List<Row>, kind: Kind<Row>, interface_: () => Interface) => {
+  const filters = (): Filter<Row>[] => kind.filters(list.rows).filter(({ body }) => !Object.keys(body).some((key) => list.without?.includes(key)));
+
+  const ask = async (body: Record<string, unknown>, passes: (row: Row) => boolean, order?: string): Promise<void> => {
+    const expected = sorted(list.rows.filter(passes), order ?? kind.defaultOrder, kind);
+    const ordered = order === undefined ? "" : `orderBy=${order}`;
+    const query = [queryOf(body), ordered].filter((part) => part !== "").join("&");
+    const what = `${list.path}?${query}`;
+    holds(page(await interface_().get(`${list.path}?${query}`), what), expected, kind, what);
+    if (list.search === undefined) return;
+    const searched = `POST ${list.search}?${ordered} ${exactJson(body)}`;
+    holds(page(await interface_().post(`${list.search}?${ordered}`, body), searched), expected, kind, searched);
+  };
+
+  return {
+    /** Walks the pages by their links. */
+    walk: async (): Promise<void> => {
+      const seen: unknown[] = [];
+      for (let next: string | null = `/api/v2${list.path}`; next !== null; ) {
+        const { meta, data } = page(await interface_().get(next.replace(/^\/api/, "")), next);
+        expect(meta.totalCount, next).to.equal(list.rows.length);
+        seen.push(...data);
+        next = meta.next;
+      }
+      expect(seen).to.deep.equal(parsed(sorted(list.rows, kind.defaultOrder, kind).map(kind.present)));
+    },
+    eachFilter: async (): Promise<void> => {
+      for (const { body, passes } of filters()) await ask(body, passes);
+    },
+    filterPairs: async (): Promise<void> => {
+      for (const [a, b] of pairsOf(filters())) {
+        if (sharesMember(a.body, b.body)) continue;
+        await ask({ ...a.body, ...b.body }, (row) => a.passes(row) && b.passes(row));
+      }
+    },
+    eachOrder: async (): Promise<void> => {
+      const [filter] = filters();
+      for (const field of Object.keys(kind.orders)) {
+        for (const direction of ["asc", "desc"]) await ask({}, () => true, `${field}:${direction}`);
+        if (filter !== undefined) await ask(filter.body, filter.passes, `${field}:desc`);
+      }
+    },
+    /** Rows are told apart and none is left out when an order has many ties. */
+    walkEachOrder: async (): Promise<void> => {
+      for (const field of Object.keys(kind.orders)) {
+        const expected = sorted(list.rows, `${field}:desc`, kind).map(kind.present);
+        for (let offset = 0; offset < expected.length; offset += limit) {
+          const what = `${list.path}?orderBy=${field}:desc&page=${offset / limit + 1}`;
+          const { data } = page(await interface_().get(what), what);
+          expect(data, what).to.deep.equal(parsed(expected.slice(offset, offset + limit)));
+        }
+      }
+    },
+    /** A bare field ascends; names in snake_case and directions in capitals are the same. */
+    orderSpellings: async (): Promise<void> => {
+      for (const field of Object.keys(kind.orders)) {
+        const snake = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        const [bare, snaked, shouted] = await Promise.all(
+          [field, `${snake}:asc`, `${field}:ASC`].map(async (order) => page(await interface_().get(`${list.path}?orderBy=${order}&limit=7`), order)),
+        );
+        const expected = parsed(sorted(list.rows, `${field}:asc`, kind).slice(0, 7).map(kind.present));
+        for (const { data } of [bare, snaked, shouted] as Page[]) expect(data, field).to.deep.equal(expected);
+      }
+    },
+  };
+};
+
+/** The same as tests of mocha. */
+export const describeList = <Row>(title: string, list: () => List<Row>, kind: Kind<Row>, interface_: () => Interface): void => {
+  describe(title, () => {
+    const checks = () => createListChecks(list(), kind, interface_);
+    it("gives each row once, whole, on a walk of its pages", () => checks().walk());
+    it("applies each filter", () => checks().eachFilter());
+    it("applies each pair of filters", () => checks().filterPairs());
+    it("applies each order", () => checks().eachOrder());
+    it("gives each row once in each order", () => checks().walkEachOrder());
+    it("takes each order in each spelling", () => checks().orderSpellings());
+  });
+};
