@@ -1,0 +1,71 @@
+/**
+ * Packs the library, installs the tarball in an empty folder as a host would, and uses it from ESM, CommonJS and TypeScript.
+ * Run by `npm run check:package`; needs the package registry for the library's dependencies.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "portico-package-"));
+
+const run = (command, args, cwd) => execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+const step = (what, work) => {
+  process.stdout.write(`${what} ... `);
+  work();
+  process.stdout.write("ok\n");
+};
+
+const uses = `
+const context = { network: {}, events: {} };
+if (typeof createApiPlugin !== "function") throw new Error("createApiPlugin is no function");
+try { createApiPlugin(context); } catch (error) { if (!(error instanceof PorticoError)) throw error; process.exit(0); }
+throw new Error("a context that is not valid was accepted");
+`;
+
+const consumer = `
+import { createApiPlugin, type ApiPlugin, type ChainAdapter, type NodeContext } from "portico";
+import { conformanceCases } from "portico/conformance";
+export const plugin = (context: NodeContext): ApiPlugin => createApiPlugin(context);
+export const adapter = (of: ApiPlugin): ChainAdapter => of.chain;
+export const cases = conformanceCases;
+`;
+
+const typescriptOptions = { strict: true, target: "ES2022", skipLibCheck: false, noEmit: true, types: ["node"], esModuleInterop: true };
+
+try {
+  let tarball = "";
+  step("packing", () => {
+    run("npm", ["run", "build", "--silent"], root);
+    run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], root);
+    tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
+  });
+  step("checking what is published (publint)", () => run("npx", ["--no-install", "publint", "--strict", tarball], root));
+  step("checking its types (attw)", () =>
+    run("npx", ["--no-install", "attw", tarball, "--profile", "esm-only", "--ignore-rules", "cjs-resolves-to-esm"], root));
+  step("installing it in an empty folder", () => {
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true }));
+    run("npm", ["install", "--silent", "--prefer-offline", "--no-audit", "--no-fund", tarball], folder);
+  });
+  step("import from ESM", () => {
+    writeFileSync(join(folder, "esm.mjs"), `import { createApiPlugin, PorticoError } from "portico";${uses}`);
+    run("node", ["esm.mjs"], folder);
+  });
+  step("require from CommonJS", () => {
+    writeFileSync(join(folder, "cjs.cjs"), `const { createApiPlugin, PorticoError } = require("portico");${uses}`);
+    run("node", ["cjs.cjs"], folder);
+  });
+  step("types for a host in TypeScript", () => {
+    writeFileSync(join(folder, "host.mts"), consumer);
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: { ...typescriptOptions, module: "NodeNext", moduleResolution: "NodeNext", skipLibCheck: true }, include: ["host.mts"] }),
+    );
+    run("npm", ["install", "--silent", "--prefer-offline", "--no-audit", "--no-fund", "--no-save", "@types/node@20", "@types/koa"], folder);
+    run("npx", ["--no-install", "tsc", "-p", join(folder, "tsconfig.json")], root);
+  });
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { type AddressInfo } from "node:net";
+import { EventEmitter } from "eventemitter3";
+import { expect } from "chai";
+import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
+import type { ApiPlugin, NodeContext } from "../types/node-context.js";
+import { loadChain } from "./data/read.js";
+import { createMemoryAdapter } from "./memory-adapter/adapter.js";
+import { closeTemporaryStores, temporaryFolder } from "./store/temporary-store.js";
+
+const chain = loadChain("core3-testnet-a");
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe("createApiPlugin", function () {
+  this.timeout(30_000);
+  let events: EventEmitter;
+  const plugins: ApiPlugin[] = [];
+
+  beforeEach(() => (events = new EventEmitter()));
+  afterEach(async () => {
+    for (const plugin of plugins.splice(0)) await plugin.stop();
+    await closeTemporaryStores();
+  });
+
+  const create = (context: Partial<NodeContext> = {}): ApiPlugin => {
+    const plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silent, ...context });
+    plugins.push(plugin);
+    return plugin;
+  };
+  const listening = async (plugin: ApiPlugin): Promise<string> => {
+    const server = await plugin.listen(0);
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  };
+  const heightAt = async (url: string): Promise<number> => {
+    const body = (await (await fetch(`${url}/blockchain`)).json()) as { data: { block: { height: number } } };
+    return body.data.block.height;
+  };
+
+  it("serves what the host emits, as soon as it is settled", async () => {
+    const plugin = create();
+    const url = await listening(plugin);
+    expect(await heightAt(url)).to.equal(1);
+    for (const block of chain.blocks.slice(1, 60)) events.emit("block.applied", block);
+    await plugin.settled();
+    expect(await heightAt(url)).to.equal(60);
+    events.emit("block.reverted", chain.blocks[59]);
+    await plugin.settled();
+    expect(await heightAt(url)).to.equal(59);
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 59 });
+  });
+
+  it("serves a host's own adapter alike", async () => {
+    const adapter = createMemoryAdapter(chain.network);
+    for (const block of chain.blocks) adapter.apply(block);
+    const blocks = { read: (from: number, limit: number) => chain.blocks.slice(from - 1, from - 1 + limit) };
+    const urls = [await listening(create({ chain: adapter })), await listening(create({ blocks }))];
+    for (const path of ["/wallets?limit=7&page=3", "/delegates?limit=9", "/votes?page=2", "/blocks/last", "/node/fees?days=30", "/transactions?type=6"]) {
+      const [own, stored] = await Promise.all(urls.map(async (url) => (await fetch(`${url}${path}`)).text()));
+      expect(stored, path).to.equal(own);
+    }
+  });
+
+  it("opens, listens and subscribes to nothing before it starts, and leaves nothing behind when it stops", async () => {
+    const plugin = create();
+    expect(events.eventNames()).to.deep.equal([]);
+    expect(plugin.health().status).to.equal("stopped");
+    expect(await plugin.chain.snapshot()).to.equal(undefined);
+    const url = await listening(plugin);
+    await plugin.stop();
+    expect(events.eventNames()).to.deep.equal([]);
+    expect(plugin.health().status).to.equal("stopped");
+    expect(await fetch(url).catch(() => "refused")).to.equal("refused");
+  });
+
+  it("starts and stops as often as it is told to", async () => {
+    const plugin = create();
+    await Promise.all([plugin.start(), plugin.start()]);
+    events.emit("block.applied", chain.blocks[1]);
+    await plugin.settled();
+    await Promise.all([plugin.stop(), plugin.stop()]);
+    await plugin.start();
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
+  });
+
+  it("lets two plugins of one process be", async () => {
+    const [one, other] = [create(), create({ events: new EventEmitter() })];
+    const urls = [await listening(one), await listening(other)];
+    events.emit("block.applied", chain.blocks[1]);
+    await one.settled();
+    expect(await Promise.all(urls.map(heightAt))).to.deep.equal([2, 1]);
+  });
+
+  it("refuses a context or an option that is not valid, and says which", () => {
+    const refused = (context: Record<string, unknown>): string => {
+      try {
+        createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context } as unknown as NodeContext);
+      } catch (error) {
+        expect(error).to.be.instanceOf(PorticoError);
+        return (error as PorticoError).message;
+      }
+      return "accepted";
+    };
+    expect(refused({ network: undefined })).to.match(/needs `network`/);
+    expect(refused({ events: {} })).to.match(/needs `events`/);
+    expect(refused({ dataDir: undefined })).to.match(/needs `dataDir`/);
+    expect(refused({ options: { colour: "red" } })).to.match(/options\.colour is not known/);
+    expect(refused({ options: { amounts: "float" } })).to.match(/options\.amounts must be one of "number", "string"/);
+    expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);
+    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.match(/options\.rateLimit has no member "perHour"/);
+    expect(refused({ network: { ...chain.network, milestones: [] } })).to.match(/no milestone at height 1/);
+  });
+
+  it("has options that cannot be changed, and the version of its package", () => {
+    expect(Object.isFrozen(defaultOptions)).to.equal(true);
+    const { version: packaged } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+    expect(version).to.equal(packaged);
+  });
+});
