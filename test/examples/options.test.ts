@@ -1,0 +1,74 @@
+import { expect } from "chai";
+import { UsageError } from "../../examples/standalone/host-error.js";
+import { helpText, optionRows, optionsTable, readHostOptions } from "../../examples/standalone/options.js";
+
+const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
+
+const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, logLevel: "info" };
+
+describe("the standalone host's command line", () => {
+  it("needs nothing", () => {
+    expect(read("")).to.deep.equal(defaults);
+  });
+
+  it("takes every option", () => {
+    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --secrets s.json --log-level debug")).to.deep.equal({
+      network: "testnet",
+      host: "0.0.0.0",
+      port: 80,
+      dataDir: "/x",
+      import: "f.ndjson",
+      forge: true,
+      forgeInterval: 200,
+      secrets: "s.json",
+      logLevel: "debug",
+    });
+    expect(read("--port=0 --no-forge")).to.deep.equal({ ...defaults, port: 0, forge: false });
+  });
+
+  for (const [network, folder] of [
+    ["mainnet", "data/mainnet"],
+    ["../forks/rose/", "data/rose"],
+    ["/srv/rose", "data/rose"],
+    ["..", "data/network"],
+  ] as const) {
+    it(`keeps the data of ${network} in ${folder}`, () => {
+      expect(read(`--network ${network}`)?.dataDir).to.equal(folder);
+    });
+  }
+
+  it("asks for nothing more when help is wanted", () => {
+    expect(read("--port 1 --help")).to.equal(undefined);
+  });
+
+  for (const [line, message] of [
+    ["--prot 1", "There is no option --prot; there are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --secrets, --log-level, --help."],
+    ["-p 1", "There is no option -p; there are"],
+    ["testnet", '"testnet" belongs to no option'],
+    ["--port", "--port needs a value: --port PORT."],
+    ["--port --no-forge", "--port needs a value: --port PORT."],
+    ["--port=", "--port needs a value: --port PORT."],
+    ["--port 65536", '--port must be a whole number from 0 to 65535, not "65536".'],
+    ["--port 40x", '--port must be a whole number from 0 to 65535, not "40x".'],
+    ["--port -1", '--port must be a whole number from 0 to 65535, not "-1".'],
+    ["--port 1 --port 2", "--port is given twice."],
+    ["--forge-interval 0", '--forge-interval must be a whole number from 1 to 86400000, not "0".'],
+    ["--no-forge=yes", "--no-forge takes no value."],
+    ["--no-forge --forge-interval 5", "--no-forge and --forge-interval cannot go together: there is no pace without blocks."],
+    ["--network testnet --no-forge --secrets s", "--no-forge and --secrets cannot go together: there is nothing to sign."],
+    ["--secrets s", "--secrets is for a network other than local"],
+    ["--log-level loud", '--log-level must be one of debug, info, warn, error, not "loud".'],
+  ] as const) {
+    it(`refuses "${line}"`, () => {
+      expect(() => read(line)).to.throw(UsageError, message);
+    });
+  }
+
+  it("prints every option in its help, and in the README's table", () => {
+    for (const row of optionRows) {
+      expect(helpText()).to.match(new RegExp(`^ {2}--${row.name}\\b.*${row.text.slice(0, 20).replace(/[[\]{}()"*+?.\\^$|]/g, "\\$&")}`, "m"));
+      expect(optionsTable()).to.include(`| \`--${row.name}`);
+    }
+    expect(optionsTable().split("\n")).to.have.length(optionRows.length + 2);
+  });
+});
