@@ -61,15 +61,13 @@ export interface ChainCrypto {
   readonly network: Network;
   keysOf(passphrase: string): Keys;
   addressOf(publicKey: string): string;
-  /** Whether an address is one of this network. */
-  isAddress(address: string): boolean;
   multiSignatureKey(asset: MultiSignatureAsset): string;
   constantsAt(height: number): Constants;
   /** A version 2 transaction, signed for the block after a tip. */
   sign(order: Order, signers: Signers, tipHeight: number): SignedTransaction;
   /** A version 1 transaction of genesis, in the form in which the presets carry theirs. */
   signGenesis(order: Omit<Order, "nonce" | "expiration">, keys: Keys): TransactionData & { timestamp: number };
-  /** Reads what a client sent; its schema, id and first signature are checked. @throws Error that says what is wrong */
+  /** Reads what a client sent; its schema, addresses and first signature are checked. @throws Error that says what is wrong */
   parse(data: TransactionData, tipHeight: number): SignedTransaction;
   verifySecondSignature(transaction: SignedTransaction, publicKey: string, tipHeight: number): boolean;
   verifyParticipants(transaction: SignedTransaction, asset: MultiSignatureAsset, tipHeight: number): boolean;
@@ -224,7 +222,6 @@ export const createCrypto = (network: Network): ChainCrypto => {
     network,
     keysOf: (passphrase) => Identities.Keys.fromPassphrase(passphrase),
     addressOf: (publicKey) => Identities.Address.fromPublicKey(publicKey, pubKeyHash),
-    isAddress: (address) => Identities.Address.validate(address, pubKeyHash),
     multiSignatureKey: (asset) => Identities.PublicKey.fromMultiSignatureAsset(asset),
     constantsAt: (height) => {
       at(height);
