@@ -1,9 +1,12 @@
 import { EventEmitter } from "eventemitter3";
 import type { RoundDelegate } from "../../types/chain.js";
+import type { HostEvents } from "../../types/events.js";
 import type { SignedBlock } from "./crypto.js";
 
 /** The host's emitter: names and payloads as a node of the ARK Core family has them. */
-export type HostEmitter = Pick<EventEmitter, "emit" | "on" | "off">;
+export interface HostEmitter extends HostEvents {
+  emit(event: string, payload?: unknown): unknown;
+}
 
 export const createHostEvents = (): HostEmitter => new EventEmitter();
 

@@ -30,8 +30,8 @@ describe("the standalone host's pool", () => {
     }
     told = [];
     const events = createHostEvents();
-    for (const name of ["added", "rejected", "removed"]) events.on(`transaction.pool.${name}`, (payload: unknown) => told.push([name, payload]));
-    events.on("transaction.expired", (payload: unknown) => told.push(["expired", payload]));
+    for (const name of ["added", "rejected", "removed"]) events.on(`transaction.pool.${name}`, (payload) => void told.push([name, payload]));
+    events.on("transaction.expired", (payload) => void told.push(["expired", payload]));
     pool = createPool({ crypto: chain.crypto, chain: chain.adapter, events }, { size: 12, perSender: 4 });
     ann = chain.cast.person(0);
     bob = chain.cast.person(1);
