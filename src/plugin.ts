@@ -44,7 +44,8 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   const rules = createChainRules(context.network, context.transactionTypes);
   const chain: Chain = context.chain ?? createDefaultChain(context, { options, rules, logger, clock });
 
-  let phase: "stopped" | "starting" | "started" | "stopping" = "stopped";
+  type Phase = "stopped" | "starting" | "started" | "stopping";
+  let phase: Phase = "stopped";
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   let server: Server | undefined;
@@ -72,7 +73,8 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
       stopping = undefined;
       try {
         await chain.start?.();
-        if (phase === "starting") phase = "started";
+        // Unless it was told to stop meanwhile.
+        if ((phase as Phase) === "starting") phase = "started";
       } catch (error) {
         await chain.stop?.();
         phase = "stopped";

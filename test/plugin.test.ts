@@ -93,7 +93,7 @@ describe("createApiPlugin", function () {
   it("refuses a context or an option that is not valid, and says which", () => {
     const refused = (context: Record<string, unknown>): string => {
       try {
-        createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context } as unknown as NodeContext);
+        createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context });
       } catch (error) {
         expect(error).to.be.instanceOf(PorticoError);
         return (error as PorticoError).message;
