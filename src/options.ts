@@ -2,46 +2,21 @@ import type { PorticoOptions } from "../types/node-context.js";
 import { PorticoError } from "./errors.js";
 
 /** All options, filled in. */
-export interface Options {
-  basePath: string;
-  defaultVersion: 1 | 2;
-  amounts: "number" | "string";
-  bodyLimit: number;
-  rateLimit: false | { perMinute: number; exempt: string[] };
-  trustedProxies: string[];
-  cors: false | { origins: "*" | string[] };
-  compression: false | { threshold: number };
-  cacheSize: number;
-  stopTimeout: number;
-  undoBlocks: number;
+export type Options = { [Name in keyof Required<PorticoOptions>]: Filled<NonNullable<PorticoOptions[Name]>> };
+/** What may be false or an object is an object with every member, when it is one. */
+type Filled<T> = T extends string | number | boolean | readonly unknown[] ? T : { [Member in keyof T]-?: NonNullable<T[Member]> };
+
+/** What is wrong with a value, or undefined. */
+type Check = (value: unknown) => string | undefined;
+
+interface Option<T> {
+  default: T;
+  unit: string;
+  meaning: string;
+  check: Check;
 }
 
-/** Every option with its default; the unit stands beside it. */
-export const defaultOptions: Readonly<Options> = Object.freeze({
-  /** Where the interface is mounted. */
-  basePath: "/api",
-  /** Generation of requests that name none. */
-  defaultVersion: 2,
-  /** How the second generation writes amounts. */
-  amounts: "number",
-  /** Bytes. */
-  bodyLimit: 1_048_576,
-  /** Requests a minute and address; addresses or CIDR. */
-  rateLimit: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
-  /** Addresses or CIDR. */
-  trustedProxies: [],
-  cors: { origins: "*" as const },
-  /** Bytes. */
-  compression: { threshold: 1024 },
-  /** Bytes. */
-  cacheSize: 67_108_864,
-  /** Milliseconds. */
-  stopTimeout: 10_000,
-  /** Blocks. */
-  undoBlocks: 1_000,
-});
-
-type Check = (value: unknown) => string | undefined;
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const wholeFrom =
   (minimum: number): Check =>
@@ -52,8 +27,6 @@ const oneOf =
   (...values: unknown[]): Check =>
   (value) =>
     values.includes(value) ? undefined : `must be one of ${values.map((one) => JSON.stringify(one)).join(", ")}`;
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const texts: Check = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
@@ -72,29 +45,70 @@ const offOr =
     return undefined;
   };
 
-const checks: { [Name in keyof Options]: Check } = {
-  basePath: (value) => (typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/api", without a slash at its end'),
-  defaultVersion: oneOf(1, 2),
-  amounts: oneOf("number", "string"),
-  bodyLimit: wholeFrom(1),
-  rateLimit: offOr({ perMinute: wholeFrom(1), exempt: texts }),
-  trustedProxies: texts,
-  cors: offOr({ origins: (value) => (value === "*" ? undefined : texts(value)) }),
-  compression: offOr({ threshold: wholeFrom(0) }),
-  cacheSize: wholeFrom(0),
-  stopTimeout: wholeFrom(0),
-  undoBlocks: wholeFrom(1),
+const path: Check = (value) =>
+  typeof value === "string" && /^(?:\/[\w.~-]+)*$/.test(value) ? undefined : 'must be a path such as "/api", without a slash at its end';
+
+/** Every option: its default and unit, what it means, what it may be. The README's table is made from this. */
+export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Options[Name]>> } = Object.freeze({
+  basePath: { default: "/api", unit: "path", meaning: "Where the interface is mounted.", check: path },
+  defaultVersion: { default: 2, unit: "1 or 2", meaning: "Generation of requests that name none.", check: oneOf(1, 2) },
+  amounts: {
+    default: "number",
+    unit: '"number" or "string"',
+    meaning: "How the second generation writes amounts: JSON numbers with all their digits, or decimal strings.",
+    check: oneOf("number", "string"),
+  },
+  bodyLimit: { default: 1_048_576, unit: "bytes", meaning: "Largest request body.", check: wholeFrom(1) },
+  rateLimit: {
+    default: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
+    unit: "requests; addresses or CIDR",
+    meaning: "Requests per minute and address, and who is exempt; `false` switches the limit off.",
+    check: offOr({ perMinute: wholeFrom(1), exempt: texts }),
+  },
+  trustedProxies: {
+    default: [],
+    unit: "addresses or CIDR",
+    meaning: "Proxies whose `X-Forwarded-For` is believed.",
+    check: texts,
+  },
+  cors: {
+    default: { origins: "*" },
+    unit: '"*" or origins',
+    meaning: "Who may read replies in a browser; `false` switches CORS off.",
+    check: offOr({ origins: (value) => (value === "*" ? undefined : texts(value)) }),
+  },
+  compression: {
+    default: { threshold: 1024 },
+    unit: "bytes",
+    meaning: "Bodies from this size on are compressed; `false` switches compression off.",
+    check: offOr({ threshold: wholeFrom(0) }),
+  },
+  cacheSize: { default: 67_108_864, unit: "bytes", meaning: "Replies kept in memory until the tip moves.", check: wholeFrom(0) },
+  stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: wholeFrom(0) },
+  undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted.", check: wholeFrom(1) },
+});
+
+const optionNames = Object.keys(optionTable) as (keyof Options)[];
+
+const deepFreeze = <T>(value: T): T => {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
 };
+
+/** Every option's default. */
+export const defaultOptions: Readonly<Options> = deepFreeze(
+  Object.fromEntries(optionNames.map((name) => [name, structuredClone(optionTable[name].default)])),
+) as unknown as Options;
 
 /** Fills in what is not given. @throws PorticoError OPTION_INVALID for an unknown option or a value that is not valid. */
 export const readOptions = (given: PorticoOptions = {}): Readonly<Options> => {
   const options: Record<string, unknown> = { ...defaultOptions };
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in checks)) {
-      throw new PorticoError("OPTION_INVALID", `options.${name} is not known; there are ${Object.keys(checks).join(", ")}`);
+  for (const [name, value] of Object.entries(given) as [string, unknown][]) {
+    if (!Object.hasOwn(optionTable, name)) {
+      throw new PorticoError("OPTION_INVALID", `options.${name} is not known; there are ${optionNames.join(", ")}`);
     }
     if (value === undefined) continue;
-    const wrong = checks[name as keyof Options](value);
+    const wrong = optionTable[name as keyof Options].check(value);
     if (wrong !== undefined) throw new PorticoError("OPTION_INVALID", `options.${name} ${wrong}`);
     options[name] = isObject(value) ? { ...(options[name] as object), ...value } : value;
   }
