@@ -72,7 +72,13 @@ const activeAt = async (snapshot: ChainSnapshot, activeDelegates: number, drift:
 };
 
 /** The active delegates of each round, by rank, as the node that forged the chain had them. */
-export const roundsOfCore = async ({ network, blocks }: { network: Network; blocks: BlockData[] }): Promise<Map<number, RoundDelegate[]>> => {
+export const roundsOfCore = async ({
+  network,
+  blocks,
+}: {
+  network: Network;
+  blocks: BlockData[];
+}): Promise<Map<number, RoundDelegate[]>> => {
   const rules = createChainRules(network);
   const adapter = createMemoryAdapter(network);
   const drift = createDrift();

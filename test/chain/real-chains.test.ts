@@ -51,37 +51,66 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 /** What the real node says of wallets, less what only it has a place for. */
 const reportedWallets = ({ wallets }: Chain) =>
   wallets
-    .map(({ address, publicKey, username, secondPublicKey, vote, balance, nonce, multiSignature, lockedBalance, isDelegate, resigned }) => ({
-      address,
-      publicKey,
-      username,
-      secondPublicKey,
-      vote,
-      balance,
-      nonce,
-      multiSignature,
-      lockedBalance,
-      isDelegate,
-      resigned,
-    }))
+    .map(
+      ({
+        address,
+        publicKey,
+        username,
+        secondPublicKey,
+        vote,
+        balance,
+        nonce,
+        multiSignature,
+        lockedBalance,
+        isDelegate,
+        resigned,
+      }) => ({
+        address,
+        publicKey,
+        username,
+        secondPublicKey,
+        vote,
+        balance,
+        nonce,
+        multiSignature,
+        lockedBalance,
+        isDelegate,
+        resigned,
+      }),
+    )
     .sort((a, b) => byText(a.address, b.address));
 
 const reportedDelegates = ({ delegates }: Chain) =>
   delegates
-    .map(({ username, address, publicKey, voteBalance, rank, producedBlocks, forgedFees, forgedRewards, forgedTotal, approval, lastBlock, resigned }) => ({
-      username,
-      address,
-      publicKey,
-      voteBalance,
-      ...(rank === undefined ? {} : { rank }),
-      producedBlocks,
-      forgedFees,
-      forgedRewards,
-      forgedTotal,
-      approval,
-      lastBlock,
-      resigned,
-    }))
+    .map(
+      ({
+        username,
+        address,
+        publicKey,
+        voteBalance,
+        rank,
+        producedBlocks,
+        forgedFees,
+        forgedRewards,
+        forgedTotal,
+        approval,
+        lastBlock,
+        resigned,
+      }) => ({
+        username,
+        address,
+        publicKey,
+        voteBalance,
+        ...(rank === undefined ? {} : { rank }),
+        producedBlocks,
+        forgedFees,
+        forgedRewards,
+        forgedTotal,
+        approval,
+        lastBlock,
+        resigned,
+      }),
+    )
     .sort((a, b) => byText(a.username, b.username));
 
 /** Who computes the state: the tests' own adapter, and the LMDB store. */
@@ -154,7 +183,11 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
     it("has every block and transaction", async () => {
       const { counts } = chain.meta;
       const blocks = await snapshot.blocks({ filter: {}, order: { field: "height", direction: "asc" }, ...everything });
-      const transactions = await snapshot.transactions({ filter: {}, order: { field: "timestamp", direction: "asc" }, ...everything });
+      const transactions = await snapshot.transactions({
+        filter: {},
+        order: { field: "timestamp", direction: "asc" },
+        ...everything,
+      });
       const kinds: Record<string, number> = {};
       for (const { typeGroup, type } of transactions.rows) {
         const kind = `${typeGroup}/${type}`;
@@ -171,10 +204,16 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
       const active = coreRounds.get(round) ?? [];
       expect(active.map(({ username }) => username)).to.deep.equal(chain.meta.roundDelegatesByRank);
       const order = forgingOrder(active, round);
-      expect(order.map(({ username, publicKey }) => ({ username, publicKey }))).to.deep.equal(chain.meta.activeDelegatesInForgingOrder);
-      expect(order.map(({ username, publicKey, voteBalance }) => ({ username, publicKey, voteBalanceAtRoundStart: String(voteBalance) }))).to.deep.equal(
-        chain.meta.roundStateForgingDelegates,
+      expect(order.map(({ username, publicKey }) => ({ username, publicKey }))).to.deep.equal(
+        chain.meta.activeDelegatesInForgingOrder,
       );
+      expect(
+        order.map(({ username, publicKey, voteBalance }) => ({
+          username,
+          publicKey,
+          voteBalanceAtRoundStart: String(voteBalance),
+        })),
+      ).to.deep.equal(chain.meta.roundStateForgingDelegates);
 
       const { blocktime } = rules.milestones.at(chain.meta.height + 1);
       expect(slotOf(snapshot.tip.timestamp, blocktime)).to.equal(chain.meta.lastSlot);
@@ -183,18 +222,25 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
       );
     });
 
-    it(name === "core3-custom-c" ? "ranks by the sum, where the node had drifted from it" : "ranks as the node did in every round", async () => {
-      for (const [round, active] of coreRounds) {
-        const ranked = await snapshot.round(round);
-        const drifted = name === "core3-custom-c" && round >= firstDriftedRound;
-        if (drifted) expect(ranked, `round ${round}`).to.not.deep.equal(active);
-        else expect(ranked, `round ${round}`).to.deep.equal(active);
-      }
-      expect(await snapshot.round(Math.max(...coreRounds.keys()) + 1)).to.equal(undefined);
-    });
+    it(
+      name === "core3-custom-c" ? "ranks by the sum, where the node had drifted from it" : "ranks as the node did in every round",
+      async () => {
+        for (const [round, active] of coreRounds) {
+          const ranked = await snapshot.round(round);
+          const drifted = name === "core3-custom-c" && round >= firstDriftedRound;
+          if (drifted) expect(ranked, `round ${round}`).to.not.deep.equal(active);
+          else expect(ranked, `round ${round}`).to.deep.equal(active);
+        }
+        expect(await snapshot.round(Math.max(...coreRounds.keys()) + 1)).to.equal(undefined);
+      },
+    );
 
     it("has the fee statistics of the windows that end at the dump's wall clock", async () => {
-      const keys = new Map(rules.types.all.filter(({ versions }) => versions === undefined || versions.includes(2)).map((row) => [`${row.typeGroup}/${row.type}`, row.key]));
+      const keys = new Map(
+        rules.types.all
+          .filter(({ versions }) => versions === undefined || versions.includes(2))
+          .map((row) => [`${row.typeGroup}/${row.type}`, row.key]),
+      );
       const to = rules.epoch.fromUnix(Date.parse(chain.meta.dumpedAt) / 1000);
       for (const [days, { body }] of Object.entries(chain.meta.feeStatistics)) {
         const from = to - Number(days) * 86_400;
@@ -230,7 +276,9 @@ for (const [name, load] of [
       for (const { height, timestamp, generatorPublicKey } of chain.blocks.slice(1)) {
         const { round } = roundOf(height, milestones);
         const order = forgingOrder(rounds.get(round) ?? [], round);
-        expect(forgerOf(slotOf(timestamp, milestones.at(height).blocktime), order)?.publicKey, `height ${height}`).to.equal(generatorPublicKey);
+        expect(forgerOf(slotOf(timestamp, milestones.at(height).blocktime), order)?.publicKey, `height ${height}`).to.equal(
+          generatorPublicKey,
+        );
       }
     });
 
@@ -252,7 +300,10 @@ for (const [name, load] of [
       const { milestones } = createChainRules(chain.network);
       const ends = chain.blocks.map(({ height }) => height).filter((height) => endsRound(height, milestones));
       const size = milestones.at(1).activeDelegates;
-      expect(ends).to.deep.equal([1, ...Array.from({ length: Math.floor(chain.blocks.length / size) }, (_, index) => (index + 1) * size)]);
+      expect(ends).to.deep.equal([
+        1,
+        ...Array.from({ length: Math.floor(chain.blocks.length / size) }, (_, index) => (index + 1) * size),
+      ]);
     });
   });
 }

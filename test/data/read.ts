@@ -66,7 +66,13 @@ export interface MetaFigures {
   dumpedAt: string;
   height: number;
   tip: { id: string; height: number; timestamp: number; unix: number; generatorPublicKey: string };
-  counts: { blocks: number; transactions: number; transactionsByTypeGroupAndType: Record<string, number>; wallets: number; delegates: number };
+  counts: {
+    blocks: number;
+    transactions: number;
+    transactionsByTypeGroupAndType: Record<string, number>;
+    wallets: number;
+    delegates: number;
+  };
   network: { all: Network["network"] };
   milestones: Network["milestones"];
   exceptions: Network["exceptions"];
@@ -120,7 +126,12 @@ const readNetworkFolder = (path: string): Network => ({
 const readChain = (name: ChainName): Chain => {
   const blocks = lines<BlockData>(read(`${name}/blocks.ndjson`));
   const meta = JSON.parse(read(`${name}/meta.json`)) as MetaFigures;
-  const ofMeta = { network: meta.network.all, milestones: meta.milestones, exceptions: meta.exceptions, genesisBlock: first(blocks) };
+  const ofMeta = {
+    network: meta.network.all,
+    milestones: meta.milestones,
+    exceptions: meta.exceptions,
+    genesisBlock: first(blocks),
+  };
   return {
     network: name === "core3-custom-c" ? readNetworkFolder(`${name}/network`) : ofMeta,
     blocks,

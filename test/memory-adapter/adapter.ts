@@ -64,7 +64,9 @@ const snapshotOf = (state: State): ChainSnapshot => {
     round: (round) => state.rounds.get(round),
     feeStatistics: ({ from, to }) =>
       feeStatisticsOf(
-        state.blocks.filter(({ block }) => block.timestamp >= from && block.timestamp <= to).flatMap((block) => block.transactions),
+        state.blocks
+          .filter(({ block }) => block.timestamp >= from && block.timestamp <= to)
+          .flatMap((block) => block.transactions),
       ),
   };
 };

@@ -1,5 +1,12 @@
 import type { Block, Delegate, Lock, Tip, Transaction, Wallet } from "../../types/chain.js";
-import type { BlockFilter, DelegateFilter, LockFilter, Range, TransactionFilter, WalletFilter } from "../../types/chain-adapter.js";
+import type {
+  BlockFilter,
+  DelegateFilter,
+  LockFilter,
+  Range,
+  TransactionFilter,
+  WalletFilter,
+} from "../../types/chain-adapter.js";
 
 /** What each filter means, one line each. */
 export type Tests<Row, Filter> = { [Key in keyof Required<Filter>]: (row: Row, value: Required<Filter>[Key]) => boolean };
@@ -20,7 +27,9 @@ export const walletTests: Tests<Wallet, WalletFilter> = {
 };
 
 /** A delegate's second public key is told by its wallet alone, so that is handed in. */
-export const createDelegateTests = (secondPublicKeyOf: (delegate: Delegate) => string | null): Tests<Delegate, DelegateFilter> => ({
+export const createDelegateTests = (
+  secondPublicKeyOf: (delegate: Delegate) => string | null,
+): Tests<Delegate, DelegateFilter> => ({
   address: (delegate, address) => delegate.address === address,
   publicKey: (delegate, publicKey) => delegate.publicKey === publicKey,
   username: (delegate, part) => delegate.username.includes(part),
@@ -53,7 +62,9 @@ export const blockTests: Tests<Block, BlockFilter> = {
 };
 
 /** Who receives by a transaction is a rule of the network's, so it is handed in. */
-export const createTransactionTests = (recipientsOf: (transaction: Transaction) => string[]): Tests<Transaction, TransactionFilter> => {
+export const createTransactionTests = (
+  recipientsOf: (transaction: Transaction) => string[],
+): Tests<Transaction, TransactionFilter> => {
   const isOwner = (transaction: Transaction, address: string): boolean =>
     transaction.senderId === address || recipientsOf(transaction).includes(address);
   return {
@@ -68,7 +79,8 @@ export const createTransactionTests = (recipientsOf: (transaction: Transaction) 
     ownerId: isOwner,
     addresses: (transaction, addresses) => addresses.some((address) => isOwner(transaction, address)),
     vendorField: (transaction, vendorField) => transaction.vendorField === vendorField,
-    vendorFieldHex: ({ vendorField }, hex) => vendorField !== undefined && Buffer.from(vendorField, "utf8").toString("hex").includes(hex),
+    vendorFieldHex: ({ vendorField }, hex) =>
+      vendorField !== undefined && Buffer.from(vendorField, "utf8").toString("hex").includes(hex),
     timestamp: (transaction, range) => within(transaction.timestamp, range),
     amount: (transaction, range) => within(transaction.amount, range),
     fee: (transaction, range) => within(transaction.fee, range),
@@ -86,5 +98,5 @@ export const createLockTests = (tip: Tip): Tests<Lock, LockFilter> => ({
   amount: (lock, range) => within(lock.amount, range),
   expirationValue: (lock, range) => within(lock.expiration.value, range),
   timestamp: (lock, range) => within(lock.timestamp, range),
-  isExpired: (lock, expired) => (lock.expiration.value <= (lock.expiration.type === 1 ? tip.timestamp : tip.height)) === expired,
+  isExpired: (lock, expired) => lock.expiration.value <= (lock.expiration.type === 1 ? tip.timestamp : tip.height) === expired,
 });

@@ -1,5 +1,14 @@
 import type { Block, Delegate, Lock, Transaction, Wallet } from "../../types/chain.js";
-import type { BlockOrder, DelegateOrder, ListQuery, LockOrder, Order, Page, TransactionOrder, WalletOrder } from "../../types/chain-adapter.js";
+import type {
+  BlockOrder,
+  DelegateOrder,
+  ListQuery,
+  LockOrder,
+  Order,
+  Page,
+  TransactionOrder,
+  WalletOrder,
+} from "../../types/chain-adapter.js";
 import type { Tests } from "./filters.js";
 
 type Value = bigint | number | string | null;
@@ -49,9 +58,15 @@ export const locks: Ordering<Lock, LockOrder> = {
   key: ({ lockId }) => lockId,
 };
 
-const sorted = <Row, Field extends string>(rows: Row[], { field, direction }: Order<Field>, ordering: Ordering<Row, Field>): Row[] => {
+const sorted = <Row, Field extends string>(
+  rows: Row[],
+  { field, direction }: Order<Field>,
+  ordering: Ordering<Row, Field>,
+): Row[] => {
   const has = (row: Row): boolean => ordering.value(row, field) !== null;
-  const descending = rows.filter(has).sort((a, b) => ascending(ordering.value(b, field), ordering.value(a, field)) || ordering.tie(a, b));
+  const descending = rows
+    .filter(has)
+    .sort((a, b) => ascending(ordering.value(b, field), ordering.value(a, field)) || ordering.tie(a, b));
   const without = rows.filter((row) => !has(row)).sort((a, b) => ascending(ordering.key(a), ordering.key(b)));
   return [...(direction === "desc" ? descending : descending.reverse()), ...without];
 };

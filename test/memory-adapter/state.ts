@@ -43,7 +43,8 @@ export const tipOf = ({ blocks }: State): Tip => {
   return { id, height, timestamp };
 };
 
-export const supplyOf = ({ blocks }: State): bigint => sum(blocks.map(({ block }) => (block.height === 1 ? block.totalAmount : 0n) + block.reward));
+export const supplyOf = ({ blocks }: State): bigint =>
+  sum(blocks.map(({ block }) => (block.height === 1 ? block.totalAmount : 0n) + block.reward));
 
 /** Added up from every voter, every time. */
 const voteBalanceOf = (publicKey: string, { drafts }: State): bigint =>
@@ -97,7 +98,10 @@ const endRound = (state: State): State => {
   const { height } = tipOf(state);
   const ranked = rankDelegates(delegatesOf(state));
   const rounds = new Map(state.rounds);
-  const numbers = height === 1 ? [roundOf(1, state.rules.milestones), roundOf(2, state.rules.milestones)] : [roundOf(height + 1, state.rules.milestones)];
+  const numbers =
+    height === 1
+      ? [roundOf(1, state.rules.milestones), roundOf(2, state.rules.milestones)]
+      : [roundOf(height + 1, state.rules.milestones)];
   for (const { round, activeDelegates } of numbers) {
     rounds.set(
       round,
@@ -116,7 +120,11 @@ const chains = (data: BlockData, { blocks }: State): boolean => {
 export const withBlock = (state: State, data: BlockData): State => {
   if (!chains(data, state)) throw new Error(`block ${data.height} does not follow the tip`);
   const full = state.rules.parseBlock(data);
-  const changes = applyBlock(full, { wallet: (address) => state.drafts.get(address), lock: (id) => state.locks.get(id) }, state.rules);
+  const changes = applyBlock(
+    full,
+    { wallet: (address) => state.drafts.get(address), lock: (id) => state.locks.get(id) },
+    state.rules,
+  );
 
   const drafts = new Map(state.drafts);
   for (const [address, { after }] of changes.wallets) drafts.set(address, after);

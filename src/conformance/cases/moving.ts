@@ -1,0 +1,159 @@
+import type { BlockData } from "../../../types/events.js";
+import { same } from "../comparing.js";
+import { createPortraitist, type Portrait, type Portraitist } from "../portrait.js";
+import { type Bench, type ConformanceSubject, readingOf, Skipped, snapshotOf } from "../target.js";
+import type { CaseDefinition } from "./case.js";
+
+/** An adapter that can be moved, or an end to the case. */
+interface Moving {
+  subject: ConformanceSubject;
+  apply(block: BlockData): Promise<void>;
+  revert(block: BlockData): Promise<void>;
+  portrait(): Promise<Portrait>;
+}
+
+const unable = (what: string) => async (): Promise<never> => Promise.reject(new Skipped(`the target has no \`${what}\``));
+
+const move = async (bench: Bench, blocks: readonly BlockData[], portraitist: Portraitist): Promise<Moving> => {
+  const subject = await bench.open(blocks);
+  const { apply, revert } = subject;
+  return {
+    subject,
+    apply: apply === undefined ? unable("apply") : async (block) => apply(block),
+    revert: revert === undefined ? unable("revert") : async (block) => revert(block),
+    portrait: () => readingOf(subject, portraitist.of),
+  };
+};
+
+const expectSame = (found: Portrait, expected: Portrait, when: string): void => {
+  for (const [what, answer] of Object.entries(expected)) same(found[what], answer, `${when}: ${what}`);
+};
+
+/** Blocks from one height to another, both included. */
+const between = (blocks: readonly BlockData[], from: number, to: number): readonly BlockData[] => blocks.slice(from - 1, to);
+
+const stepByStep: CaseDefinition = {
+  name: "moving: block by block comes to the same as all at once",
+  run: async (bench) => {
+    const portraitist = await createPortraitist(bench);
+    const { blocks } = bench.chain;
+    const moving = await move(bench, between(blocks, 1, 1), portraitist);
+    for (const block of between(blocks, 2, blocks.length)) await moving.apply(block);
+    expectSame(await moving.portrait(), await bench.reading(portraitist.of), "applied block by block");
+  },
+};
+
+/** Heights around the ends of rounds and the changes of milestones, where most can go wrong. */
+const taken = [1, 2, 5, 6, 10, 11, 15, 16, 19, 20, 24, 27, 28, 29];
+
+const backToTheStart: CaseDefinition = {
+  name: "moving: reverting gives back the state before, down to genesis",
+  run: async (bench) => {
+    const portraitist = await createPortraitist(bench);
+    const { blocks } = bench.chain;
+    const before = new Map<number, Portrait>();
+    const moving = await move(bench, between(blocks, 1, 1), portraitist);
+    before.set(1, await moving.portrait());
+    for (const block of between(blocks, 2, blocks.length)) {
+      await moving.apply(block);
+      if (taken.includes(block.height)) before.set(block.height, await moving.portrait());
+    }
+    for (const block of [...between(blocks, 2, blocks.length)].reverse()) {
+      await moving.revert(block);
+      const expected = before.get(block.height - 1);
+      if (expected !== undefined) expectSame(await moving.portrait(), expected, `reverted to height ${block.height - 1}`);
+    }
+  },
+};
+
+const forthAgain: CaseDefinition = {
+  name: "moving: blocks reverted and applied again change nothing",
+  run: async (bench) => {
+    const portraitist = await createPortraitist(bench);
+    const { blocks } = bench.chain;
+    const moving = await move(bench, blocks, portraitist);
+    const last = between(blocks, 14, blocks.length);
+    for (const block of [...last].reverse()) await moving.revert(block);
+    for (const block of last) await moving.apply(block);
+    expectSame(await moving.portrait(), await bench.reading(portraitist.of), "reverted and applied again");
+  },
+};
+
+const otherBranch: CaseDefinition = {
+  name: "moving: another branch after a fork leaves nothing of the first",
+  run: async (bench) => {
+    const portraitist = await createPortraitist(bench);
+    const { blocks, forkHeight, otherBranch: other } = bench.chain;
+    const moving = await move(bench, blocks, portraitist);
+    for (const block of [...between(blocks, forkHeight + 1, blocks.length)].reverse()) await moving.revert(block);
+    for (const block of other) await moving.apply(block);
+    const fresh = await move(bench, [...between(blocks, 1, forkHeight), ...other], portraitist);
+    expectSame(await moving.portrait(), await fresh.portrait(), "on the other branch");
+  },
+};
+
+const stillAhead: CaseDefinition = {
+  name: "snapshots: one keeps still while the chain moves on",
+  run: async (bench) => {
+    const portraitist = await createPortraitist(bench);
+    const { blocks } = bench.chain;
+    const moving = await move(bench, between(blocks, 1, 14), portraitist);
+    const expected = await moving.portrait();
+    const held = await snapshotOf(moving.subject);
+    for (const block of between(blocks, 15, 17)) await moving.apply(block);
+    expectSame(await portraitist.of(held), expected, "a snapshot of height 14, asked at height 17");
+    held.release?.();
+    await readingOf(moving.subject, async ({ tip }) => Promise.resolve(same(tip.height, 17, "height of the next snapshot")));
+  },
+};
+
+const stillBehind: CaseDefinition = {
+  name: "snapshots: one keeps still while the chain is taken back",
+  run: async (bench) => {
+    const portraitist = await createPortraitist(bench);
+    const { blocks } = bench.chain;
+    const moving = await move(bench, between(blocks, 1, 17), portraitist);
+    const expected = await moving.portrait();
+    const held = await snapshotOf(moving.subject);
+    for (const block of [...between(blocks, 14, 17)].reverse()) await moving.revert(block);
+    expectSame(await portraitist.of(held), expected, "a snapshot of height 17, asked at height 13");
+    held.release?.();
+    await readingOf(moving.subject, async ({ tip }) => Promise.resolve(same(tip.height, 13, "height of the next snapshot")));
+  },
+};
+
+const severalAtOnce: CaseDefinition = {
+  name: "snapshots: several of different heights live side by side, released in any order",
+  run: async (bench) => {
+    const portraitist = await createPortraitist(bench);
+    const { blocks } = bench.chain;
+    const moving = await move(bench, between(blocks, 1, 5), portraitist);
+    const atFive = await snapshotOf(moving.subject);
+    for (const block of between(blocks, 6, 6)) await moving.apply(block);
+    const atSix = await snapshotOf(moving.subject);
+    const alsoAtSix = await snapshotOf(moving.subject);
+    const expected = await portraitist.of(atSix);
+    atSix.release?.();
+    same(atFive.tip.height, 5, "height of the older snapshot");
+    same((await everyHeight(atFive)).length, 5, "blocks of the older snapshot");
+    atFive.release?.();
+    expectSame(await portraitist.of(alsoAtSix), expected, "one snapshot after another of its height was released");
+    alsoAtSix.release?.();
+    expectSame(await moving.portrait(), expected, "a new snapshot after all others were released");
+  },
+};
+
+const everyHeight = async (snapshot: Awaited<ReturnType<typeof snapshotOf>>): Promise<number[]> => {
+  const { rows } = await snapshot.blocks({ filter: {}, order: { field: "height", direction: "asc" }, offset: 0, limit: 100 });
+  return rows.map(({ height }) => height);
+};
+
+export const movingCases: CaseDefinition[] = [
+  stepByStep,
+  backToTheStart,
+  forthAgain,
+  otherBranch,
+  stillAhead,
+  stillBehind,
+  severalAtOnce,
+];

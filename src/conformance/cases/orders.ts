@@ -1,0 +1,53 @@
+import type { ChainSnapshot, DelegateOrder, Order, WalletOrder } from "../../../types/chain-adapter.js";
+import { same } from "../comparing.js";
+import { delegateLaw, walletLaw } from "../lists.js";
+import { parties } from "../parties.js";
+import type { Bench } from "../target.js";
+import { walk } from "../walk.js";
+import type { CaseDefinition } from "./case.js";
+
+const nameOf = new Map<string, string>(Object.values(parties).map(({ name, address }) => [address, name]));
+
+const walletNames = async (snapshot: ChainSnapshot, order: Order<WalletOrder>): Promise<string> =>
+  (await walk(snapshot, walletLaw, { filter: {}, order })).map(({ address }) => nameOf.get(address) ?? address).join(" ");
+
+const delegateNames = async (snapshot: ChainSnapshot, order: Order<DelegateOrder>): Promise<string> =>
+  (await walk(snapshot, delegateLaw, { filter: {}, order })).map(({ username }) => username).join(" ");
+
+/** Written out, so that the laws of the lists stand on something: ties, rows below zero, rows without a value. */
+const walletOrders: [WalletOrder, "asc" | "desc", string][] = [
+  ["balance", "desc", "joe kim ivy ada bob cyd dan eve fay mia ned council hal gus pia rae sam quin pair origin"],
+  ["balance", "asc", "origin pair quin sam rae pia gus hal council ned mia fay eve dan cyd bob ada ivy kim joe"],
+  ["username", "asc", "ada bob cyd dan eve fay gus hal kim quin pia origin council rae joe mia sam pair ned ivy"],
+  ["username", "desc", "kim hal gus fay eve dan cyd bob ada quin pia origin council rae joe mia sam pair ned ivy"],
+  ["publicKey", "asc", "hal gus council kim ivy fay ada pia pair cyd eve dan origin joe bob quin rae mia sam ned"],
+  ["publicKey", "desc", "bob joe origin dan eve cyd pair pia ada fay ivy kim council gus hal quin rae mia sam ned"],
+  ["voteBalance", "desc", "dan ada hal cyd eve gus quin bob kim fay pia origin council rae joe mia sam pair ned ivy"],
+];
+
+const delegateOrders: [DelegateOrder, "asc" | "desc", string][] = [
+  ["rank", "asc", "dan ada hal_2 cyd gus.1 bob eve fay kim"],
+  ["rank", "desc", "bob gus.1 cyd hal_2 ada dan eve fay kim"],
+  ["voteBalance", "desc", "dan ada hal_2 cyd eve gus.1 bob fay kim"],
+  ["voteBalance", "asc", "kim fay bob gus.1 eve cyd hal_2 ada dan"],
+  ["approval", "desc", "dan ada hal_2 cyd eve bob fay gus.1 kim"],
+  ["producedBlocks", "desc", "bob dan ada cyd eve hal_2 fay gus.1 kim"],
+  ["forgedTotal", "asc", "kim gus.1 fay hal_2 bob cyd dan eve ada"],
+];
+
+export const orderCases: CaseDefinition[] = [
+  ...walletOrders.map(([field, direction, expected]) => ({
+    name: `wallets: by ${field}, ${direction}, written out`,
+    run: async (bench: Bench) =>
+      bench.reading(async (snapshot) =>
+        same(await walletNames(snapshot, { field, direction }), expected, `wallets by ${field}:${direction}`),
+      ),
+  })),
+  ...delegateOrders.map(([field, direction, expected]) => ({
+    name: `delegates: by ${field}, ${direction}, written out`,
+    run: async (bench: Bench) =>
+      bench.reading(async (snapshot) =>
+        same(await delegateNames(snapshot, { field, direction }), expected, `delegates by ${field}:${direction}`),
+      ),
+  })),
+];

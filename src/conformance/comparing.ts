@@ -1,0 +1,122 @@
+import { deepStrictEqual } from "node:assert";
+import type { Block, Delegate, FeeStatistics, Lock, RoundDelegate, Transaction, Wallet } from "../../types/chain.js";
+
+type Members<Row> = { readonly [Member in keyof Required<Row>]: true };
+
+/** What the contract knows of each row. An adapter's rows may have more, and be of a class of its own. */
+const members = {
+  wallet: {
+    address: true,
+    publicKey: true,
+    secondPublicKey: true,
+    username: true,
+    balance: true,
+    lockedBalance: true,
+    nonce: true,
+    vote: true,
+    multiSignature: true,
+    isDelegate: true,
+    resigned: true,
+    voteBalance: true,
+    producedBlocks: true,
+  } satisfies Members<Wallet>,
+  delegate: {
+    username: true,
+    address: true,
+    publicKey: true,
+    voteBalance: true,
+    rank: true,
+    approval: true,
+    producedBlocks: true,
+    forgedFees: true,
+    forgedRewards: true,
+    forgedTotal: true,
+    lastBlock: true,
+    resigned: true,
+    vote: true,
+    balance: true,
+  } satisfies Members<Delegate>,
+  block: {
+    id: true,
+    version: true,
+    height: true,
+    timestamp: true,
+    previousBlock: true,
+    numberOfTransactions: true,
+    totalAmount: true,
+    totalFee: true,
+    reward: true,
+    payloadLength: true,
+    payloadHash: true,
+    generatorPublicKey: true,
+    blockSignature: true,
+  } satisfies Members<Block>,
+  transaction: {
+    id: true,
+    version: true,
+    network: true,
+    typeGroup: true,
+    type: true,
+    timestamp: true,
+    nonce: true,
+    senderPublicKey: true,
+    senderId: true,
+    recipientId: true,
+    amount: true,
+    fee: true,
+    vendorField: true,
+    asset: true,
+    signature: true,
+    secondSignature: true,
+    signatures: true,
+    expiration: true,
+    blockId: true,
+    blockHeight: true,
+    sequence: true,
+  } satisfies Members<Transaction>,
+  lock: {
+    lockId: true,
+    senderPublicKey: true,
+    senderId: true,
+    recipientId: true,
+    amount: true,
+    secretHash: true,
+    timestamp: true,
+    expiration: true,
+    vendorField: true,
+  } satisfies Members<Lock>,
+  roundDelegate: { publicKey: true, username: true, voteBalance: true } satisfies Members<RoundDelegate>,
+  feeStatistics: { typeGroup: true, type: true, avg: true, min: true, max: true, sum: true } satisfies Members<FeeStatistics>,
+};
+
+export type RowKind = keyof typeof members;
+
+const plain = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+};
+
+/** The contract's members of a row, as plain objects. Absent ones stay absent: an undefined one is no member. */
+export const rowOf = (kind: RowKind, row: object | undefined): unknown => {
+  if (row === undefined) return undefined;
+  const known = Object.keys(members[kind]);
+  return plain(Object.fromEntries(known.filter((key) => key in row).map((key) => [key, (row as Record<string, unknown>)[key]])));
+};
+
+export const rowsOf = (kind: RowKind, rows: readonly object[]): unknown[] => rows.map((row) => rowOf(kind, row));
+
+const digits = (_: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value);
+
+/** A query or a row in a message. */
+export const show = (value: unknown): string => JSON.stringify(value, digits);
+
+/** Deep and strict. @throws AssertionError that says what was compared, then where the two differ. */
+export const same = (actual: unknown, expected: unknown, what: string): void => {
+  try {
+    deepStrictEqual(actual, expected);
+  } catch (error) {
+    if (error instanceof Error) error.message = `${what}\n${error.message}`;
+    throw error;
+  }
+};

@@ -1,0 +1,35 @@
+import { type ConformanceTarget } from "./target.js";
+import { createConformanceSuite } from "./suite.js";
+
+type Body = (this: unknown, ...context: unknown[]) => Promise<void>;
+
+/** What the suite needs of a test runner: mocha, node:test, vitest and jest (as `afterAll`) have all three. */
+export interface TestRunner {
+  describe(name: string, body: () => void): unknown;
+  it(name: string, body: () => Promise<void>): unknown;
+  after(body: () => Promise<void>): unknown;
+}
+
+const canSkip = (context: unknown): context is { skip(reason?: string): void } =>
+  typeof context === "object" && context !== null && "skip" in context && typeof context.skip === "function";
+
+/**
+ * Registers the whole suite as one `describe`. A case that the adapter has no part for is skipped with its reason where the
+ * runner can do that (mocha, node:test, vitest), and passes where it cannot.
+ */
+export const describeConformance = (name: string, target: ConformanceTarget, { describe, it, after }: TestRunner): void => {
+  describe(`${name}: conformance`, () => {
+    const suite = createConformanceSuite(target);
+    after(() => suite.close());
+    for (const { name: law, run } of suite.cases) {
+      const body: Body = async function (...context) {
+        const { skipped } = await run();
+        if (skipped === undefined) return;
+        // mocha hands its context over as `this`, the others as the first argument
+        const runner = [this, ...context].find(canSkip);
+        runner?.skip(skipped);
+      };
+      it(law, body);
+    }
+  });
+};

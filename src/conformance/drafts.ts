@@ -1,0 +1,108 @@
+import type { Party } from "./parties.js";
+import { plausibleHex } from "./plausible.js";
+
+/** A transaction before it has its place in a chain: id, nonce or timestamp, and signatures are the chain maker's. */
+export interface Draft {
+  sender: Party;
+  version: 1 | 2;
+  typeGroup: number;
+  type: number;
+  amount: bigint;
+  fee: bigint;
+  recipientId?: string;
+  vendorField?: string;
+  asset?: object;
+  /** Names the transaction, for those that later ones refer to. */
+  label?: string;
+  /** Carries a second signature, under the name that its wire version gives it. */
+  twice?: boolean;
+  /** Number of signatures of a multisignature wallet's transaction, which has no other. */
+  signers?: number;
+  expiration?: number;
+}
+
+type Rest = Partial<Omit<Draft, "sender" | "type" | "amount" | "recipientId">>;
+
+const draft = (sender: Party, type: number, fee: bigint, parts: Partial<Draft> = {}): Draft => ({
+  sender,
+  version: 2,
+  typeGroup: 1,
+  type,
+  amount: 0n,
+  fee,
+  ...parts,
+});
+
+/** Id of the transaction that bears a label. */
+export const labelled = (label: string): string => plausibleHex(`transaction ${label}`, 64);
+
+export const transfer = (sender: Party, recipient: Party, amount: bigint, rest: Rest = {}): Draft =>
+  draft(sender, 0, 10_000_000n, { recipientId: recipient.address, amount, ...rest });
+
+export const secondSignature = (sender: Party, publicKey: string, rest: Rest = {}): Draft =>
+  draft(sender, 1, 500_000_000n, { asset: { signature: { publicKey } }, ...rest });
+
+export const registration = (sender: Party, username: string, rest: Rest = {}): Draft =>
+  draft(sender, 2, 2_500_000_000n, { asset: { delegate: { username } }, ...rest });
+
+/** `votes`: "+" or "-", and whom. Version 1 names the sender as recipient, version 2 names none. */
+export const vote = (sender: Party, votes: readonly (readonly ["+" | "-", Party])[], rest: Rest = {}): Draft =>
+  draft(sender, 3, 100_000_000n, {
+    asset: { votes: votes.map(([sign, { publicKey }]) => sign + publicKey) },
+    ...(rest.version === 1 ? { recipientId: sender.address } : {}),
+    ...rest,
+  });
+
+export const multiSignature = (sender: Party, min: number, participants: readonly Party[], rest: Rest = {}): Draft =>
+  draft(sender, 4, 500_000_000n * BigInt(participants.length + 1), {
+    asset:
+      rest.version === 1
+        ? { multisignature: { min, lifetime: 24, keysgroup: participants.map(({ publicKey }) => `+${publicKey}`) } }
+        : { multiSignature: { min, publicKeys: participants.map(({ publicKey }) => publicKey) } },
+    ...rest,
+  });
+
+export const ipfs = (sender: Party, hash: string, rest: Rest = {}): Draft =>
+  draft(sender, 5, 500_000_000n, { asset: { ipfs: hash }, ...rest });
+
+/** Version 1 only: nobody ever used it, but it is in the table. */
+export const timelock = (sender: Party, recipient: Party, amount: bigint, rest: Rest = {}): Draft =>
+  draft(sender, 6, 10_000_000n, { version: 1, recipientId: recipient.address, amount, ...rest });
+
+export const multiPayment = (sender: Party, payments: readonly (readonly [Party, bigint])[], rest: Rest = {}): Draft =>
+  draft(sender, rest.version === 1 ? 7 : 6, 10_000_000n, {
+    asset: { payments: payments.map(([{ address }, amount]) => ({ recipientId: address, amount: String(amount) })) },
+    ...rest,
+  });
+
+export const resignation = (sender: Party, rest: Rest = {}): Draft =>
+  draft(sender, rest.version === 1 ? 8 : 7, 2_500_000_000n, rest);
+
+/** `expiration`: type 1 is an epoch time, type 2 a height. */
+export const htlcLock = (
+  sender: Party,
+  recipient: Party,
+  amount: bigint,
+  lock: { label: string; secret: string; expiration: { type: 1 | 2; value: number } },
+  rest: Rest = {},
+): Draft =>
+  draft(sender, 8, 10_000_000n, {
+    recipientId: recipient.address,
+    amount,
+    label: lock.label,
+    asset: { lock: { secretHash: plausibleHex(lock.secret, 64), expiration: lock.expiration } },
+    ...rest,
+  });
+
+export const htlcClaim = (sender: Party, label: string, rest: Rest = {}): Draft =>
+  draft(sender, 9, 0n, {
+    asset: { claim: { lockTransactionId: labelled(label), unlockSecret: plausibleHex(`secret of ${label}`, 64) } },
+    ...rest,
+  });
+
+export const htlcRefund = (sender: Party, label: string, rest: Rest = {}): Draft =>
+  draft(sender, 10, 0n, { asset: { refund: { lockTransactionId: labelled(label) } }, ...rest });
+
+/** A kind that only a fork knows. */
+export const foreign = (sender: Party, type: number, rest: Rest = {}): Draft =>
+  draft(sender, type, 5_000_000_000n, { typeGroup: 2, asset: { note: "theirs" }, ...rest });

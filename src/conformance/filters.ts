@@ -1,0 +1,138 @@
+import type { Range } from "../../types/chain-adapter.js";
+
+/** What a filter may have to know beyond the row. */
+export interface Surroundings {
+  height: number;
+  timestamp: number;
+  /** By address. */
+  secondPublicKeys: ReadonlyMap<string, string | null>;
+}
+
+/** One filter of a list: what passes it, and values worth asking for. */
+export interface FilterLaw<Row> {
+  name: string;
+  passes(row: Row, value: unknown, around: Surroundings): boolean;
+  /** Values that some rows have, and some that none has; made from the rows, so that they matter. */
+  samples(rows: readonly Row[], around: Surroundings): unknown[];
+  /** A value that one row passes, where it has one. */
+  of(row: Row, around: Surroundings): unknown;
+}
+
+type Text = string | number | bigint;
+
+const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+/** Something like the value that no row has. */
+const absent = (value: Text): Text => {
+  if (typeof value === "bigint") return value + 1_000_000_007n;
+  if (typeof value === "number") return value + 97;
+  const last = value.at(-1) === "1" ? "2" : "1";
+  return value.slice(0, -1) + last;
+};
+
+/** What nobody has, and what has tripped up many a store: nothing, too long for a key, too large for a field. */
+const extremes = (value: Text): Text[] => {
+  if (typeof value === "bigint") return [-1n, value + 2n ** 64n];
+  if (typeof value === "number")
+    return [-1, value + 16, value + 2 ** 12, value + 2 ** 16, value + 2 ** 32, Number.MAX_SAFE_INTEGER];
+  return ["", "\u0000", `${value}\u0000`, value.repeat(60), "x".repeat(5_000), "\ud800"];
+};
+
+/** The first few and the last, then what is not there. */
+const few = (values: readonly Text[]): Text[] => {
+  const [first, second, third] = values;
+  if (first === undefined) return [];
+  return distinct(
+    [first, second, third, values.at(-1), ...extremes(first), absent(first)].filter((value) => value !== undefined),
+  );
+};
+
+/** `of` gives the value, several of which any may match, or null. */
+export const exact = <Row>(
+  name: string,
+  of: (row: Row, around: Surroundings) => Text | readonly Text[] | null,
+): FilterLaw<Row> => {
+  const valuesOf = (row: Row, around: Surroundings): readonly Text[] => {
+    const found = of(row, around);
+    if (found === null) return [];
+    return typeof found === "object" ? found : [found];
+  };
+  return {
+    name,
+    passes: (row, value, around) => valuesOf(row, around).includes(value as Text),
+    samples: (rows, around) => few(distinct(rows.flatMap((row) => valuesOf(row, around)))),
+    of: (row, around) => valuesOf(row, around)[0],
+  };
+};
+
+/** Any of several. */
+export const oneOf = <Row>(name: string, of: (row: Row) => readonly string[]): FilterLaw<Row> => ({
+  name,
+  passes: (row, value) => of(row).some((item) => (value as string[]).includes(item)),
+  samples: (rows) => {
+    const all = distinct(rows.flatMap(of));
+    const [first = "", second = first] = all;
+    const last = all.at(-1) ?? first;
+    return [
+      [first],
+      [last, first, first],
+      [second, String(absent(first)), last],
+      [...extremes(first).map(String), last],
+      [String(absent(first))],
+      [],
+    ];
+  },
+  of: (row) => of(row),
+});
+
+/** A substring, in which letter case counts. */
+export const part = <Row>(name: string, of: (row: Row) => string | null, { least }: { least: number }): FilterLaw<Row> => ({
+  name,
+  passes: (row, value) => of(row)?.includes(value as string) ?? false,
+  samples: (rows) => {
+    const all = distinct(rows.map(of).filter((value) => value !== null));
+    const pieces = all.flatMap((value) => [value, value.slice(0, least), value.slice(1, 1 + least), value.slice(-least)]);
+    return distinct([...pieces.filter((value) => value !== ""), `${all[0] ?? ""}~`, (all[0] ?? "a").toUpperCase()]).slice(0, 16);
+  },
+  of: (row) => of(row)?.slice(-least),
+});
+
+export const range = <Row>(name: string, of: (row: Row) => bigint | number): FilterLaw<Row> => ({
+  name,
+  passes: (row, value) => {
+    const { from, to } = value as Range<bigint | number>;
+    return (from === undefined || of(row) >= from) && (to === undefined || of(row) <= to);
+  },
+  samples: (rows) => {
+    const all = distinct(rows.map(of)).sort((a, b) => (a < b ? -1 : 1));
+    const least = all[0];
+    const most = all.at(-1);
+    if (least === undefined || most === undefined) return [{}];
+    const middle = all[Math.floor(all.length / 2)] ?? least;
+    const above = typeof middle === "bigint" ? middle + 1n : middle + 1;
+    const far = typeof middle === "bigint" ? 10n ** 299n : Number.MAX_SAFE_INTEGER;
+    return [
+      { from: middle },
+      { to: middle },
+      { from: middle, to: middle },
+      { from: least, to: middle },
+      { from: above, to: most },
+      { from: above, to: middle },
+      { from: least },
+      { to: most },
+      { from: -far, to: far },
+      { from: far },
+      { to: -far },
+      {},
+    ];
+  },
+  of: (row) => ({ from: of(row), to: of(row) }),
+});
+
+/** Yes or no. */
+export const flag = <Row>(name: string, of: (row: Row, around: Surroundings) => boolean): FilterLaw<Row> => ({
+  name,
+  passes: (row, value, around) => of(row, around) === value,
+  samples: () => [true, false],
+  of,
+});

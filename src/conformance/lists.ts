@@ -1,0 +1,213 @@
+import type { Block, Delegate, Lock, Transaction, Wallet } from "../../types/chain.js";
+import type {
+  BlockFilter,
+  BlockOrder,
+  ChainSnapshot,
+  DelegateFilter,
+  DelegateOrder,
+  ListQuery,
+  LockFilter,
+  LockOrder,
+  MaybePromise,
+  Order,
+  Page,
+  TransactionFilter,
+  TransactionOrder,
+  WalletFilter,
+  WalletOrder,
+} from "../../types/chain-adapter.js";
+import type { RowKind } from "./comparing.js";
+import { type FilterLaw, flag, oneOf, part, range, exact } from "./filters.js";
+
+type Value = bigint | number | string | null;
+
+/** Everything that the contract says of one list. */
+export interface ListLaw<Row, Filter, Field extends string> {
+  name: "wallets" | "delegates" | "blocks" | "transactions" | "locks";
+  kind: RowKind;
+  fields: readonly Field[];
+  /** The order in which the interface lists it when nobody asks for another. */
+  usual: Order<Field>;
+  filters: readonly FilterLaw<Row>[];
+  ask(snapshot: ChainSnapshot, query: ListQuery<Filter, Field>): MaybePromise<Page<Row>>;
+  /** The row that one look-up gives for another's key. */
+  find(snapshot: ChainSnapshot, row: Row): MaybePromise<Row | undefined>;
+  keyOf(row: Row): string;
+  valueOf(row: Row, field: Field): Value;
+  /** Which of two rows of one value comes first in a descending order. */
+  tie(a: Row, b: Row): number;
+}
+
+const text = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+export const walletLaw: ListLaw<Wallet, WalletFilter, WalletOrder> = {
+  name: "wallets",
+  kind: "wallet",
+  fields: ["address", "publicKey", "username", "balance", "voteBalance"],
+  usual: { field: "balance", direction: "desc" },
+  filters: [
+    exact("address", (row) => row.address),
+    oneOf("addresses", (row) => [row.address]),
+    exact("publicKey", (row) => row.publicKey),
+    exact("secondPublicKey", (row) => row.secondPublicKey),
+    exact("vote", (row) => row.vote),
+    exact("username", (row) => row.username),
+    range("balance", (row) => row.balance),
+    range("voteBalance", (row) => row.voteBalance),
+    range("producedBlocks", (row) => row.producedBlocks),
+  ],
+  ask: (snapshot, query) => snapshot.wallets(query),
+  find: (snapshot, { address }) => snapshot.wallet(address),
+  keyOf: ({ address }) => address,
+  valueOf: (row, field) => row[field],
+  tie: (a, b) => text(a.address, b.address),
+};
+
+export const delegateLaw: ListLaw<Delegate, DelegateFilter, DelegateOrder> = {
+  name: "delegates",
+  kind: "delegate",
+  fields: [
+    "username",
+    "rank",
+    "address",
+    "publicKey",
+    "approval",
+    "producedBlocks",
+    "forgedFees",
+    "forgedRewards",
+    "forgedTotal",
+    "voteBalance",
+  ],
+  usual: { field: "rank", direction: "asc" },
+  filters: [
+    exact("address", (row) => row.address),
+    exact("publicKey", (row) => row.publicKey),
+    part("username", (row) => row.username, { least: 1 }),
+    oneOf("usernames", (row) => [row.username]),
+    exact("secondPublicKey", (row, { secondPublicKeys }) => secondPublicKeys.get(row.address) ?? null),
+    exact("vote", (row) => row.vote),
+    range("balance", (row) => row.balance),
+    range("approval", (row) => row.approval),
+    range("forgedFees", (row) => row.forgedFees),
+    range("forgedRewards", (row) => row.forgedRewards),
+    range("forgedTotal", (row) => row.forgedTotal),
+    range("producedBlocks", (row) => row.producedBlocks),
+    range("voteBalance", (row) => row.voteBalance),
+  ],
+  ask: (snapshot, query) => snapshot.delegates(query),
+  find: (snapshot, { username }) => snapshot.delegate(username),
+  keyOf: ({ username }) => username,
+  valueOf: (row, field) => row[field],
+  tie: (a, b) => text(a.username, b.username),
+};
+
+export const blockLaw: ListLaw<Block, BlockFilter, BlockOrder> = {
+  name: "blocks",
+  kind: "block",
+  fields: ["height", "timestamp", "version", "id", "numberOfTransactions", "totalAmount", "totalFee", "reward", "payloadLength"],
+  usual: { field: "height", direction: "desc" },
+  filters: [
+    exact("id", (row) => row.id),
+    exact("version", (row) => row.version),
+    exact("previousBlock", (row) => row.previousBlock),
+    exact("payloadHash", (row) => row.payloadHash),
+    exact("generatorPublicKey", (row) => row.generatorPublicKey),
+    exact("blockSignature", (row) => row.blockSignature),
+    range("timestamp", (row) => row.timestamp),
+    range("height", (row) => row.height),
+    range("numberOfTransactions", (row) => row.numberOfTransactions),
+    range("totalAmount", (row) => row.totalAmount),
+    range("totalFee", (row) => row.totalFee),
+    range("reward", (row) => row.reward),
+    range("payloadLength", (row) => row.payloadLength),
+  ],
+  ask: (snapshot, query) => snapshot.blocks(query),
+  find: (snapshot, { height }) => snapshot.block({ height }),
+  keyOf: ({ id }) => id,
+  valueOf: (row, field) => (field === "timestamp" ? row.height : row[field]),
+  tie: (a, b) => b.height - a.height,
+};
+
+/** Addresses that receive by a transaction: those of its payments, or else its recipient. */
+const recipientsOf = ({ asset, recipientId }: Transaction): string[] => {
+  const payments = asset?.["payments"];
+  if (Array.isArray(payments)) return (payments as { recipientId: string }[]).map((payment) => payment.recipientId);
+  return recipientId === undefined ? [] : [recipientId];
+};
+
+const ownersOf = (row: Transaction): string[] => [row.senderId, ...recipientsOf(row)];
+
+export const transactionLaw: ListLaw<Transaction, TransactionFilter, TransactionOrder> = {
+  name: "transactions",
+  kind: "transaction",
+  fields: ["timestamp", "type", "amount", "fee", "version", "id"],
+  usual: { field: "timestamp", direction: "desc" },
+  filters: [
+    exact("id", (row) => row.id),
+    exact("blockId", (row) => row.blockId),
+    exact("version", (row) => row.version),
+    exact("typeGroup", (row) => row.typeGroup),
+    exact("type", (row) => row.type),
+    exact("senderPublicKey", (row) => row.senderPublicKey),
+    exact("senderId", (row) => row.senderId),
+    exact("recipientId", recipientsOf),
+    exact("ownerId", ownersOf),
+    oneOf("addresses", ownersOf),
+    exact("vendorField", (row) => row.vendorField ?? null),
+    part(
+      "vendorFieldHex",
+      (row) => (row.vendorField === undefined ? null : Buffer.from(row.vendorField, "utf8").toString("hex")),
+      { least: 2 },
+    ),
+    range("timestamp", (row) => row.timestamp),
+    range("amount", (row) => row.amount),
+    range("fee", (row) => row.fee),
+    exact("nonce", (row) => row.nonce ?? null),
+  ],
+  ask: (snapshot, query) => snapshot.transactions(query),
+  find: (snapshot, { id }) => snapshot.transaction(id),
+  keyOf: ({ id }) => id,
+  valueOf: (row, field) => (field === "timestamp" ? row.blockHeight * 1_000_000 + row.sequence : row[field]),
+  tie: (a, b) => b.blockHeight - a.blockHeight || b.sequence - a.sequence,
+};
+
+export const lockLaw: ListLaw<Lock, LockFilter, LockOrder> = {
+  name: "locks",
+  kind: "lock",
+  fields: ["timestamp", "amount", "expirationValue", "lockId"],
+  usual: { field: "timestamp", direction: "desc" },
+  filters: [
+    exact("lockId", (row) => row.lockId),
+    exact("senderPublicKey", (row) => row.senderPublicKey),
+    exact("senderId", (row) => row.senderId),
+    exact("recipientId", (row) => row.recipientId),
+    exact("secretHash", (row) => row.secretHash),
+    exact("expirationType", (row) => row.expiration.type),
+    range("amount", (row) => row.amount),
+    range("expirationValue", (row) => row.expiration.value),
+    range("timestamp", (row) => row.timestamp),
+    flag("isExpired", ({ expiration: { type, value } }, { height, timestamp }) => value <= (type === 1 ? timestamp : height)),
+  ],
+  ask: (snapshot, query) => snapshot.locks(query),
+  find: (snapshot, { lockId }) => snapshot.lock(lockId),
+  keyOf: ({ lockId }) => lockId,
+  valueOf: (row, field) => (field === "expirationValue" ? row.expiration.value : row[field]),
+  tie: (a, b) => text(a.lockId, b.lockId),
+};
+
+const compare = (a: Value, b: Value): number => {
+  if (a === null || b === null || a === b) return 0;
+  return a < b ? -1 : 1;
+};
+
+/** Rows in the documented order: ascending is descending turned round, and rows without a value come last in both. */
+export const sorted = <Row, Filter, Field extends string>(
+  rows: readonly Row[],
+  { field, direction }: Order<Field>,
+  law: ListLaw<Row, Filter, Field>,
+): Row[] => {
+  const has = (row: Row): boolean => law.valueOf(row, field) !== null;
+  const descending = rows.filter(has).sort((a, b) => compare(law.valueOf(b, field), law.valueOf(a, field)) || law.tie(a, b));
+  const without = rows.filter((row) => !has(row)).sort((a, b) => text(law.keyOf(a), law.keyOf(b)));
+  return [...(direction === "desc" ? descending : descending.reverse()), ...without];
+};

@@ -1,0 +1,56 @@
+import type { ChainSnapshot, Order } from "../../types/chain-adapter.js";
+import type { FilterLaw, Surroundings } from "./filters.js";
+import { type ListLaw, sorted } from "./lists.js";
+import { rowsOf, same, show } from "./comparing.js";
+
+/** Most rows of a page that the interface ever asks for. */
+export const mostRows = 100;
+
+/** Walks a list page by page. Each page has to be full but the last, and to have the same total as the others. */
+export const walk = async <Row, Filter, Field extends string>(
+  snapshot: ChainSnapshot,
+  law: ListLaw<Row, Filter, Field>,
+  { filter, order, limit = mostRows }: { filter: Filter; order: Order<Field>; limit?: number },
+): Promise<Row[]> => {
+  const rows: Row[] = [];
+  const first = await law.ask(snapshot, { filter, order, offset: 0, limit });
+  for (let offset = 0; offset < first.total; offset += limit) {
+    const page = offset === 0 ? first : await law.ask(snapshot, { filter, order, offset, limit });
+    const at = `${law.name} ${show({ filter, order, offset, limit })}`;
+    same(page.total, first.total, `${at}: total`);
+    same(page.rows.length, Math.min(limit, first.total - offset), `${at}: number of rows`);
+    rows.push(...page.rows);
+  }
+  return rows;
+};
+
+/** Every row of a list, in its usual order. */
+export const everyRow = <Row, Filter, Field extends string>(
+  snapshot: ChainSnapshot,
+  law: ListLaw<Row, Filter, Field>,
+): Promise<Row[]> => walk(snapshot, law, { filter: {} as Filter, order: law.usual });
+
+/** Asks with filters, and holds rows and total against a plain filter of `all`. */
+export const expectFiltered = async <Row, Filter, Field extends string>(
+  snapshot: ChainSnapshot,
+  law: ListLaw<Row, Filter, Field>,
+  all: readonly Row[],
+  around: Surroundings,
+  filters: readonly (readonly [FilterLaw<Row>, unknown])[],
+): Promise<void> => {
+  const filter = Object.fromEntries(filters.map(([{ name }, value]) => [name, value])) as Filter;
+  const expected = all.filter((row) => filters.every(([{ passes }, value]) => passes(row, value, around)));
+  const found = await walk(snapshot, law, { filter, order: law.usual });
+  same(found.map(law.keyOf), sorted(expected, law.usual, law).map(law.keyOf), `${law.name} ${show({ filter })}`);
+};
+
+/** Holds whole rows, in order, against others. */
+export const sameRows = <Row extends object, Filter, Field extends string>(
+  law: ListLaw<Row, Filter, Field>,
+  found: readonly Row[],
+  expected: readonly Row[],
+  what: string,
+): void => {
+  same(found.map(law.keyOf), expected.map(law.keyOf), what);
+  same(rowsOf(law.kind, found), rowsOf(law.kind, expected), what);
+};
