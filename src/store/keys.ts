@@ -82,6 +82,12 @@ export const sets = {
   blocksByPayloadLength: 26,
 } as const;
 
+/** Bytes of the longest key that LMDB takes. */
+const longestKey = 1978;
+
+/** Whether anything can be kept under a key. Clients ask for empty and for endless ones. */
+export const canBeKey = (key: Buffer): boolean => key.length > 0 && key.length <= longestKey;
+
 export const textKey = (value: string): Buffer => Buffer.from(value, "utf8");
 
 export const numberKey = (value: number): Buffer => {

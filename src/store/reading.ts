@@ -1,6 +1,6 @@
 import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
 import type { Environment } from "./environment.js";
-import type { DatabaseName } from "./keys.js";
+import { canBeKey, type DatabaseName } from "./keys.js";
 
 /**
  * Reads of one state: all through one LMDB read transaction, or, while a block is being written, through the write
@@ -18,7 +18,7 @@ export interface Reading {
 export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
   const within = transaction === undefined ? {} : { transaction };
   return {
-    get: (database, key) => db[database].get(key, within),
+    get: (database, key) => (canBeKey(key) ? db[database].get(key, within) : undefined),
     range: (database, options) => db[database].getRange({ ...options, ...within }),
     keys: (database, options) => db[database].getKeys({ ...options, ...within }),
     count: (database, options) => db[database].getKeysCount({ ...options, ...within }),

@@ -40,7 +40,7 @@ export const createSnapshot = ({ reading, state, rules, delegates, transaction }
     delegates: (query) => askDelegates(query, delegates()),
     block: (key) => {
       const height = "height" in key ? key.height : heightOf(reading, key.id);
-      return height === undefined || height < 1 || height > state.tip.height ? undefined : readBlock(reading, height);
+      return height === undefined || !Number.isInteger(height) || height < 1 || height > state.tip.height ? undefined : readBlock(reading, height);
     },
     blocks: (query) => askBlocks(query, reading, state, rules),
     transaction: (id) => {

@@ -3,7 +3,7 @@ import type { Page, Range, WalletFilter, WalletOrder, WalletQuery } from "../../
 import type { WalletRecord } from "./codec.js";
 import { rankOf } from "./counted-set.js";
 import type { DelegateList } from "./delegate-list.js";
-import { amountKey, idKey, numberKey, sets, textKey } from "./keys.js";
+import { amountKey, canBeKey, idKey, numberKey, sets, textKey } from "./keys.js";
 import { walletTester, within } from "./match.js";
 import { type Access, answerList, compare, sortRows } from "./question.js";
 import type { Reading } from "./reading.js";
@@ -71,7 +71,7 @@ const lookups = ({ filter }: WalletQuery, reading: Reading): WalletAccess[] => {
   if (filter.username !== undefined) add("username", found(reading.get("usernames", textKey(filter.username))));
   if (filter.secondPublicKey !== undefined) {
     const start = secondPublicKeyEntry(filter.secondPublicKey, "");
-    const range = reading.range("secondPublicKeys", { start, end: Buffer.concat([start, Buffer.from([0xff])]) });
+    const range = canBeKey(start) ? reading.range("secondPublicKeys", { start, end: Buffer.concat([start, Buffer.from([0xff])]) }) : [];
     add("secondPublicKey", [...range].map(({ value }) => addressIn(value)));
   }
   return accesses;

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createChainRules } from "../../src/chain/rules.js";
+import { describeConformance } from "../../src/conformance/index.js";
+import { createStore } from "../../src/store/store.js";
+
+describeConformance(
+  "the LMDB store",
+  {
+    createAdapter: ({ network, blocks }) => {
+      const dataDir = mkdtempSync(join(tmpdir(), "portico-conformance-"));
+      const rules = createChainRules(network);
+      const store = createStore({ dataDir, undoBlocks: 100 }, { rules });
+      store.apply(blocks.map((block) => rules.parseBlock(block)));
+      store.markComplete();
+      return {
+        adapter: store,
+        apply: (block) => store.apply([rules.parseBlock(block)]),
+        revert: () => store.revert(),
+        close: async () => {
+          await store.stop();
+          rmSync(dataDir, { recursive: true });
+        },
+      };
+    },
+  },
+  { describe, it, after },
+);
