@@ -27,10 +27,10 @@ throw new Error("a context that is not valid was accepted");
 
 const consumer = `
 import { createApiPlugin, type ApiPlugin, type ChainAdapter, type NodeContext } from "portico";
-import { conformanceCases } from "portico/conformance";
+import { describeConformance } from "portico/conformance";
 export const plugin = (context: NodeContext): ApiPlugin => createApiPlugin(context);
 export const adapter = (of: ApiPlugin): ChainAdapter => of.chain;
-export const cases = conformanceCases;
+export const conformance = describeConformance;
 `;
 
 const typescriptOptions = { strict: true, target: "ES2022", skipLibCheck: false, noEmit: true, types: ["node"], esModuleInterop: true };

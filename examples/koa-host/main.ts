@@ -1,0 +1,22 @@
+import { EventEmitter } from "eventemitter3";
+import Koa from "koa";
+import { createApiPlugin } from "portico";
+import { readNetwork } from "../standalone/network.js";
+
+const network = readNetwork("local"); // parameters, milestones, exceptions, genesis block
+const events = new EventEmitter(); // the node emits "block.applied" and "block.reverted" on it
+const chain = [network.genesisBlock]; // stands for the node's own database of blocks
+
+const portico = createApiPlugin({
+  network,
+  events,
+  dataDir: "data/koa-host",
+  blocks: { read: (from, limit) => chain.slice(from - 1, from - 1 + limit) },
+});
+
+const app = new Koa();
+portico.mount(app); // answers what lies under /api
+app.use((ctx) => (ctx.body = "The node's own pages"));
+
+await portico.start();
+app.listen(4004, "127.0.0.1");

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { v2Routes } from "../../src/api/v2/index.js";
+import { contractOf, readReadme, tables, withTables } from "./tables.js";
+
+describe("the README", () => {
+  const readme = readReadme();
+
+  it("has every table as the code has it (npm run docs writes them)", () => {
+    expect(withTables(readme)).to.equal(readme);
+    for (const name of Object.keys(tables)) expect(readme, name).to.include(`<!-- table: ${name} -->`);
+  });
+
+  it("leaves out no row of the contract", () => {
+    const paths = v2Routes.map(({ method, path }) => `${method} ${path}`);
+    expect(paths).to.include.members(contractOf(2).filter((row) => !row.includes("/webhooks")));
+  });
+
+  it("names every dependency, and no other", () => {
+    const { dependencies } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      dependencies: Record<string, string>;
+    };
+    const section = /## Dependencies\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? "";
+    const named = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+    expect(named.sort()).to.deep.equal(Object.keys(dependencies).sort());
+  });
+
+  it("has a host in twenty lines that is the example which runs", () => {
+    const example = readFileSync(new URL("../../examples/koa-host/main.ts", import.meta.url), "utf8");
+    expect(readme).to.include(example.trim());
+  });
+});

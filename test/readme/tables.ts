@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { optionsTable as commandLineTable } from "../../examples/standalone/options.js";
+import { v2Routes } from "../../src/api/v2/index.js";
+import { errorTable } from "../../src/errors.js";
+import { optionTable } from "../../src/options.js";
+
+/** The README's tables, made from the code. `npm run docs` writes them into the README; a test compares. */
+
+interface RouteRow {
+  method: string;
+  path: string;
+  resource: string;
+  summary: string;
+}
+
+/** The rows of the contract that the project was begun with; every other route is beyond it. */
+const contract: Record<1 | 2, readonly string[]> = {
+  1: [
+    "GET /signatures/fee",
+    "GET /loader/autoconfigure",
+    "GET /loader/status",
+    "GET /loader/status/sync",
+    "GET /delegates",
+    "GET /delegates/voters",
+    "GET /delegates/get",
+    "GET /delegates/fee",
+    "GET /delegates/count",
+    "GET /delegates/forging/getForgedByAccount",
+    "GET /delegates/search",
+    "GET /delegates/getNextForgers",
+  ],
+  2: [
+    "GET /node/configuration",
+    "GET /node/configuration/crypto",
+    "GET /node/fees",
+    "GET /node/status",
+    "GET /node/syncing",
+    "GET /wallets",
+    "GET /wallets/{id}",
+    "GET /wallets/{id}/transactions",
+    "GET /wallets/{id}/transactions/received",
+    "GET /wallets/{id}/transactions/sent",
+    "GET /wallets/{id}/votes",
+    "GET /wallets/top",
+    "POST /wallets/search",
+    "GET /delegates",
+    "GET /delegates/{id}",
+    "GET /delegates/{id}/blocks",
+    "GET /delegates/{id}/voters",
+    "POST /delegates/search",
+    "GET /votes",
+    "GET /votes/{id}",
+    "GET /peers",
+    "GET /peers/{ip}",
+    "GET /webhooks",
+    "GET /webhooks/{id}",
+    "POST /webhooks",
+    "PUT /webhooks/{id}",
+    "DELETE /webhooks/{id}",
+  ],
+};
+
+const routesTable = (generation: 1 | 2, routes: readonly RouteRow[]): string =>
+  [
+    "| | | |",
+    "|---|---|---|",
+    ...routes.map(({ method, path, summary }) => {
+      const beyond = contract[generation].includes(`${method} ${path}`) ? "" : " ◦";
+      return `| ${method} | \`${path}\`${beyond} | ${summary} |`;
+    }),
+  ].join("\n");
+
+const cell = (value: unknown): string => `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``;
+
+const optionsTable = (): string =>
+  [
+    "| option | default | unit | |",
+    "|---|---|---|---|",
+    ...Object.entries(optionTable).map(([name, option]) => `| \`${name}\` | ${cell(option.default)} | ${option.unit} | ${option.meaning} |`),
+  ].join("\n");
+
+const errorsTable = (): string =>
+  [
+    "| status | code | message |",
+    "|---|---|---|",
+    ...Object.entries(errorTable)
+      .filter(([, { exposed }]) => exposed)
+      .map(([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`),
+    `| ${errorTable.INTERNAL.status} | \`INTERNAL\` | ${errorTable.INTERNAL.message}; the log has the rest, under the reply's \`X-Request-Id\` |`,
+  ].join("\n");
+
+/** Table by the name that its place in the README carries: `<!-- table: name -->` ... `<!-- end -->`. */
+export const tables: Record<string, () => string> = {
+  "routes 2": () => routesTable(2, v2Routes),
+  options: optionsTable,
+  errors: errorsTable,
+  "command line": commandLineTable,
+};
+
+export const readmeFile = new URL("../../README.md", import.meta.url);
+export const readReadme = (): string => readFileSync(readmeFile, "utf8");
+
+/** The README with every table as the code has it now. */
+export const withTables = (readme: string): string =>
+  readme.replace(/<!-- table: ([^>]+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
+    const table = tables[name];
+    if (table === undefined) throw new Error(`the README has a place for a table "${name}", which nobody makes`);
+    return `<!-- table: ${name} -->\n${table()}\n<!-- end -->`;
+  });
+
+export const contractOf = (generation: 1 | 2): readonly string[] => contract[generation];

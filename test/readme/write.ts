@@ -1,0 +1,4 @@
+import { writeFileSync } from "node:fs";
+import { readmeFile, readReadme, withTables } from "./tables.js";
+
+writeFileSync(readmeFile, withTables(readReadme()));
