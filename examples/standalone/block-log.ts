@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, fsyncSync, openSync, readSync, renameSync, statSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, ftruncateSync, fsyncSync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import { type ChainFile, openChainFile } from "./chain-file.js";
 import { HostError, messageOf } from "./host-error.js";
@@ -8,11 +8,15 @@ import { HostError, messageOf } from "./host-error.js";
  * blocks; this is where it finds those that it had not written when the process died. The file can be imported elsewhere.
  */
 export interface BlockLog extends BlockSource {
+  /** Height of the first block there; 0 when there is none. */
+  first(): number;
   /** Height of the last block there; 0 when there is none. */
   height(): number;
   /** @throws HostError when the block does not follow the last one, or the file cannot be written */
   append(block: BlockData): void;
   read(fromHeight: number, limit: number): Promise<BlockData[]>;
+  /** Puts the file aside under a name with `height` in it, and goes on with an empty one. Returns that name. */
+  setAside(height: number): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -21,44 +25,58 @@ const newline = 0x0a;
 /** Whoever follows the chain asks for the newest blocks: so many are answered from memory. */
 const remembered = 200;
 
-/** A process that dies while it writes leaves half a line behind: no one was told of that block, so it goes. */
-const cutTornLine = (path: string): void => {
-  const file = openSync(path, "a+");
+/** A process that dies while it writes leaves half a line behind: no one was told of that block, so it goes. Returns the bytes left. */
+const cutTornLine = (path: string): number => {
+  const file = openSync(path, "r+");
   try {
     const { size } = fstatSync(file);
     const byte = Buffer.alloc(1);
     let end = size;
     while (end > 0 && readSync(file, byte, 0, 1, end - 1) === 1 && byte[0] !== newline) end--;
     if (end < size) ftruncateSync(file, end);
+    return end;
   } finally {
     closeSync(file);
   }
 };
 
-export const openBlockLog = async (path: string): Promise<BlockLog> => {
+const unwritable = (path: string, error: unknown): HostError => new HostError(`${path} cannot be written: ${messageOf(error)}.`, { cause: error });
+
+/** What is there already; undefined for a file that is missing or empty. */
+const openWritten = async (path: string): Promise<ChainFile | undefined> => {
+  if (!existsSync(path)) return undefined;
   try {
-    cutTornLine(path);
+    if (cutTornLine(path) === 0) return undefined;
   } catch (error) {
-    throw new HostError(`${path} cannot be written: ${messageOf(error)}.`, { cause: error });
+    throw unwritable(path, error);
   }
-  let written: ChainFile | undefined = statSync(path).size === 0 ? undefined : await openChainFile(path);
+  return openChainFile(path);
+};
+
+/** The file is made with the first block. */
+export const openBlockLog = async (path: string): Promise<BlockLog> => {
+  let written = await openWritten(path);
+  let first = written?.first ?? 0;
   let last = written?.height() ?? 0;
-  const file = openSync(path, "a");
+  let file: number | undefined;
   const recent: BlockData[] = [];
 
   const append = (block: BlockData): void => {
     if (last !== 0 && block.height !== last + 1) throw new HostError(`${path} ends at height ${last}; block ${block.height} cannot follow.`);
     try {
+      file ??= openSync(path, "a");
       writeSync(file, `${JSON.stringify(block)}\n`);
     } catch (error) {
-      throw new HostError(`${path} cannot be written: ${messageOf(error)}.`, { cause: error });
+      throw unwritable(path, error);
     }
+    if (first === 0) first = block.height;
     last = block.height;
     recent.push(block);
     if (recent.length > remembered) recent.shift();
   };
 
   const read = async (fromHeight: number, limit: number): Promise<BlockData[]> => {
+    if (fromHeight > last) return [];
     const [oldest] = recent;
     if (oldest !== undefined && fromHeight >= oldest.height) return recent.slice(fromHeight - oldest.height, fromHeight - oldest.height + limit);
     if (written === undefined || written.height() < last) {
@@ -70,16 +88,21 @@ export const openBlockLog = async (path: string): Promise<BlockLog> => {
 
   const close = async (): Promise<void> => {
     await written?.close();
+    written = undefined;
+    if (file === undefined) return;
     fsyncSync(file);
     closeSync(file);
+    file = undefined;
   };
 
-  return { height: () => last, append, read, close };
-};
+  const setAside = async (height: number): Promise<string> => {
+    await close();
+    const aside = path.replace(/(\.ndjson)?$/, `.until-${height}.ndjson`);
+    renameSync(path, aside);
+    first = last = 0;
+    recent.length = 0;
+    return aside;
+  };
 
-/** Puts a log aside that no longer fits the chain it belongs to; nothing is thrown away. */
-export const setLogAside = (path: string, height: number): string => {
-  const aside = path.replace(/(\.ndjson)?$/, `.until-${height}.ndjson`);
-  renameSync(path, aside);
-  return aside;
+  return { first: () => first, height: () => last, append, read, setAside, close };
 };

@@ -25,15 +25,17 @@ export interface ForgerNeeds {
   clock: Clock;
   /** Milliseconds since 1970 at which the network's time begins. */
   epoch: number;
+  /** Resolves when whoever follows the chain has done what it could about all that was announced. */
+  settled(): Promise<void>;
 }
 
-/** How often the chain is looked at for a block that was just announced. */
-const lookEvery = 5;
+/** How often the chain is looked at for a block that it could not take at once (milliseconds). */
+const lookEvery = 50;
 /** After this long without it, the log says what is waited for. */
 const patience = 5_000;
 
 /** `interval`: milliseconds from one block to the next; not given, blocks come by the network's clock. */
-export const createForger = ({ interval }: { interval?: number }, { maker, chain, log, pool, events, logger, clock, epoch }: ForgerNeeds): Forger => {
+export const createForger = ({ interval }: { interval?: number }, { maker, chain, log, pool, events, logger, clock, epoch, settled }: ForgerNeeds): Forger => {
   const ending = new AbortController();
   const { signal } = ending;
   let running: Promise<void> | undefined;
@@ -56,6 +58,7 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
   const untilApplied = async (height: number): Promise<boolean> => {
     const asked = clock.now();
     let said = false;
+    await settled();
     while ((await tipHeight()) < height) {
       if (signal.aborted) return false;
       if (!said && clock.now() - asked > patience) {

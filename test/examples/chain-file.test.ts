@@ -1,10 +1,10 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { BlockData } from "../../types/events.js";
-import { openBlockLog, setLogAside } from "../../examples/standalone/block-log.js";
+import { openBlockLog } from "../../examples/standalone/block-log.js";
 import { type ChainFile, openChainFile } from "../../examples/standalone/chain-file.js";
 import { HostError } from "../../examples/standalone/host-error.js";
 import { chainFile, loadChain } from "../data/read.js";
@@ -198,16 +198,29 @@ describe("the standalone host's chain files", () => {
     });
 
     it("is put aside under another name, not thrown away", async () => {
-      const text = toLines((await localBlocks()).slice(1, 4));
-      writeFileSync(path, text);
-      expect(readFileSync(setLogAside(path, 4), "utf8")).to.equal(text);
+      const all = await localBlocks();
       const log = await openBlockLog(path);
-      expect(log.height()).to.equal(0);
+      for (const block of all.slice(1, 4)) log.append(block);
+      const aside = await log.setAside(9);
+      expect(aside).to.equal(join(folder, "chain.until-9.ndjson"));
+      expect(readFileSync(aside, "utf8")).to.equal(toLines(all.slice(1, 4)));
+      expect([log.first(), log.height(), await log.read(2, 10)]).to.deep.equal([0, 0, []]);
+      log.append(all[9] as BlockData);
+      expect([log.first(), log.height(), await log.read(10, 10)]).to.deep.equal([10, 10, [all[9]]]);
       await log.close();
     });
 
+    it("makes no file before there is a block", async () => {
+      const log = await openBlockLog(path);
+      await log.close();
+      expect(existsSync(path)).to.equal(false);
+    });
+
     it("says that it cannot be written", async () => {
-      expect(await refusal(openBlockLog(join(folder, "missing", "chain.ndjson")))).to.match(/chain\.ndjson cannot be written: ENOENT/);
+      const [block] = await localBlocks();
+      const log = await openBlockLog(join(folder, "missing", "chain.ndjson"));
+      expect(() => log.append(block as BlockData)).to.throw(HostError, /chain\.ndjson cannot be written: ENOENT/);
+      expect(log.height()).to.equal(0);
     });
   });
 });

@@ -21,6 +21,7 @@ describe("the standalone host's forger", () => {
   let forger: Forger | undefined;
   let told: [event: string, payload: unknown][];
   let lines: string[];
+  let following: Promise<void>;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "portico-forger-"));
@@ -29,6 +30,7 @@ describe("the standalone host's forger", () => {
     events = createHostEvents();
     told = [];
     lines = [];
+    following = Promise.resolve();
     forger = undefined;
     const emit = events.emit.bind(events);
     events.emit = (event, payload) => {
@@ -49,14 +51,16 @@ describe("the standalone host's forger", () => {
   /** As Portico does: on a header, the whole block is read from the host's source. */
   const follow = (): void => {
     onBlock("block.applied", ({ height }) => {
-      void log.read(height, 1).then(([block]) => block === undefined || chain.adapter.apply(block));
+      following = log.read(height, 1).then(([block]) => {
+        if (block !== undefined) chain.adapter.apply(block);
+      });
     });
   };
 
   const start = (interval: number | undefined, clock: Clock): Forger => {
     const logger = { debug: () => undefined, info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line), error: (line: string) => lines.push(line) };
     const pool = createPool({ crypto: chain.crypto, chain: chain.adapter, events });
-    forger = createForger(interval === undefined ? {} : { interval }, { maker: chain.createMaker(), chain: chain.adapter, log, pool, events, logger, clock, epoch });
+    forger = createForger(interval === undefined ? {} : { interval }, { maker: chain.createMaker(), chain: chain.adapter, log, pool, events, logger, clock, epoch, settled: () => following });
     forger.start();
     return forger;
   };

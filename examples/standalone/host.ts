@@ -1,0 +1,180 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createApiPlugin, PorticoError } from "portico";
+import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { IndexingProgress } from "../../types/events.js";
+import type { ApiPlugin, Clock, Logger, Network, NodeInfo } from "../../types/node-context.js";
+import { type BlockLog, openBlockLog } from "./block-log.js";
+import { createBlockMaker, type KeyRing, type TransactionSource } from "./block-maker.js";
+import { createCast } from "./cast.js";
+import type { ChainFile } from "./chain-file.js";
+import { type ChainSource, createChainSource, openImport } from "./chain-source.js";
+import { type ChainCrypto, createCrypto } from "./crypto.js";
+import { createForger, type Forger } from "./forger.js";
+import { localSeed } from "./genesis.js";
+import { codeOf, HostError, messageOf } from "./host-error.js";
+import { createHostEvents, type HostEmitter } from "./host-events.js";
+import { castKeyRing, readSecrets, secretsKeyRing } from "./key-ring.js";
+import { readNetwork } from "./network.js";
+import type { HostOptions } from "./options.js";
+import { createPool, dynamicFees, type Pool } from "./pool.js";
+import { createTraffic } from "./traffic.js";
+
+export interface HostNeeds {
+  logger: Logger;
+  clock: Clock;
+  onProgress?: (progress: IndexingProgress) => void;
+}
+
+/** A running node. */
+export interface Host {
+  readonly network: Network;
+  readonly plugin: ApiPlugin;
+  readonly pool: Pool;
+  readonly events: HostEmitter;
+  /** Where the interface is: `http://127.0.0.1:4003/api`. */
+  readonly url: string;
+  readonly isForging: boolean;
+  /** Height of the chain when the host had started. */
+  readonly height: number;
+  /** Resolves with what ended the host from within; never, while nothing does. */
+  readonly failed: Promise<HostError>;
+  stop(): Promise<void>;
+}
+
+/** Everything that a start has opened so far, last first: what a stop, or a failed start, has to close. */
+const createClosing = () => {
+  const open: (() => Promise<void>)[] = [];
+  return {
+    add: (close: () => Promise<void>): void => void open.unshift(close),
+    closeAll: async (): Promise<void> => {
+      for (const close of open.splice(0)) await close();
+    },
+  };
+};
+
+const prepareFolder = (dataDir: string): void => {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK);
+  } catch (error) {
+    throw new HostError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`, { cause: error });
+  }
+};
+
+/** What Portico or the system says, as a sentence for whoever typed the command. */
+const explain = (error: unknown, { host, port, network, dataDir }: HostOptions, imported: ChainFile | undefined): Error => {
+  const code = codeOf(error);
+  if (code === "EADDRINUSE") return new HostError(`Port ${port} on ${host} is in use: stop what uses it, or choose another --port.`, { cause: error });
+  if (code === "EACCES") return new HostError(`Port ${port} on ${host} may not be opened by this user: choose another --port.`, { cause: error });
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new HostError(`--host ${host} is no address of this machine.`, { cause: error });
+  if (!(error instanceof PorticoError)) return error instanceof Error ? error : new Error(String(error));
+  if (error.code === "OPTION_INVALID") return new HostError(`The network ${network} cannot be served: ${error.message}.`, { cause: error });
+  if (error.code === "STORE_FOREIGN") return new HostError(`${error.message}; choose another --data-dir.`, { cause: error });
+  if (error.code.startsWith("STORE_")) return new HostError(`The store in ${dataDir} is of no use: ${error.message}.`, { cause: error });
+  // A chain file has a block a line from genesis on, so a block's height is its line.
+  const line = imported === undefined ? undefined : /\bblock (\d+)/.exec(error.message)?.[1];
+  return new HostError(line === undefined ? `${error.message}.` : `${String(imported?.path)}, line ${line}: ${error.message}.`, { cause: error });
+};
+
+/** Who signs, and what besides the pool fills the blocks; undefined when this node has no delegate to forge for. */
+const forgingFor = (options: HostOptions, crypto: ChainCrypto): { keyRing: KeyRing; traffic: TransactionSource[]; publicKeys: string[] } | undefined => {
+  if (!options.forge) return undefined;
+  if (options.network === "local") {
+    const cast = createCast(localSeed, crypto);
+    return { keyRing: castKeyRing(cast), traffic: [createTraffic(localSeed, cast, crypto).next], publicKeys: [] };
+  }
+  if (options.secrets === undefined) return undefined;
+  const keys = readSecrets(options.secrets, crypto);
+  return { keyRing: secretsKeyRing(keys), traffic: [], publicKeys: keys.map(({ publicKey }) => publicKey) };
+};
+
+const tipOf = async (chain: ChainAdapter): Promise<number> => {
+  const snapshot = await chain.snapshot();
+  const height = snapshot?.tip.height ?? 0;
+  snapshot?.release?.();
+  return height;
+};
+
+const warnOfStrangers = async (publicKeys: string[], chain: ChainAdapter, logger: Logger): Promise<void> => {
+  const snapshot = await chain.snapshot();
+  for (const publicKey of publicKeys) {
+    if ((await snapshot?.delegate(publicKey)) === undefined) logger.warn(`One of the secrets belongs to no delegate: ${publicKey}.`);
+  }
+  snapshot?.release?.();
+};
+
+/** The store has what the host's files have, and the log can go on from there. */
+const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logger }: { source: ChainSource; log: BlockLog; imported?: ChainFile; logger: Logger }): Promise<number> => {
+  await plugin.settled();
+  const height = await tipOf(plugin.chain);
+  const { problem } = plugin.health();
+  if (height < source.height()) {
+    const where = imported !== undefined && height < imported.height() ? `${imported.path}, line ${height + 1}` : `Block ${height + 1}`;
+    throw new HostError(`${where}: the store does not take the block${problem === undefined ? "" : ` (${problem})`}.`);
+  }
+  if (log.height() !== 0 && log.height() < height) {
+    logger.warn(`The log of forged blocks ends at height ${log.height()}, the chain at ${height}; it is kept as ${await log.setAside(height)}.`);
+  }
+  return height;
+};
+
+/** @throws HostError with one sentence for a person; what was opened is closed again. */
+export const startHost = async (options: HostOptions, { logger, clock, onProgress }: HostNeeds): Promise<Host> => {
+  const closing = createClosing();
+  let fail: (error: HostError) => void = () => undefined;
+  const failed = new Promise<HostError>((resolve) => (fail = resolve));
+  let imported: ChainFile | undefined;
+  try {
+    const network = readNetwork(options.network);
+    const crypto = createCrypto(network);
+    const forging = forgingFor(options, crypto);
+    prepareFolder(options.dataDir);
+    imported = options.import === undefined ? undefined : await openImport(options.import, network);
+    if (imported !== undefined) closing.add(imported.close);
+    const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));
+    closing.add(log.close);
+    const files = imported === undefined ? { log } : { log, imported };
+    const source = createChainSource(network.genesisBlock, { ...files, onBroken: fail });
+
+    const events = createHostEvents();
+    // The pool reads the chain through the plugin, and the plugin serves the pool.
+    const chain: ChainAdapter = { snapshot: () => plugin.chain.snapshot() };
+    const pool = createPool({ crypto, chain, events });
+    const node: NodeInfo = { version: "3.9.1", ports: { "@arkecosystem/core-api": options.port }, transactionPool: { dynamicFees } };
+    const { dataDir } = options;
+    const plugin = createApiPlugin({ network, events, dataDir, blocks: source, pool, node, logger, clock, ...(onProgress === undefined ? {} : { onProgress }) });
+
+    const listening = plugin.listen(options.port, options.host);
+    closing.add(plugin.stop);
+    const server = await Promise.race([listening, failed]);
+    if (server instanceof HostError) throw server;
+    const { port } = server.address() as AddressInfo;
+    node.ports = { "@arkecosystem/core-api": port };
+    const height = await Promise.race([joinLogAndStore(plugin, { source, logger, ...files }), failed]);
+    if (height instanceof HostError) throw height;
+    events.emit("state:started", true);
+
+    if (forging !== undefined) {
+      await warnOfStrangers(forging.publicKeys, chain, logger);
+      closing.add(startForger().stop);
+    }
+
+    function startForger(): Forger {
+      const sources = [pool.offer, ...(forging?.traffic ?? [])];
+      const maker = createBlockMaker({ crypto, keyRing: forging?.keyRing ?? (() => undefined), sources });
+      const epoch = Date.parse(crypto.constantsAt(1).epoch);
+      const pace = options.forgeInterval === undefined ? {} : { interval: options.forgeInterval };
+      const forger = createForger(pace, { maker, chain, log, pool, events, logger, clock, epoch, settled: plugin.settled });
+      forger.start();
+      return forger;
+    }
+
+    const at = options.host.includes(":") ? `[${options.host}]` : options.host;
+    return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: `http://${at}:${port}/api`, stop: closing.closeAll };
+  } catch (error) {
+    await closing.closeAll();
+    throw explain(error, options, imported);
+  }
+};

@@ -1,0 +1,34 @@
+import { createCast } from "./cast.js";
+import { createCrypto } from "./crypto.js";
+import { localSeed } from "./genesis.js";
+import type { Host } from "./host.js";
+import type { HostOptions } from "./options.js";
+
+const forgingLine = ({ isForging }: Host, { network, forge, forgeInterval }: HostOptions): string => {
+  if (!forge) return "off: the tip stays where it is";
+  if (!isForging) return `off: --secrets names the delegates of ${network} to forge for`;
+  return forgeInterval === undefined ? "a block every block time" : `a block every ${forgeInterval} ms; the chain's clock runs ahead`;
+};
+
+/** What a person reads when the node serves. */
+export const welcome = (host: Host, options: HostOptions): string => {
+  const { name, client } = host.network.network;
+  const lines = [
+    `Portico serves the network ${name} at ${host.url}`,
+    "",
+    `  height    ${host.height}`,
+    `  data      ${options.dataDir}`,
+    `  forging   ${forgingLine(host, options)}`,
+    "",
+    "Try:",
+    `  ${host.url}/node/status`,
+    `  ${host.url}/delegates?limit=5`,
+    `  ${host.url}/wallets/top?limit=5`,
+    `  ${host.url}/openapi.json`,
+  ];
+  if (options.network === "local") {
+    const { treasury } = createCast(localSeed, createCrypto(host.network));
+    lines.push("", `A wallet to play with: ${treasury.address}, passphrase "${treasury.passphrase}", most of all ${client.token}.`);
+  }
+  return [...lines, "", "Ctrl-C stops the node.", ""].join("\n");
+};
