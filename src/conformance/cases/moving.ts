@@ -17,10 +17,24 @@ const unable = (what: string) => async (): Promise<never> => Promise.reject(new 
 const move = async (bench: Bench, blocks: readonly BlockData[], portraitist: Portraitist): Promise<Moving> => {
   const subject = await bench.open(blocks);
   const { apply, revert } = subject;
+  const expectTip = (id: string | null | undefined, when: string): Promise<void> =>
+    readingOf(subject, async ({ tip }) => Promise.resolve(same(tip.id, id, `id of the tip ${when}`)));
   return {
     subject,
-    apply: apply === undefined ? unable("apply") : async (block) => apply(block),
-    revert: revert === undefined ? unable("revert") : async (block) => revert(block),
+    apply:
+      apply === undefined
+        ? unable("apply")
+        : async (block) => {
+            await apply(block);
+            await expectTip(block.id, `after block ${block.height} was applied`);
+          },
+    revert:
+      revert === undefined
+        ? unable("revert")
+        : async (block) => {
+            await revert(block);
+            await expectTip(block.previousBlock, `after block ${block.height} was reverted`);
+          },
     portrait: () => readingOf(subject, portraitist.of),
   };
 };

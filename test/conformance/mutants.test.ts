@@ -1,0 +1,488 @@
+import { AssertionError } from "node:assert";
+import { expect } from "chai";
+import type { Delegate, Transaction, Wallet } from "../../types/chain.js";
+import type { ChainAdapter, ChainSnapshot, ListQuery, Page } from "../../types/chain-adapter.js";
+import { createConformanceSuite, describeConformance } from "../../src/conformance/index.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+
+/** One fault put into a sound adapter, and a case of the suite that has to notice. */
+interface Mutant {
+  fault: string;
+  noticedBy: RegExp;
+  /** What the faulty snapshot answers otherwise. */
+  answers(sound: ChainSnapshot): Partial<ChainSnapshot>;
+}
+
+type Ask<Row, Query> = (query: Query) => Page<Row>;
+
+// The adapter in memory answers at once.
+const walletsOf = (sound: ChainSnapshot) => sound.wallets as Ask<Wallet, Parameters<ChainSnapshot["wallets"]>[0]>;
+const delegatesOf = (sound: ChainSnapshot) => sound.delegates as Ask<Delegate, Parameters<ChainSnapshot["delegates"]>[0]>;
+const transactionsOf = (sound: ChainSnapshot) =>
+  sound.transactions as Ask<Transaction, Parameters<ChainSnapshot["transactions"]>[0]>;
+
+const changed = <Row, Query>(ask: Ask<Row, Query>, change: (page: Page<Row>) => Page<Row>): Ask<Row, Query> => {
+  return (query) => change(ask(query));
+};
+
+/** The whole list, sorted otherwise and then cut as asked. */
+const resorted = <Row, Query extends ListQuery<object, string>>(
+  ask: Ask<Row, Query>,
+  sort: (rows: Row[], query: Query) => Row[],
+): Ask<Row, Query> => {
+  return (query) => {
+    const { rows, total } = ask({ ...query, offset: 0, limit: 1_000 });
+    return { rows: sort(rows, query).slice(query.offset, query.offset + query.limit), total };
+  };
+};
+
+const without = <Query extends { filter: object }>(query: Query, name: string): Query => ({
+  ...query,
+  filter: Object.fromEntries(Object.entries(query.filter).filter(([key]) => key !== name)),
+});
+
+const alterWallets = (sound: ChainSnapshot, alter: (wallet: Wallet) => Wallet): Partial<ChainSnapshot> => ({
+  wallets: changed(walletsOf(sound), (page) => ({ ...page, rows: page.rows.map(alter) })),
+});
+
+const alterDelegates = (sound: ChainSnapshot, alter: (delegate: Delegate) => Delegate): Partial<ChainSnapshot> => ({
+  delegates: changed(delegatesOf(sound), (page) => ({ ...page, rows: page.rows.map(alter) })),
+});
+
+const alterTransactions = (sound: ChainSnapshot, alter: (transaction: Transaction) => Transaction): Partial<ChainSnapshot> => ({
+  transactions: changed(transactionsOf(sound), (page) => ({ ...page, rows: page.rows.map(alter) })),
+  transaction: async (id) => {
+    const found = await sound.transaction(id);
+    return found === undefined ? undefined : alter(found);
+  },
+});
+
+const dropped = <Row extends object>(row: Row, key: keyof Row): Row =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => name !== key)) as Row;
+
+const mutants: Mutant[] = [
+  {
+    fault: "ties among wallets are reversed",
+    noticedBy: /^wallets: each order/,
+    answers: (sound) => ({
+      wallets: resorted(walletsOf(sound), (rows, { order }) =>
+        order.field === "balance" && order.direction === "desc"
+          ? [...rows].sort((a, b) => (a.balance === b.balance ? (a.address < b.address ? 1 : -1) : 0))
+          : rows,
+      ),
+    }),
+  },
+  {
+    fault: "ascending is not descending turned round",
+    noticedBy: /^delegates: by voteBalance, asc/,
+    answers: (sound) => ({
+      delegates: resorted(delegatesOf(sound), (rows, { order }) =>
+        order.direction === "asc" && order.field === "voteBalance"
+          ? [...rows].sort((a, b) => (a.voteBalance === b.voteBalance ? (a.username < b.username ? -1 : 1) : 0))
+          : rows,
+      ),
+    }),
+  },
+  {
+    fault: "delegates without a rank come first",
+    noticedBy: /^delegates: by rank, asc/,
+    answers: (sound) => ({
+      delegates: resorted(delegatesOf(sound), (rows, { order }) =>
+        order.field === "rank"
+          ? [...rows.filter(({ rank }) => rank === null), ...rows.filter(({ rank }) => rank !== null)]
+          : rows,
+      ),
+    }),
+  },
+  {
+    fault: "balances are ordered as doubles",
+    noticedBy: /^wallets: by balance, desc/,
+    answers: (sound) => ({
+      wallets: resorted(walletsOf(sound), (rows, { order }) =>
+        order.field === "balance"
+          ? [...rows].sort((a, b) => Number(b.balance) - Number(a.balance) || (a.address < b.address ? 1 : -1))
+          : rows,
+      ),
+    }),
+  },
+  {
+    fault: "the total is that of the page",
+    noticedBy: /^blocks: any offset/,
+    answers: (sound) => ({
+      blocks: async (query) => {
+        const page = await sound.blocks(query);
+        return { ...page, total: page.rows.length };
+      },
+    }),
+  },
+  {
+    fault: "every page is the first",
+    noticedBy: /^transactions: each order/,
+    answers: (sound) => ({ transactions: (query) => sound.transactions({ ...query, offset: 0 }) }),
+  },
+  {
+    fault: "an offset is rounded down to whole pages",
+    noticedBy: /^wallets: any offset/,
+    answers: (sound) => ({
+      wallets: (query) => sound.wallets({ ...query, offset: query.offset - (query.offset % query.limit) }),
+    }),
+  },
+  ...["vote", "balance", "addresses", "secondPublicKey", "producedBlocks"].map((name) => ({
+    fault: `the wallet filter ${name} is ignored`,
+    noticedBy: /^wallets: each filter alone/,
+    answers: (sound: ChainSnapshot): Partial<ChainSnapshot> => ({ wallets: (query) => sound.wallets(without(query, name)) }),
+  })),
+  ...["recipientId", "ownerId", "vendorFieldHex", "nonce", "timestamp", "typeGroup"].map((name) => ({
+    fault: `the transaction filter ${name} is ignored`,
+    noticedBy: /^transactions: each filter alone/,
+    answers: (sound: ChainSnapshot): Partial<ChainSnapshot> => ({
+      transactions: (query) => sound.transactions(without(query, name)),
+    }),
+  })),
+  {
+    fault: "a second filter is ignored beside a range",
+    noticedBy: /^delegates: each pair of filters/,
+    answers: (sound) => ({
+      delegates: (query) => sound.delegates(query.filter.producedBlocks === undefined ? query : without(query, "usernames")),
+    }),
+  },
+  {
+    fault: "the upper end of a range is left out",
+    noticedBy: /^blocks: each filter alone/,
+    answers: (sound) => ({
+      blocks: (query) => {
+        const { height } = query.filter;
+        return sound.blocks(
+          height?.to === undefined ? query : { ...query, filter: { ...query.filter, height: { ...height, to: height.to - 1 } } },
+        );
+      },
+    }),
+  },
+  {
+    fault: "a range of amounts is read as doubles",
+    noticedBy: /^transactions: an exact amount that no double holds/,
+    answers: (sound) => ({
+      transactions: (query) => {
+        const { amount } = query.filter;
+        const inexact = (value: bigint) => BigInt(Number(value));
+        return sound.transactions(
+          amount?.from === undefined || amount.to === undefined
+            ? query
+            : { ...query, filter: { ...query.filter, amount: { from: inexact(amount.from), to: inexact(amount.to) } } },
+        );
+      },
+    }),
+  },
+  {
+    fault: "a balance loses its last digits",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) => alterWallets(sound, (wallet) => ({ ...wallet, balance: BigInt(Number(wallet.balance)) })),
+  },
+  {
+    fault: "what locks hold does not count for the delegate",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) =>
+      alterDelegates(sound, (delegate) => ({
+        ...delegate,
+        voteBalance: delegate.voteBalance - (delegate.username === "dan" ? 777n : 0n),
+      })),
+  },
+  {
+    fault: "a delegate loses its rank when it resigns, not when the round ends",
+    noticedBy: /^figures: the chain up to height 12/,
+    answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, rank: delegate.resigned ? null : delegate.rank })),
+  },
+  {
+    fault: "approval is cut, not rounded",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, approval: Math.floor(delegate.approval * 10) / 10 })),
+  },
+  {
+    fault: "a vote of the second version has no recipient",
+    noticedBy: /^transactions: both wire versions/,
+    answers: (sound) =>
+      alterTransactions(sound, (row) => (row.version === 2 && row.type === 3 ? dropped(row, "recipientId") : row)),
+  },
+  {
+    fault: "a transaction of the first version has its block's time",
+    noticedBy: /^transactions: both wire versions/,
+    answers: (sound) => alterTransactions(sound, (row) => (row.version === 1 ? { ...row, timestamp: row.timestamp + 5 } : row)),
+  },
+  {
+    fault: "a second signature of the first version is lost",
+    noticedBy: /^transactions: both wire versions/,
+    answers: (sound) => alterTransactions(sound, (row) => (row.version === 1 ? dropped(row, "secondSignature") : row)),
+  },
+  {
+    fault: "a list's rows have less than the look-up",
+    noticedBy: /^transactions: rows are what look-ups give/,
+    answers: (sound) => ({
+      transactions: changed(transactionsOf(sound), (page) => ({ ...page, rows: page.rows.map((row) => dropped(row, "asset")) })),
+    }),
+  },
+  {
+    fault: "payments do not count as received",
+    noticedBy: /^transactions: what pia received/,
+    answers: (sound) => ({
+      transactions: resorted(transactionsOf(sound), (rows, { filter }) =>
+        filter.recipientId === undefined ? rows : rows.filter((row) => row.recipientId === filter.recipientId),
+      ),
+    }),
+  },
+  {
+    fault: "a wallet is not found by its username",
+    noticedBy: /^look-ups: a wallet by/,
+    answers: (sound) => ({ wallet: async (name) => (name.length < 30 ? undefined : sound.wallet(name)) }),
+  },
+  {
+    fault: "any wallet is found as a delegate",
+    noticedBy: /^look-ups: what is not there/,
+    answers: (sound) => ({
+      delegate: async (name) => (await sound.delegate(name)) ?? (name === "joe" ? sound.delegate("ada") : undefined),
+    }),
+  },
+  {
+    fault: "a block above the tip is the tip",
+    noticedBy: /^look-ups: what is not there/,
+    answers: (sound) => ({
+      block: (key) => sound.block("height" in key ? { height: Math.min(key.height, sound.tip.height) } : key),
+    }),
+  },
+  {
+    fault: "a round that has not begun is the present one",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) => ({ round: async (round) => (await sound.round(round)) ?? (round > 1 ? sound.round(7) : undefined) }),
+  },
+  {
+    fault: "a round is in forging order",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) => ({ round: async (round) => (await sound.round(round))?.toReversed() }),
+  },
+  {
+    fault: "fee averages are cut, not rounded",
+    noticedBy: /^fee statistics: the whole chain/,
+    answers: (sound) => ({
+      feeStatistics: async (window) =>
+        (await sound.feeStatistics(window)).map((row) => (row.type === 9 ? { ...row, avg: row.sum / 2n } : row)),
+    }),
+  },
+  {
+    fault: "the end of a fee window is left out",
+    noticedBy: /^fee statistics: a window whose ends are/,
+    answers: (sound) => ({ feeStatistics: ({ from, to }) => sound.feeStatistics({ from, to: to - 1 }) }),
+  },
+  {
+    fault: "the expiry of locks is that of the height before",
+    noticedBy: /^locks: each filter alone/,
+    answers: (sound) => ({
+      locks: (query) =>
+        query.filter.isExpired === true
+          ? sound.locks({ ...query, filter: { ...query.filter, lockId: "none" } })
+          : sound.locks(query),
+    }),
+  },
+];
+
+/** Every member is asked of the faulty answers first. */
+const faulty = (sound: ChainSnapshot, answers: Mutant["answers"]): ChainSnapshot => ({ ...sound, ...answers(sound) });
+
+const failuresOf = async (suite: ReturnType<typeof createConformanceSuite>, among: RegExp): Promise<string[]> => {
+  const failures: string[] = [];
+  for (const { name, run } of suite.cases) {
+    if (!among.test(name)) continue;
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof AssertionError)) throw error;
+      failures.push(name);
+    }
+  }
+  await suite.close();
+  return failures;
+};
+
+describe("the conformance suite notices", () => {
+  for (const { fault, noticedBy, answers } of mutants) {
+    it(`when ${fault}`, async () => {
+      const suite = createConformanceSuite({
+        createAdapter: ({ network, blocks }) => {
+          const sound = createMemoryAdapter(network);
+          for (const block of blocks) sound.apply(block);
+          const snapshot = async (): Promise<ChainSnapshot | undefined> => {
+            const found = await sound.snapshot();
+            return found === undefined ? undefined : faulty(found, answers);
+          };
+          return { adapter: { snapshot } };
+        },
+      });
+      expect(suite.cases.filter(({ name }) => noticedBy.test(name)).length, "cases of that name").to.equal(1);
+      expect(await failuresOf(suite, noticedBy)).to.have.length(1);
+    });
+  }
+
+  const adapters = {
+    /** Reads whatever is true when it is asked. */
+    restless: (sound: ChainAdapter): ChainAdapter => ({
+      snapshot: async () => {
+        const now = async () => {
+          const found = await sound.snapshot();
+          if (found === undefined) throw new Error("no state");
+          return found;
+        };
+        const first = await now();
+        return { ...first, wallets: async (query) => (await now()).wallets(query) };
+      },
+    }),
+    /** Has one snapshot for all. */
+    frozen: (sound: ChainAdapter): ChainAdapter => {
+      let only: ReturnType<ChainAdapter["snapshot"]>;
+      return { snapshot: () => (only ??= sound.snapshot()) };
+    },
+  };
+
+  const moving = (adapterOf: (sound: ChainAdapter) => ChainAdapter) =>
+    createConformanceSuite({
+      createAdapter: ({ network, blocks }) => {
+        const sound = createMemoryAdapter(network);
+        for (const block of blocks) sound.apply(block);
+        return { adapter: adapterOf(sound), apply: sound.apply, revert: sound.revert };
+      },
+    });
+
+  it("when a snapshot does not keep still", async () => {
+    expect(await failuresOf(moving(adapters.restless), /^snapshots: one/)).to.have.length(2);
+  });
+
+  it("when a snapshot never changes", async () => {
+    expect(await failuresOf(moving(adapters.frozen), /^(moving|snapshots)/)).to.have.length(7);
+  });
+
+  it("when a revert leaves the wallets as they were", async () => {
+    const suite = createConformanceSuite({
+      createAdapter: ({ network, blocks }) => {
+        const sound = createMemoryAdapter(network);
+        const forgetful = createMemoryAdapter(network);
+        const apply = (block: (typeof blocks)[number]): void => {
+          sound.apply(block);
+          if (((forgetful.snapshot() as ChainSnapshot | undefined)?.tip.height ?? 0) < block.height) forgetful.apply(block);
+        };
+        for (const block of blocks) apply(block);
+        const snapshot = async (): Promise<ChainSnapshot | undefined> => {
+          const [found, old] = [await sound.snapshot(), await forgetful.snapshot()];
+          return found === undefined || old === undefined ? undefined : { ...found, wallets: old.wallets, wallet: old.wallet };
+        };
+        return { adapter: { snapshot }, apply, revert: sound.revert };
+      },
+    });
+    expect(await failuresOf(suite, /^moving: (reverting|another branch)/)).to.have.length(2);
+  });
+});
+
+describe("the conformance suite leaves out", () => {
+  const skippedOf = async (supports: NonNullable<ChainAdapter["supports"]>): Promise<Map<string, string>> => {
+    const suite = createConformanceSuite({
+      createAdapter: ({ network, blocks }) => {
+        const sound = createMemoryAdapter(network);
+        for (const block of blocks) sound.apply(block);
+        const refuse = (): never => {
+          throw new Error("was asked for what it does not offer");
+        };
+        const snapshot = async (): Promise<ChainSnapshot | undefined> => {
+          const found = await sound.snapshot();
+          if (found === undefined) return undefined;
+          return {
+            ...found,
+            ...(supports.locks === false ? { lock: refuse, locks: refuse } : {}),
+            ...(supports.rounds === false ? { round: refuse } : {}),
+            ...(supports.feeStatistics === false ? { feeStatistics: refuse } : {}),
+          };
+        };
+        return { adapter: { supports, snapshot }, apply: sound.apply, revert: sound.revert };
+      },
+    });
+    const skipped = new Map<string, string>();
+    for (const { name, run } of suite.cases) {
+      const outcome = await run();
+      if (outcome.skipped !== undefined) skipped.set(name, outcome.skipped);
+    }
+    await suite.close();
+    return skipped;
+  };
+
+  it("what an adapter does not offer, and says so", async () => {
+    const skipped = await skippedOf({ locks: false, rounds: false, feeStatistics: false });
+    const rooms = [...new Set([...skipped.keys()].map((name) => name.split(":")[0]))];
+    expect(rooms).to.have.members(["look-ups", "locks", "fee statistics"]);
+    expect([...new Set(skipped.values())]).to.have.members([
+      "the adapter does not offer locks",
+      "the adapter does not offer feeStatistics",
+    ]);
+  });
+
+  it("nothing of an adapter that offers everything", async () => {
+    expect(await skippedOf({ locks: true })).to.deep.equal(new Map());
+  });
+
+  it("moves that the target has no hook for", async () => {
+    const suite = createConformanceSuite({
+      createAdapter: ({ network, blocks }) => {
+        const adapter = createMemoryAdapter(network);
+        for (const block of blocks) adapter.apply(block);
+        return { adapter, apply: adapter.apply };
+      },
+    });
+    const outcomes = new Map<string, string | undefined>();
+    for (const { name, run } of suite.cases.filter((one) => one.name.startsWith("moving")))
+      outcomes.set(name, (await run()).skipped);
+    await suite.close();
+    expect([...outcomes.values()]).to.deep.equal([undefined, ...Array<string>(3).fill("the target has no `revert`")]);
+  });
+});
+
+describe("describeConformance", () => {
+  /** A runner that keeps what it is given. */
+  const record = () => {
+    const cases: { name: string; body: (...context: unknown[]) => Promise<void> }[] = [];
+    const afters: (() => Promise<void>)[] = [];
+    const names: string[] = [];
+    const runner = {
+      describe: (name: string, body: () => void) => {
+        names.push(name);
+        body();
+      },
+      it: (name: string, body: () => Promise<void>) => cases.push({ name, body }),
+      after: (body: () => Promise<void>) => afters.push(body),
+    };
+    return { cases, afters, names, runner };
+  };
+
+  it("registers each case under one name, skips by the runner's own means, and closes what it opened", async () => {
+    const { cases, afters, names, runner } = record();
+    let open = 0;
+    describeConformance(
+      "an adapter",
+      {
+        createAdapter: ({ network, blocks }) => {
+          const adapter = createMemoryAdapter(network);
+          for (const block of blocks) adapter.apply(block);
+          open += 1;
+          return { adapter: { supports: { locks: false }, snapshot: adapter.snapshot }, close: () => void (open -= 1) };
+        },
+      },
+      runner,
+    );
+    expect(names).to.deep.equal(["an adapter: conformance"]);
+    expect(new Set(cases.map(({ name }) => name)).size).to.equal(cases.length);
+
+    const reasons: unknown[] = [];
+    const context = { skip: (reason: unknown) => reasons.push(reason) };
+    const lockCases = cases.filter(({ name }) => name.startsWith("locks:"));
+    for (const { body } of lockCases) await body(context);
+    expect(reasons).to.deep.equal(lockCases.map(() => "the adapter does not offer locks"));
+    for (const { body } of cases.filter(({ name }) => name.startsWith("snapshots:"))) await body.call(context);
+    expect(reasons).to.have.length(lockCases.length + 3);
+    expect(open).to.equal(1);
+    for (const close of afters) await close();
+    expect(open).to.equal(0);
+  });
+});
