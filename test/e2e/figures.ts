@@ -15,6 +15,8 @@ export interface BlockRow extends BlockData {
 }
 
 export interface TransactionRow extends TransactionData {
+  version: number;
+  typeGroup: number;
   block: BlockData;
   sequence: number;
   sender: string;
@@ -43,16 +45,24 @@ interface Asset {
 
 const transactionRow = (data: TransactionData, sequence: number, block: BlockData, addressOf: (publicKey: string) => string): TransactionRow => {
   const sender = addressOf(data.senderPublicKey);
-  const isVote = data.type === 3 && (data.typeGroup ?? 1) === 1;
+  const version = data.version ?? 1;
+  const typeGroup = data.typeGroup ?? 1;
+  const isVote = data.type === 3 && typeGroup === 1;
   const recipient = data.recipientId ?? (isVote ? sender : undefined);
   const payments = (data.asset as Asset | undefined)?.payments;
   const recipients = payments === undefined ? (recipient === undefined ? [] : [recipient]) : payments.map(({ recipientId }) => recipientId);
-  const time = data.version === 1 && data.timestamp !== undefined ? data.timestamp : block.timestamp;
-  return { ...data, block, sequence, sender, recipient, recipients, time };
+  const time = version === 1 && data.timestamp !== undefined ? data.timestamp : block.timestamp;
+  return { ...data, version, typeGroup, block, sequence, sender, recipient, recipients, time };
+};
+
+/** The chain, its genesis as the network's operator keeps it: the same block, which the files of blocks carry as a node wrote it. */
+const chainOf = (name: ChainName): Chain => {
+  const { blocks, ...chain } = loadChain(name);
+  return { ...chain, blocks: [chain.network.genesisBlock, ...blocks.slice(1)] };
 };
 
 const read = (name: ChainName): Figures => {
-  const chain = loadChain(name);
+  const chain = chainOf(name);
   const addresses = new Map(chain.wallets.map(({ publicKey, address }) => [publicKey, address]));
   const addressOf = (publicKey: string): string => {
     const address = addresses.get(publicKey);

@@ -1,15 +1,11 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { parseExactJson } from "../../src/http/exact-json.js";
-import { createChainRules } from "../../src/chain/rules.js";
-import { createEdge } from "../../src/http/edge.js";
-import { defaultOptions } from "../../src/options.js";
-import { type ApiHost, createApiState } from "../../src/api/state.js";
-import { v2Routes } from "../../src/api/v2/index.js";
+import { createApiPlugin } from "../../src/index.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
-import type { PorticoOptions } from "../../types/node-context.js";
+import type { NodeContext } from "../../types/node-context.js";
 import { type ChainName, loadChain } from "../data/read.js";
-import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { storedChain } from "./chains.js";
 
 export interface Answer {
   status: number;
@@ -20,67 +16,44 @@ export interface Answer {
 
 /** A served interface. */
 export interface Interface {
+  /** Path below `/api`. */
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
   stop(): Promise<void>;
 }
 
-const adapters = new Map<ChainName, ChainAdapter>();
-
-/** The chain as a host's own adapter holds it; read once. */
-export const adapterOf = (name: ChainName): ChainAdapter => {
-  const known = adapters.get(name);
-  if (known !== undefined) return known;
-  const { network, blocks } = loadChain(name);
-  const adapter = createMemoryAdapter(network);
-  for (const block of blocks) adapter.apply(block);
-  adapters.set(name, adapter);
-  return adapter;
-};
-
-export interface Serving {
-  host?: ApiHost;
-  options?: Pick<PorticoOptions, "amounts">;
-  /** In place of the chain's own adapter. */
-  adapter?: ChainAdapter;
+/** What a test's host has beside the chain. */
+export type Serving = Pick<NodeContext, "peers" | "sync" | "pool" | "node" | "options" | "transactionTypes"> & {
+  /** In place of the chain's own, which is the LMDB store. */
+  chain?: ChainAdapter;
   /** Milliseconds since 1970. */
   now?: number;
-}
-
-const complain = (message: string): never => {
-  throw new Error(message);
 };
 
-export const serveChain = async (name: ChainName, { host = {}, options = {}, adapter = adapterOf(name), now = 0 }: Serving = {}): Promise<Interface> => {
-  const needs = { rules: createChainRules(loadChain(name).network), host, supports: adapter.supports ?? {}, clock: { now: () => now } };
-  const edge = createEdge(
-    { ...defaultOptions, rateLimit: false, ...options },
-    {
-      routes: v2Routes,
-      openState: async () => createApiState(await adapter.snapshot(), needs),
-      health: () => ({ status: "ok", height: 0 }),
-      isStopping: () => false,
-      logger: { debug: () => undefined, info: () => undefined, warn: complain, error: console.error },
-      info: { title: "Test", version: "0" },
-    },
-  );
-  const server = edge.createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
+/** Serves one of the chains, to its last block, as a host with nothing but the chain does, or with what `serving` adds. */
+export const serveChain = async (name: ChainName, { now, ...serving }: Serving = {}): Promise<Interface> => {
+  const plugin = createApiPlugin({
+    chain: await storedChain(name),
+    ...serving,
+    network: loadChain(name).network,
+    events: new EventEmitter(),
+    ...(now === undefined ? {} : { clock: { now: () => now } }),
+  });
+  const server = await plugin.listen(0);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${origin}/api${path}`, init);
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: parseExactJson(text) };
+    return { status: response.status, headers: response.headers, body: parseExactJson(await response.text()) };
   };
 
   return {
     get: (path) => ask(path, {}),
     post: (path, body) => ask(path, { method: "POST", ...(body === undefined ? {} : { body: exactJson(body) }) }),
     stop: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
+      const closed = once(server, "close");
+      await plugin.stop();
+      await closed;
     },
   };
 };

@@ -221,7 +221,7 @@ export const transactionKindOf = ({ tip }: Figures): Kind<TransactionRow> => ({
     type: ({ type }) => type,
     amount: (row) => amount(row.amount),
     fee: ({ fee }) => amount(fee),
-    version: ({ version }) => version ?? 1,
+    version: ({ version }) => version,
     id: ({ id }) => id,
   },
   defaultOrder: "timestamp:desc",

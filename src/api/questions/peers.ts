@@ -40,10 +40,10 @@ const compareVersions = (a: string, b: string): number => {
 const compareBy = (field: PeerOrder, a: PresentedPeer, b: PresentedPeer): number =>
   field === "version" ? compareVersions(a.version, b.version) : compare(a[field], b[field]);
 
-/** Every order ends in the address and the port, which name a peer. */
+/** Every order ends in the address and the port, which name a peer; `asc` is the reverse of `desc`. */
 const inOrder = (peers: PresentedPeer[], { field, direction }: Order<PeerOrder>): PresentedPeer[] => {
   const sign = direction === "asc" ? 1 : -1;
-  return peers.sort((a, b) => sign * compareBy(field, a, b) || compare(a.ip, b.ip) || a.port - b.port);
+  return peers.sort((a, b) => sign * (compareBy(field, a, b) || compare(a.ip, b.ip) || a.port - b.port));
 };
 
 const isPublic = (peer: Peer): boolean => peer.isPublic ?? true;

@@ -26,7 +26,7 @@ const GenesisTransaction = Type.Object(
     type: Type.Integer(),
     amount: AmountText,
     fee: AmountText,
-    recipientId: Type.Optional(Type.String()),
+    recipientId: Type.Optional(TextOrNull),
     timestamp: Type.Optional(Type.Integer({ description: "Epoch time." })),
     asset: Type.Optional(OpenObject),
     senderPublicKey: Type.String(),

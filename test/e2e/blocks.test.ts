@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import { chainNames } from "./chains.js";
+import { dataOf } from "./data-of.js";
+import { figuresOf } from "./figures.js";
+import { type Interface, parsed, serveChain } from "./interface.js";
+import { blockKindOf, transactionKindOf } from "./kinds.js";
+import { describeList } from "./naive-list.js";
+import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
+
+for (const name of chainNames) {
+  describe(`blocks of ${name}, second generation`, function () {
+    this.timeout(60_000);
+    const figures = figuresOf(name);
+    const { blockRows, transactionRows } = figures;
+    const kind = blockKindOf(figures);
+    const fullest = blockRows.slice(1).reduce((best, row) => (row.numberOfTransactions > best.numberOfTransactions ? row : best));
+    let served: Interface;
+    before(async () => {
+      served = await serveChain(name);
+    });
+    after(() => served.stop());
+    const interface_ = () => served;
+
+    describeList("GET /blocks, POST /blocks/search", () => ({ path: "/blocks", search: "/blocks/search", rows: blockRows }), kind, interface_);
+    describeList(
+      "GET /blocks/{id}/transactions",
+      () => ({ path: `/blocks/${fullest.id}/transactions`, rows: transactionRows.filter(({ block }) => block.id === fullest.id) }),
+      transactionKindOf(figures),
+      interface_,
+    );
+
+    it("shows every block by its height and by its id", async () => {
+      for (const row of blockRows) {
+        const expected = parsed(kind.present(row));
+        expect(dataOf(await served.get(`/blocks/${row.height}`))).to.deep.equal(expected);
+        expect(dataOf(await served.get(`/blocks/${row.id}`))).to.deep.equal(expected);
+      }
+    });
+
+    it("shows the first and the last", async () => {
+      expect(dataOf(await served.get("/blocks/first"))).to.deep.equal(dataOf(await served.get("/blocks/1")));
+      expect(dataOf(await served.get("/blocks/last"))).to.deep.equal(dataOf(await served.get(`/blocks/${figures.tip.height}`)));
+      expect(dataOf(await served.get("/blocks/last"))).to.deep.include({ id: figures.tip.id, confirmations: 0 });
+    });
+
+    it("names blocks by height for their transactions, too", async () => {
+      expect(dataOf(await served.get(`/blocks/${fullest.height}/transactions`))).to.deep.equal(
+        dataOf(await served.get(`/blocks/${fullest.id}/transactions`)),
+      );
+    });
+
+    it("gives the transactions of genesis, all of them and in their place", async () => {
+      const { body } = await served.get("/blocks/1/transactions?orderBy=timestamp:asc&limit=3");
+      const ofGenesis = transactionRows.filter(({ block }) => block.height === 1);
+      expect(body).to.have.nested.property("meta.totalCount", ofGenesis.length);
+      expect((body as { data: { id: string }[] }).data.map(({ id }) => id)).to.deep.equal(ofGenesis.slice(0, 3).map(({ id }) => id));
+    });
+
+    for (const id of ["0", "99999999", "99999999999999999999", "f".repeat(64), "genesis", "-1", "1e2", "1.0"]) {
+      it(`does not find ${id}`, async () => {
+        for (const suffix of ["", "/transactions"]) expectNotFound(await served.get(`/blocks/${id}${suffix}`), "Block not found");
+      });
+    }
+
+    it("takes one value of a ranged field as that value alone", async () => {
+      const { height, id, totalFee } = fullest;
+      expect(dataOf(await served.get(`/blocks?height=${height}`))).to.deep.equal(parsed([kind.present(fullest)]));
+      const { body } = await served.get(`/blocks?totalFee=${String(totalFee)}`);
+      expect((body as { data: { id: string }[] }).data.map((block) => block.id)).to.include(id);
+      expect(body).to.have.nested.property("meta.totalCount", blockRows.filter((row) => String(row.totalFee) === String(totalFee)).length);
+    });
+
+    const order = orderRule(...Object.keys(kind.orders));
+    const queries: [query: string, key: string, rule: string][] = [
+      ...pagingRefusals,
+      ["orderBy=previous", "orderBy", order],
+      ["id=5x", "id", "must be up to 20 decimal or 64 hexadecimal digits"],
+      ["height.from=-1", "height.from", "must be >= 0"],
+      ["generatorPublicKey=02", "generatorPublicKey", "must be 66 hexadecimal digits"],
+      ["payloadHash=xyz", "payloadHash", "must be hexadecimal digits"],
+      ["height.from=1&height.from=2", "height.from", "must be given once"],
+    ];
+    for (const [query, key, rule] of queries) {
+      it(`refuses a query of ${query}`, async () => {
+        expectRefused(await served.get(`/blocks?${query}`), "query", key, rule);
+      });
+    }
+
+    const bodies: [body: unknown, key: string, rule: string][] = [
+      [{ height: 5 }, "height", "must be object"],
+      [{ transactions: 1 }, "transactions", "is not allowed"],
+      [{ reward: { to: "much" } }, "reward.to", "must be a whole number"],
+    ];
+    for (const [body, key, rule] of bodies) {
+      it(`refuses a body of ${JSON.stringify(body)}`, async () => {
+        expectRefused(await served.post("/blocks/search", body), "payload", key, rule);
+      });
+    }
+  });
+}

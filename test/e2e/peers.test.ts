@@ -1,0 +1,158 @@
+import { expect } from "chai";
+import type { Peer } from "../../types/chain.js";
+import { dataOf } from "./data-of.js";
+import { type Interface, serveChain } from "./interface.js";
+import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
+
+const peer = (ip: string, rest: Partial<Peer> = {}): Peer => ({
+  ip,
+  port: 4001,
+  ports: { "@arkecosystem/core-api": 4003, "@arkecosystem/core-webhooks": null },
+  version: "2.4.15",
+  height: 268,
+  status: 200,
+  os: "linux",
+  latency: 50,
+  ...rest,
+});
+
+const listed: Peer[] = [
+  peer("10.0.0.2", { version: "2.10.0", latency: 12.6 }),
+  peer("10.0.0.3", { version: "2.5.0-next.9", latency: 7, port: 4002 }),
+  peer("10.0.0.4", { version: "2.5.0-next.10", latency: 7, status: 503 }),
+  peer("10.0.0.5", { version: "nightly", latency: 30, os: "darwin" }),
+  { ip: "2001:db8::6", port: 4001, version: "2.5.0", height: 300, status: 200, latency: 90 },
+  peer("10.0.0.3", { version: "2.5.0", latency: 7, port: 4001 }),
+];
+const hidden = peer("10.0.0.9", { isPublic: false });
+const suspended = [peer("10.9.9.9", { status: 403 })];
+
+const places = (data: unknown): string[] => (data as Peer[]).map(({ ip, port }) => `${ip}/${port}`);
+
+describe("peers, second generation", () => {
+  let served: Interface;
+  before(async () => {
+    served = await serveChain("core3-testnet-a", { peers: { list: () => [...listed, hidden], suspended: () => suspended } });
+  });
+  after(() => served.stop());
+
+  const inOrder = async (query: string): Promise<string[]> => places(dataOf(await served.get(`/peers${query}`)));
+
+  it("shows all that is known of a peer", async () => {
+    expect(dataOf(await served.get("/peers/10.0.0.2"))).to.deep.equal({
+      ip: "10.0.0.2",
+      port: 4001,
+      ports: { "@arkecosystem/core-api": 4003, "@arkecosystem/core-webhooks": null },
+      version: "2.10.0",
+      height: 268,
+      status: 200,
+      os: "linux",
+      latency: 13,
+    });
+  });
+
+  it("shows a peer of which the host says less, by its address of version 6", async () => {
+    const expected = { ip: "2001:db8::6", port: 4001, ports: {}, version: "2.5.0", height: 300, status: 200, os: "unknown", latency: 90 };
+    for (const ip of ["2001:db8::6", "2001%3Adb8%3A%3A6"]) expect(dataOf(await served.get(`/peers/${ip}`))).to.deep.equal(expected);
+  });
+
+  it("orders by latency unless told otherwise, then by address and port", async () => {
+    const byLatency = ["10.0.0.3/4001", "10.0.0.3/4002", "10.0.0.4/4001", "10.0.0.2/4001", "10.0.0.5/4001", "2001:db8::6/4001"];
+    expect(await inOrder("")).to.deep.equal(byLatency);
+    expect(await inOrder("?orderBy=latency:asc")).to.deep.equal(byLatency);
+    expect(await inOrder("?orderBy=latency:desc")).to.deep.equal([...byLatency].reverse());
+  });
+
+  it("orders versions by their meaning, and what is no version first", async () => {
+    const byVersion = ["10.0.0.5/4001", "10.0.0.3/4002", "10.0.0.4/4001", "10.0.0.3/4001", "2001:db8::6/4001", "10.0.0.2/4001"];
+    expect(await inOrder("?orderBy=version")).to.deep.equal(byVersion);
+    expect(await inOrder("?orderBy=version:desc")).to.deep.equal([...byVersion].reverse());
+  });
+
+  it("takes every order that there is", async () => {
+    const first = async (order: string): Promise<string | undefined> => (await inOrder(`?orderBy=${order}`))[0];
+    expect(await first("ip:desc")).to.equal("2001:db8::6/4001");
+    expect(await first("port:desc")).to.equal("10.0.0.3/4002");
+    expect(await first("height:desc")).to.equal("2001:db8::6/4001");
+    expect(await first("status:desc")).to.equal("10.0.0.4/4001");
+    expect(await first("os:asc")).to.equal("10.0.0.5/4001");
+  });
+
+  const filters: [query: string, passes: (peer: Peer) => boolean][] = [
+    ["ip=10.0.0.3", ({ ip }) => ip === "10.0.0.3"],
+    ["port=4002", ({ port }) => port === 4002],
+    ["version=2.5.0", ({ version }) => version === "2.5.0"],
+    ["os=linux", ({ os }) => os === "linux"],
+    ["os=unknown", ({ os }) => os === undefined],
+    ["status=OK", ({ status }) => status === 200],
+    ["status=200", ({ status }) => status === 200],
+    ["status=503", ({ status }) => status === 503],
+    ["status=FORBIDDEN", () => false],
+  ];
+  const expectPeers = async (query: string, passes: (peer: Peer) => boolean): Promise<void> => {
+    const { body } = await served.get(`/peers?${query}`);
+    const expected = listed.filter(passes).map(({ ip, port }) => `${ip}/${port}`);
+    expect(places((body as { data: unknown }).data), query).to.have.members(expected);
+    expect(body, query).to.have.nested.property("meta.totalCount", expected.length);
+  };
+  for (const [query, passes] of filters) it(`filters by ${query}`, () => expectPeers(query, passes));
+  it("applies each pair of filters", async () => {
+    for (const [index, [first, passesFirst]] of filters.entries()) {
+      for (const [second, passesSecond] of filters.slice(index + 1)) {
+        if (first.split("=")[0] === second.split("=")[0]) continue;
+        await expectPeers(`${first}&${second}`, (each) => passesFirst(each) && passesSecond(each));
+      }
+    }
+  });
+
+  it("gives each peer once on a walk of its pages", async () => {
+    const seen: string[] = [];
+    for (let next: string | null = "/v2/peers?limit=2"; next !== null; ) {
+      const { body } = await served.get(next);
+      const { meta, data } = body as { meta: { totalCount: number; next: string | null }; data: unknown };
+      expect(meta.totalCount).to.equal(listed.length);
+      seen.push(...places(data));
+      next = meta.next?.replace("/api", "") ?? null;
+    }
+    expect(seen).to.have.lengthOf(listed.length);
+    expect(seen).to.have.members(listed.map(({ ip, port }) => `${ip}/${port}`));
+  });
+
+  it("keeps a peer that is not public to itself", async () => {
+    expect(await inOrder("?ip=10.0.0.9")).to.deep.equal([]);
+    for (const ip of ["10.0.0.9", "10.0.0.77", "somewhere"]) expectNotFound(await served.get(`/peers/${ip}`), "Peer not found");
+  });
+
+  it("lists the peers that are suspended", async () => {
+    const { body } = await served.get("/peers/suspended");
+    expect(places((body as { data: unknown }).data)).to.deep.equal(["10.9.9.9/4001"]);
+    expect(dataOf(await served.get("/peers/suspended?status=OK"))).to.deep.equal([]);
+  });
+
+  const queries: [query: string, key: string, rule: string][] = [
+    ...pagingRefusals,
+    ["orderBy=name", "orderBy", orderRule("ip", "port", "version", "height", "status", "os", "latency")],
+    ["port=http", "port", "must be integer"],
+    ["port=65536", "port", "must be <= 65535"],
+    ["height=5", "height", "is not allowed"],
+  ];
+  for (const [query, key, rule] of queries) {
+    it(`refuses a query of ${query}`, async () => {
+      for (const path of ["/peers", "/peers/suspended"]) expectRefused(await served.get(`${path}?${query}`), "query", key, rule);
+    });
+  }
+});
+
+describe("peers of a host that names none", () => {
+  let served: Interface;
+  before(async () => {
+    served = await serveChain("core3-testnet-a");
+  });
+  after(() => served.stop());
+
+  it("are empty lists", async () => {
+    expect(dataOf(await served.get("/peers"))).to.deep.equal([]);
+    expect(dataOf(await served.get("/peers/suspended"))).to.deep.equal([]);
+    expectNotFound(await served.get("/peers/10.0.0.2"), "Peer not found");
+  });
+});

@@ -1,0 +1,30 @@
+import { expect } from "chai";
+import type { Answer } from "./interface.js";
+
+/** The whole body of a 400, as the predecessor wrote it. */
+export const expectRefused = ({ status, body }: Answer, source: "query" | "payload", key: string, rule: string): void => {
+  expect(body).to.deep.equal({
+    statusCode: 400,
+    error: "Bad Request",
+    message: `"${key}" ${rule}`,
+    validation: { source, keys: [key] },
+  });
+  expect(status).to.equal(400);
+};
+
+export const expectNotFound = ({ status, body }: Answer, message: string): void => {
+  expect(body).to.deep.equal({ statusCode: 404, error: "Not Found", message });
+  expect(status).to.equal(404);
+};
+
+/** The 400s of paging, which are the same for every list. */
+export const pagingRefusals: [query: string, key: string, rule: string][] = [
+  ["limit=0", "limit", "must be >= 1"],
+  ["limit=101", "limit", "must be <= 100"],
+  ["limit=ten", "limit", "must be integer"],
+  ["page=0", "page", "must be >= 1"],
+  ["offset=-1", "offset", "must be >= 0"],
+  ["foo=1", "foo", "is not allowed"],
+];
+
+export const orderRule = (...names: string[]): string => `must be one of ${names.join(", ")}, each alone or with :asc or :desc`;

@@ -1,0 +1,114 @@
+import { expect } from "chai";
+import { chainNames } from "./chains.js";
+import { dataOf } from "./data-of.js";
+import { figuresOf } from "./figures.js";
+import { type Interface, parsed, serveChain } from "./interface.js";
+import { transactionKindOf } from "./kinds.js";
+import { describeList, sorted } from "./naive-list.js";
+import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
+
+for (const name of chainNames) {
+  describe(`transactions and votes of ${name}, second generation`, function () {
+    this.timeout(120_000);
+    const figures = figuresOf(name);
+    const { transactionRows } = figures;
+    const kind = transactionKindOf(figures);
+    const votes = transactionRows.filter(({ type, typeGroup }) => type === 3 && typeGroup === 1);
+    let served: Interface;
+    before(async () => {
+      served = await serveChain(name);
+    });
+    after(() => served.stop());
+    const interface_ = () => served;
+
+    describeList(
+      "GET /transactions, POST /transactions/search",
+      () => ({ path: "/transactions", search: "/transactions/search", rows: transactionRows }),
+      kind,
+      interface_,
+    );
+    describeList("GET /votes", () => ({ path: "/votes", rows: votes, without: ["type", "typeGroup"] }), kind, interface_);
+
+    it("shows transactions by their ids", async () => {
+      for (const row of transactionRows.filter((_, index) => index % 10 === 0)) expect(dataOf(await served.get(`/transactions/${row.id}`))).to.deep.equal(parsed(kind.present(row)));
+    });
+
+    it("shows votes by their ids, and nothing else as a vote", async () => {
+      for (const row of votes.filter((_, index) => index % 10 === 0)) expect(dataOf(await served.get(`/votes/${row.id}`))).to.deep.equal(parsed(kind.present(row)));
+      const other = transactionRows.find(({ type }) => type !== 3);
+      expectNotFound(await served.get(`/votes/${String(other?.id)}`), "Vote not found");
+    });
+
+    it("gives the votes as the transaction search with type 3 does", async () => {
+      expect(dataOf(await served.get("/votes"))).to.deep.equal(dataOf(await served.post("/transactions/search", { type: 3 })));
+    });
+
+    it("gives nothing, and not everything, for a sender or an address that nobody has seen", async () => {
+      const nobody = "ANobodyHasEverSeenThisAddress34xxx";
+      for (const member of ["senderId", "recipientId", "ownerId", "addresses"]) {
+        const { body } = await served.get(`/transactions?${member}=${nobody}`);
+        expect(body).to.have.deep.property("data", []);
+        expect(body).to.have.nested.property("meta.totalCount", 0);
+      }
+      expect(dataOf(await served.get(`/transactions?senderPublicKey=${"02".padEnd(66, "c")}`))).to.deep.equal([]);
+    });
+
+    it("takes bounds beyond 2^53 exactly, as numbers and as text", async () => {
+      for (const from of [9_007_199_254_740_993n, 9_007_199_254_740_994n, 9_007_199_254_740_996n]) {
+        const larger = transactionRows.filter(({ amount }) => BigInt(String(amount)) >= from);
+        const expected = parsed(sorted(larger, "amount:asc", kind).map(kind.present));
+        for (const bound of [from, from.toString()]) {
+          expect(dataOf(await served.post("/transactions/search?orderBy=amount:asc", { amount: { from: bound } }))).to.deep.equal(expected);
+        }
+        expect(dataOf(await served.get(`/transactions?orderBy=amount:asc&amount.from=${from}`))).to.deep.equal(expected);
+      }
+    });
+
+    it("takes an exact value of a ranged field", async () => {
+      const { block, fee } = transactionRows.at(-1) as (typeof transactionRows)[number];
+      const same = transactionRows.filter((row) => row.time === block.timestamp && String(row.fee) === String(fee));
+      const { body } = await served.get(`/transactions?timestamp=${block.timestamp}&fee=${String(fee)}`);
+      expect(body).to.have.nested.property("meta.totalCount", same.length);
+    });
+
+    for (const id of ["f".repeat(64), "1", "no-transaction", "%E2%98%83"]) {
+      it(`does not find ${id}`, async () => {
+        expectNotFound(await served.get(`/transactions/${id}`), "Transaction not found");
+        expectNotFound(await served.get(`/votes/${id}`), "Vote not found");
+      });
+    }
+
+    const order = orderRule(...Object.keys(kind.orders));
+    const queries: [query: string, key: string, rule: string][] = [
+      ...pagingRefusals,
+      ["orderBy=recipient:asc", "orderBy", order],
+      ["type=transfer", "type", "must be integer"],
+      ["type=-1", "type", "must be >= 0"],
+      ["id=abc", "id", "must be 64 hexadecimal digits"],
+      ["senderId=no%20address", "senderId", 'must match pattern "^[0-9A-Za-z]+$"'],
+      ["vendorFieldHex=hello", "vendorFieldHex", "must be hexadecimal digits"],
+      ["amount.from=1e9", "amount.from", "must be a whole number"],
+    ];
+    for (const [query, key, rule] of queries) {
+      it(`refuses a query of ${query}`, async () => {
+        expectRefused(await served.get(`/transactions?${query}`), "query", key, rule);
+      });
+    }
+
+    it("refuses votes of another type", async () => {
+      expectRefused(await served.get("/votes?type=0"), "query", "type", "is not allowed");
+    });
+
+    const bodies: [body: unknown, key: string, rule: string][] = [
+      [{ addresses: [] }, "addresses", "must NOT have fewer than 1 items"],
+      [{ fee: { from: "1", too: "2" } }, "fee.too", "is not allowed"],
+      [{ orderBy: "height" }, "orderBy", order],
+      [{ sender: "A" }, "sender", "is not allowed"],
+    ];
+    for (const [body, key, rule] of bodies) {
+      it(`refuses a body of ${JSON.stringify(body)}`, async () => {
+        expectRefused(await served.post("/transactions/search", body), "payload", key, rule);
+      });
+    }
+  });
+}
