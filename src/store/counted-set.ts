@@ -1,4 +1,3 @@
-import type { Journal } from "./journal.js";
 import type { Reading } from "./reading.js";
 
 /**
@@ -10,7 +9,7 @@ import type { Reading } from "./reading.js";
  * depends on the keys alone, not on the order in which they came: nothing is ever rebalanced.
  */
 
-const topLevel = 4;
+export const topLevel = 4;
 const fanoutBits = 6;
 const fanoutMask = (1 << fanoutBits) - 1;
 
@@ -24,13 +23,14 @@ const hash = (key: Buffer): number => {
 };
 
 /** Highest level that a key is a separator of. */
-const levelOf = (key: Buffer): number => {
+export const levelOf = (key: Buffer): number => {
   let level = 0;
   for (let h = hash(key); level < topLevel && (h & fanoutMask) === 0; h >>>= fanoutBits) level++;
   return level;
 };
 
-const at = (set: number, level: number, key: Buffer): Buffer => {
+/** Key of a set in the database: set, level, then the key itself. */
+export const at = (set: number, level: number, key: Buffer): Buffer => {
   const full = Buffer.allocUnsafe(2 + key.length);
   full[0] = set;
   full[1] = level;
@@ -38,34 +38,14 @@ const at = (set: number, level: number, key: Buffer): Buffer => {
   return full;
 };
 
-const nothing = Buffer.alloc(0);
-const startOf = (set: number, level: number): Buffer => at(set, level, nothing);
-const endOf = (set: number, level: number): Buffer => at(set, level + 1, nothing);
+export const nothing = Buffer.alloc(0);
+export const startOf = (set: number, level: number): Buffer => at(set, level, nothing);
+export const endOf = (set: number, level: number): Buffer => at(set, level + 1, nothing);
 
-const countBytes = (count: number): Buffer => {
-  const bytes = Buffer.allocUnsafe(4);
-  bytes.writeUInt32BE(count);
-  return bytes;
-};
-const readCount = (value: unknown): number => (value === undefined ? 0 : (value as Buffer).readUInt32BE(0));
-
-/** A separator that counts nothing is none: only a level's beginning can come to that. */
-const putCount = (journal: Journal, full: Buffer, count: number): void => {
-  if (count === 0) journal.remove("sets", full);
-  else journal.put("sets", full, countBytes(count));
-};
-
-const countAt = (journal: Journal, full: Buffer): number => readCount(journal.get("sets", full));
-
-/** The separator of a level at or below a key: its own key, or the level's beginning. */
-const separatorBelow = (reading: Reading, set: number, level: number, key: Buffer): Buffer => {
-  const first = startOf(set, level);
-  for (const full of reading.keys("sets", { start: at(set, level, key), end: first, reverse: true, limit: 1 })) return Buffer.from(full);
-  return first;
-};
+export const readCount = (value: unknown): number => (value === undefined ? 0 : (value as Buffer).readUInt32BE(0));
 
 /** Keys from one separator up to a key, counted one level down. */
-const countBetween = (reading: Reading, set: number, level: number, from: Buffer, to: Buffer): number => {
+export const countBetween = (reading: Reading, set: number, level: number, from: Buffer, to: Buffer): number => {
   let count = 0;
   const range = { start: at(set, level, from), end: at(set, level, to) };
   if (level === 0) return reading.count("sets", range);
@@ -73,40 +53,7 @@ const countBetween = (reading: Reading, set: number, level: number, from: Buffer
   return count;
 };
 
-const keyOf = (full: Buffer): Buffer => full.subarray(2);
-
-/** Adds a key that is not in the set. */
-export const insertCounted = (journal: Journal, reading: Reading, set: number, key: Buffer, value: Buffer = nothing): void => {
-  journal.put("sets", at(set, 0, key), value);
-  const own = levelOf(key);
-  for (let level = 1; level <= topLevel; level++) {
-    const below = separatorBelow(reading, set, level, key);
-    const count = countAt(journal, below) + 1;
-    if (level > own) {
-      putCount(journal, below, count);
-      continue;
-    }
-    const left = countBetween(reading, set, level - 1, keyOf(below), key);
-    putCount(journal, below, left);
-    putCount(journal, at(set, level, key), count - left);
-  }
-};
-
-/** Takes a key out that is in the set. */
-export const removeCounted = (journal: Journal, reading: Reading, set: number, key: Buffer): void => {
-  journal.remove("sets", at(set, 0, key));
-  const own = levelOf(key);
-  for (let level = 1; level <= topLevel; level++) {
-    let loss = 1;
-    if (level <= own) {
-      const separator = at(set, level, key);
-      loss = 1 - countAt(journal, separator);
-      journal.remove("sets", separator);
-    }
-    const below = separatorBelow(reading, set, level, key);
-    putCount(journal, below, countAt(journal, below) - loss);
-  }
-};
+export const keyOf = (full: Buffer): Buffer => full.subarray(2);
 
 /** Number of keys below a key (which need not be in the set). */
 export const rankOf = (reading: Reading, set: number, key: Buffer): number => {

@@ -76,25 +76,33 @@ export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds
     return createSnapshot({ reading, state, rules, delegates, transaction });
   };
 
+  const write = (work: () => void): void => {
+    try {
+      environment.root.transactionSync(work);
+    } catch (error) {
+      writer.aborted();
+      throw error;
+    }
+    ownTip = readTip();
+  };
+
   return {
     environment,
     snapshot,
     tip: options.readOnly === true ? readTip : () => ownTip,
     apply: (blocks) => {
-      environment.root.transactionSync(() => {
+      write(() => {
         for (const full of blocks) {
           writer.apply(full);
           within?.({ kind: "applied", full });
         }
       });
-      ownTip = readTip();
     },
     revert: () => {
-      environment.root.transactionSync(() => {
+      write(() => {
         const full = writer.revert();
         if (full !== undefined) within?.({ kind: "reverted", full });
       });
-      ownTip = readTip();
     },
     isComplete: () => complete || environment.db.meta.get(completeKey) === true,
     markComplete: () => {

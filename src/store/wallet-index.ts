@@ -1,8 +1,7 @@
 import type { WalletRecord } from "./codec.js";
-import { insertCounted, removeCounted } from "./counted-set.js";
+import type { CountedSetWriter } from "./counted-set-writer.js";
 import type { Journal } from "./journal.js";
 import { amountKey, idKey, numberKey, sets, textKey } from "./keys.js";
-import type { Reading } from "./reading.js";
 
 /**
  * Where a wallet stands in each ordered set. One row a set: the key that a state of the wallet has there, or undefined where
@@ -38,7 +37,7 @@ const walletSets: readonly WalletSet[] = [
 /** Moves a wallet in every set, from where `before` stands to where `after` does. */
 export const indexWallet = (
   journal: Journal,
-  reading: Reading,
+  countedSets: CountedSetWriter,
   before: WalletRecord | undefined,
   after: WalletRecord,
   delegateNumber: (publicKey: string) => number | undefined,
@@ -48,8 +47,8 @@ export const indexWallet = (
     const old = before === undefined ? undefined : key(before, delegateNumber);
     const now = key(after, delegateNumber);
     if (old !== undefined && now !== undefined && old.equals(now)) continue;
-    if (old !== undefined) removeCounted(journal, reading, set, old);
-    if (now !== undefined) insertCounted(journal, reading, set, now, value);
+    if (old !== undefined) countedSets.remove(set, old);
+    if (now !== undefined) countedSets.insert(set, now, value);
   }
   if (after.publicKey !== null && before?.publicKey !== after.publicKey) journal.put("publicKeys", idKey(after.publicKey), value);
   if (after.username !== null && before?.username !== after.username) journal.put("usernames", textKey(after.username), value);

@@ -19,7 +19,7 @@ import {
   type WalletRecord,
   walletCodec,
 } from "./codec.js";
-import { insertCounted } from "./counted-set.js";
+import { type CountedSetWriter, createCountedSetWriter, createSeparators } from "./counted-set-writer.js";
 import type { Environment } from "./environment.js";
 import { createJournal, type Journal, rollBack, type Undo } from "./journal.js";
 import { amountKey, feeBucketSeconds, feeKey, idKey, kindNumber, lists, numberKey, sets, textKey } from "./keys.js";
@@ -44,14 +44,19 @@ export interface Writer {
   apply(full: FullBlock): void;
   /** Takes the tip out and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): FullBlock | undefined;
+  /** To be called when the caller's transaction was aborted. */
+  aborted(): void;
 }
 
 export const createWriter = (environment: Environment, rules: ChainRules, options: { undoBlocks: number }): Writer => {
   const reading = createReading(environment);
+  const separators = createSeparators(reading);
   return {
     apply: (full) => {
       const journal = createJournal(environment);
-      writeBlock(full, { journal, reading, rules });
+      const countedSets = createCountedSetWriter(journal, reading, separators);
+      writeBlock(full, { journal, reading, rules, countedSets });
+      countedSets.flush();
       const { height } = full.block;
       environment.db.undo.putSync(numberKey(height), journal.undo);
       if (height > options.undoBlocks) environment.db.undo.removeSync(numberKey(height - options.undoBlocks));
@@ -68,10 +73,12 @@ export const createWriter = (environment: Environment, rules: ChainRules, option
         );
       }
       const full = readFullBlock(reading, state.tip.height);
+      separators.forget();
       rollBack(environment, undo);
       environment.db.undo.removeSync(key);
       return full;
     },
+    aborted: () => separators.forget(),
   };
 };
 
@@ -87,6 +94,7 @@ interface Writing {
   journal: Journal;
   reading: Reading;
   rules: ChainRules;
+  countedSets: CountedSetWriter;
 }
 
 const emptyState = (): Omit<StateRecord, "tip"> => ({ supply: 0n, transactions: 0, wallets: 0, kinds: {} });
@@ -153,7 +161,7 @@ const writeTransactions = (
   transactions: readonly Transaction[],
   wallets: Map<string, WalletRecord>,
   state: StateRecord,
-  { journal, reading, rules }: Writing,
+  { journal, rules, countedSets }: Writing,
 ): void => {
   const append = (list: "sent" | "received" | "owned" | "voted", address: string, number: number): void => {
     const wallet = wallets.get(address);
@@ -174,10 +182,10 @@ const writeTransactions = (
     const ofKind = state.kinds[kind] ?? 0;
     appendToList(journal, lists.kind, kind, ofKind, number);
     state.kinds[kind] = ofKind + 1;
-    insertCounted(journal, reading, sets.transactionsByTimestamp, Buffer.concat([numberKey(transaction.timestamp), place]));
-    insertCounted(journal, reading, sets.transactionsByAmount, Buffer.concat([amountKey(transaction.amount), place]));
-    insertCounted(journal, reading, sets.transactionsByFee, Buffer.concat([amountKey(transaction.fee), place]));
-    insertCounted(journal, reading, sets.transactionsById, textKey(transaction.id), place);
+    countedSets.insert(sets.transactionsByTimestamp, Buffer.concat([numberKey(transaction.timestamp), place]));
+    countedSets.insert(sets.transactionsByAmount, Buffer.concat([amountKey(transaction.amount), place]));
+    countedSets.insert(sets.transactionsByFee, Buffer.concat([amountKey(transaction.fee), place]));
+    countedSets.insert(sets.transactionsById, textKey(transaction.id), place);
   }
 };
 
@@ -222,7 +230,7 @@ const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map<string
   for (const record of delegates.values()) journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
 };
 
-const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading }: Writing): void => {
+const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading, countedSets }: Writing): void => {
   const numbers = new Map<string, number | undefined>();
   const delegateNumber = (publicKey: string): number | undefined => {
     if (!numbers.has(publicKey)) {
@@ -234,7 +242,7 @@ const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletRecord>,
   for (const [address, { before }] of changes.wallets) {
     const after = wallets.get(address);
     if (after === undefined) continue;
-    indexWallet(journal, reading, before as WalletRecord | undefined, after, delegateNumber);
+    indexWallet(journal, countedSets, before as WalletRecord | undefined, after, delegateNumber);
     journal.put("wallets", textKey(address), walletCodec.pack(after));
   }
 };
@@ -267,20 +275,20 @@ const writeFees = ({ block, transactions }: FullBlock, { journal }: Writing): vo
   for (const { key, record } of records.values()) journal.put("fees", key, feeCodec.pack(record));
 };
 
-const writeBlockRecord = (block: Block, firstTransaction: number, { journal, reading }: Writing): void => {
+const writeBlockRecord = (block: Block, firstTransaction: number, { journal, countedSets }: Writing): void => {
   const place = numberKey(block.height);
   journal.insert("blocks", place, blockCodec.pack(block));
   journal.insert("blockHeights", idKey(block.id), place);
   journal.insert("blockTransactions", place, Buffer.concat([numberKey(firstTransaction), numberKey(block.numberOfTransactions)]));
   const number = (value: number): Buffer => Buffer.concat([numberKey(value), place]);
   const amount = (value: bigint): Buffer => Buffer.concat([amountKey(value), place]);
-  insertCounted(journal, reading, sets.blocksByVersion, number(block.version));
-  insertCounted(journal, reading, sets.blocksById, textKey(block.id), place);
-  insertCounted(journal, reading, sets.blocksByNumberOfTransactions, number(block.numberOfTransactions));
-  insertCounted(journal, reading, sets.blocksByTotalAmount, amount(block.totalAmount));
-  insertCounted(journal, reading, sets.blocksByTotalFee, amount(block.totalFee));
-  insertCounted(journal, reading, sets.blocksByReward, amount(block.reward));
-  insertCounted(journal, reading, sets.blocksByPayloadLength, number(block.payloadLength));
+  countedSets.insert(sets.blocksByVersion, number(block.version));
+  countedSets.insert(sets.blocksById, textKey(block.id), place);
+  countedSets.insert(sets.blocksByNumberOfTransactions, number(block.numberOfTransactions));
+  countedSets.insert(sets.blocksByTotalAmount, amount(block.totalAmount));
+  countedSets.insert(sets.blocksByTotalFee, amount(block.totalFee));
+  countedSets.insert(sets.blocksByReward, amount(block.reward));
+  countedSets.insert(sets.blocksByPayloadLength, number(block.payloadLength));
 };
 
 /** At the end of a round: who stands where, and who is active in the next. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { entriesFrom, insertCounted, rankOf, removeCounted, sizeOf } from "../../src/store/counted-set.js";
+import { entriesFrom, rankOf, sizeOf } from "../../src/store/counted-set.js";
+import { type CountedSetWriter, createCountedSetWriter, createSeparators, type Separators } from "../../src/store/counted-set-writer.js";
 import { createJournal, type Journal, rollBack } from "../../src/store/journal.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
 import type { Store } from "../../src/store/store.js";
@@ -20,22 +21,33 @@ describe("a counted set", () => {
   let store: Store;
   let reading: Reading;
   let journal: Journal;
+  let separators: Separators;
+  let writer: CountedSetWriter;
+
+  /** As a new block would. */
+  const begin = (): void => {
+    journal = createJournal(store.environment);
+    writer = createCountedSetWriter(journal, reading, separators);
+  };
 
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
     reading = createReading(store.environment);
-    journal = createJournal(store.environment);
+    separators = createSeparators(reading);
+    begin();
   });
   afterEach(closeTemporaryStores);
 
   const insert = (...numbers: number[]): void => {
     store.environment.root.transactionSync(() => {
-      for (const n of numbers) insertCounted(journal, reading, set, keyOf(n));
+      for (const n of numbers) writer.insert(set, keyOf(n));
+      writer.flush();
     });
   };
   const remove = (...numbers: number[]): void => {
     store.environment.root.transactionSync(() => {
-      for (const n of numbers) removeCounted(journal, reading, set, keyOf(n));
+      for (const n of numbers) writer.remove(set, keyOf(n));
+      writer.flush();
     });
   };
 
@@ -90,7 +102,7 @@ describe("a counted set", () => {
   it("is put back by its journal", () => {
     insert(...Array.from({ length: 1_000 }, (_, i) => i));
     const before = contentsOf(store);
-    journal = createJournal(store.environment);
+    begin();
     remove(...Array.from({ length: 500 }, (_, i) => i * 2));
     insert(...Array.from({ length: 500 }, (_, i) => 2_000 + i));
     store.environment.root.transactionSync(() => rollBack(store.environment, journal.undo));
