@@ -1,0 +1,84 @@
+import { type Database, type RootDatabase, TransactionFlags } from "lmdb";
+import type { DeliveryRow, Message, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
+import type { DeliveryState } from "../../../types/webhooks.js";
+
+/**
+ * The registry of what lies where: databases by name, and their keys. Keys are lists in lmdb's ordered binary form, which sort
+ * member by member. Nobody else names a database or makes a key.
+ */
+export interface WebhookDatabases {
+  root: RootDatabase<unknown, never>;
+  /** Webhook id -> webhook. */
+  register: Database<WebhookRow, number>;
+  /** Message number -> message. */
+  messages: Database<Message, number>;
+  /** Webhook id, delivery id -> delivery. */
+  deliveries: Database<DeliveryRow, [number, number]>;
+  /** Webhook id, state, delivery id: what is listed, and the line in which first attempts wait. */
+  states: Database<true, [number, DeliveryState, number]>;
+  /** Webhook id, due time, delivery id: deliveries between attempts. */
+  due: Database<true, [number, number, number]>;
+  /** "release", height, webhook id, delivery id; "block", height, webhook id, delivery id: held deliveries. */
+  held: Database<true, ["release" | "block", number, number, number]>;
+  /** "dead" or "done", finish time, webhook id, delivery id: what retention looks at. */
+  finished: Database<true, ["dead" | "done", number, number, number]>;
+  /** Webhook id of a webhook that is gone, and some of whose deliveries are not yet. */
+  removed: Database<true, number>;
+  /** Event, ordinal -> one of its last payloads. */
+  recent: Database<RecentEvent, [string, number]>;
+  /** See `counters`. */
+  counters: Database<number | string, string>;
+}
+
+/** Single values, and how many deliveries there are. */
+export const counters = {
+  schema: "schema",
+  instance: "instance",
+  lastWebhook: "last-webhook",
+  lastMessage: "last-message",
+  lastDelivery: "last-delivery",
+  registerRevision: "register-revision",
+  workRevision: "work-revision",
+  /** Deliveries of a webhook in a state. */
+  inState: (webhookId: number, state: DeliveryState) => `in-state ${webhookId} ${state}`,
+  /** Deliveries that share a message. */
+  references: (messageId: number) => `references ${messageId}`,
+  /** Payloads of an event that were ever kept. */
+  remembered: (event: string) => `remembered ${event}`,
+} as const;
+
+/** Changes with every change of layout. */
+export const schemaVersion = 1;
+
+const names = {
+  register: "webhooks-register",
+  messages: "webhooks-messages",
+  deliveries: "webhooks-deliveries",
+  states: "webhooks-states",
+  due: "webhooks-due",
+  held: "webhooks-held",
+  finished: "webhooks-finished",
+  removed: "webhooks-removed",
+  recent: "webhooks-recent",
+  counters: "webhooks-counters",
+} as const;
+
+/** Databases that `openWebhookDatabases` adds to an environment: what `maxDbs` has to leave room for. */
+export const webhookDatabaseCount = Object.keys(names).length;
+
+/** Records stand alone, and whole numbers may have any size. */
+const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
+
+export const openWebhookDatabases = (root: RootDatabase<never, never>): WebhookDatabases => {
+  const opened = Object.entries(names).map(([room, name]) => [room, root.openDB({ name, ...encoding } as never)]);
+  return { root, ...Object.fromEntries(opened) } as WebhookDatabases;
+};
+
+/**
+ * Committed when it returns, and so safe from the end of the process; flushed to the disk a moment later by lmdb. Inside another
+ * transaction: a part of that, undone alone when it throws.
+ */
+export const writeFlags = (TransactionFlags.ABORTABLE | TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH) as TransactionFlags;
+
+/** Above every number, in keys. */
+export const beyondAll = Number.MAX_VALUE;

@@ -1,0 +1,109 @@
+import type { Database, Key } from "lmdb";
+import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import { beyondAll, counters, type WebhookDatabases } from "./databases.js";
+import type { Tally } from "./tally.js";
+
+type Write = <K extends Key>(database: Database<true, K>, key: K) => void;
+
+const put: Write = (database, key) => database.putSync(key, true);
+const remove: Write = (database, key) => void database.removeSync(key);
+
+/** The index entries of a delivery: all of them follow from its row, so whatever changes the row changes them with it. */
+const writeIndex = (db: WebhookDatabases, { id, webhookId, state, dueAt, finishedAt, hold }: DeliveryRow, write: Write): void => {
+  write(db.states, [webhookId, state, id]);
+  if (dueAt !== null) write(db.due, [webhookId, dueAt, id]);
+  if (finishedAt !== null) write(db.finished, [state === "dead" ? "dead" : "done", finishedAt, webhookId, id]);
+  if (hold !== null) {
+    write(db.held, ["release", hold.releaseHeight, webhookId, id]);
+    write(db.held, ["block", hold.blockHeight, webhookId, id]);
+  }
+};
+
+/** Writes of deliveries, within one transaction. */
+export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
+  const insert = (row: DeliveryRow): void => {
+    db.deliveries.putSync([row.webhookId, row.id], row);
+    writeIndex(db, row, put);
+    tally.add(counters.inState(row.webhookId, row.state), 1);
+  };
+
+  const append: WebhookStore["append"] = (message, recipients) => {
+    const messageId = tally.add(counters.lastMessage, 1);
+    db.messages.putSync(messageId, message);
+    tally.add(counters.references(messageId), recipients.length);
+    return recipients.map(({ webhookId, event, begin }) => {
+      const id = tally.add(counters.lastDelivery, 1);
+      insert({
+        id,
+        webhookId,
+        messageId,
+        event,
+        at: message.at,
+        state: begin.state,
+        dueAt: begin.state === "retrying" ? begin.dueAt : null,
+        finishedAt: null,
+        hold: begin.state === "held" ? { releaseHeight: begin.releaseHeight, blockHeight: begin.blockHeight } : null,
+        failures: 0,
+        attemptCount: 0,
+        attempts: [],
+      });
+      return id;
+    });
+  };
+
+  const changeDelivery: WebhookStore["changeDelivery"] = (before, after) => {
+    writeIndex(db, before, remove);
+    writeIndex(db, after, put);
+    db.deliveries.putSync([after.webhookId, after.id], after);
+    if (before.state === after.state) return;
+    tally.add(counters.inState(before.webhookId, before.state), -1);
+    tally.add(counters.inState(after.webhookId, after.state), 1);
+  };
+
+  /** Takes a delivery out, and its message with the last one that shares it. */
+  const removeDelivery = (row: DeliveryRow): void => {
+    writeIndex(db, row, remove);
+    db.deliveries.removeSync([row.webhookId, row.id]);
+    tally.add(counters.inState(row.webhookId, row.state), -1);
+    if (tally.add(counters.references(row.messageId), -1) === 0) db.messages.removeSync(row.messageId);
+  };
+
+  return { append, changeDelivery, removeDelivery };
+};
+
+export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
+
+/** Questions about deliveries. None reads more than it answers with. */
+export const createOutboxReader = (db: WebhookDatabases) => {
+  const delivery = (webhookId: number, id: number): DeliveryRow | undefined => db.deliveries.get([webhookId, id]);
+
+  const totalOf = (webhookId: number, states: readonly DeliveryRow["state"][]): number =>
+    states.reduce((sum, state) => sum + ((db.counters.get(counters.inState(webhookId, state)) as number | undefined) ?? 0), 0);
+
+  const everyState = ["pending", "retrying", "delivered", "dead", "held", "dropped"] as const;
+
+  const deliveries: WebhookStore["deliveries"] = (webhookId, state, page) => {
+    const newestFirst = { reverse: true, ...page };
+    if (state === undefined) {
+      const range = db.deliveries.getRange({ start: [webhookId, beyondAll], end: [webhookId, 0], ...newestFirst });
+      return { rows: [...range].map(({ value }) => value), total: totalOf(webhookId, everyState) };
+    }
+    const keys = db.states.getKeys({ start: [webhookId, state, beyondAll], end: [webhookId, state, 0], ...newestFirst });
+    const rows = [...keys].map(([, , id]) => delivery(webhookId, id)).filter((row) => row !== undefined);
+    return { rows, total: totalOf(webhookId, [state]) };
+  };
+
+  const deliveryIds: WebhookStore["deliveryIds"] = (webhookId, state, after, limit) =>
+    [...db.states.getKeys({ start: [webhookId, state, after + 1], end: [webhookId, state, beyondAll], limit })].map(([, , id]) => id);
+
+  const retries: WebhookStore["retries"] = (webhookId, limit) =>
+    [...db.due.getKeys({ start: [webhookId, 0, 0], end: [webhookId, beyondAll, 0], limit })].map(([, dueAt, id]) => ({ id, dueAt }));
+
+  const releasable: WebhookStore["releasable"] = (height, limit) =>
+    [...db.held.getKeys({ start: ["release", 0, 0, 0], end: ["release", height + 1, 0, 0], limit })].map(([, , webhookId, id]) => ({ webhookId, id }));
+
+  const heldFrom: WebhookStore["heldFrom"] = (blockHeight, limit) =>
+    [...db.held.getKeys({ start: ["block", blockHeight, 0, 0], end: ["block", beyondAll, 0, 0], limit })].map(([, , webhookId, id]) => ({ webhookId, id }));
+
+  return { message: (id: number) => db.messages.get(id), delivery, deliveries, deliveryIds, retries, releasable, heldFrom };
+};

@@ -1,0 +1,28 @@
+import type { WebhookDatabases } from "./databases.js";
+
+/** Counters of one transaction: read once, written once at its end, however often they change. */
+export interface Tally {
+  get(key: string): number;
+  add(key: string, by: number): number;
+  /** Writes what changed. A counter that comes to 0 is taken out. */
+  flush(): void;
+}
+
+export const createTally = ({ counters }: WebhookDatabases): Tally => {
+  const changed = new Map<string, number>();
+  const get = (key: string): number => changed.get(key) ?? (counters.get(key) as number | undefined) ?? 0;
+  return {
+    get,
+    add: (key, by) => {
+      const value = get(key) + by;
+      changed.set(key, value);
+      return value;
+    },
+    flush: () => {
+      for (const [key, value] of changed) {
+        if (value === 0) counters.removeSync(key);
+        else counters.putSync(key, value);
+      }
+    },
+  };
+};

@@ -1,0 +1,47 @@
+import type { WebhookDatabases } from "./databases.js";
+import type { OutboxWriter } from "./outbox.js";
+
+type DeliveryKey = [webhookId: number, id: number];
+
+/** Deliveries that finished before a time, oldest first. */
+const finishedBefore = (db: WebhookDatabases, kind: "dead" | "done", time: number, limit: number): DeliveryKey[] =>
+  [...db.finished.getKeys({ start: [kind, 0, 0, 0], end: [kind, time, 0, 0], limit })].map(([, , webhookId, id]) => [webhookId, id]);
+
+/** Deliveries of webhooks that are gone. A webhook that has none left is forgotten for good. */
+const abandoned = (db: WebhookDatabases, limit: number): DeliveryKey[] => {
+  const found: DeliveryKey[] = [];
+  for (const webhookId of [...db.removed.getKeys({ limit })]) {
+    const keys = [...db.deliveries.getKeys({ start: [webhookId, 0], end: [webhookId + 1, 0], limit: limit - found.length })];
+    if (keys.length === 0 && found.length < limit) db.removed.removeSync(webhookId);
+    found.push(...keys);
+    if (found.length >= limit) break;
+  }
+  return found;
+};
+
+/** When deliveries must have finished to be taken out. */
+export interface TrimTimes {
+  delivered: number;
+  dead: number;
+}
+
+export const canBeTrimmed = (db: WebhookDatabases, before: TrimTimes): boolean =>
+  db.removed.getKeysCount({ limit: 1 }) > 0 ||
+  finishedBefore(db, "done", before.delivered, 1).length > 0 ||
+  finishedBefore(db, "dead", before.dead, 1).length > 0;
+
+/** Takes out what retention gives up, up to `limit` deliveries. Returns how many it was. */
+export const trimDeliveries = (db: WebhookDatabases, outbox: OutboxWriter, before: TrimTimes, limit: number): number => {
+  const lists = [() => abandoned(db, limit), () => finishedBefore(db, "done", before.delivered, limit), () => finishedBefore(db, "dead", before.dead, limit)];
+  let removed = 0;
+  for (const list of lists) {
+    if (removed >= limit) break;
+    for (const key of list().slice(0, limit - removed)) {
+      const row = db.deliveries.get(key);
+      if (row === undefined) continue;
+      outbox.removeDelivery(row);
+      removed++;
+    }
+  }
+  return removed;
+};

@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { open, type RootDatabase } from "lmdb";
+import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import { PorticoError } from "../../errors.js";
+import { beyondAll, counters, openWebhookDatabases, schemaVersion, type WebhookDatabases, writeFlags } from "./databases.js";
+import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
+import { createTally, type Tally } from "./tally.js";
+import { canBeTrimmed, trimDeliveries } from "./trim.js";
+
+/** What writes have while a transaction is open. */
+interface Writing {
+  tally: Tally;
+  outbox: OutboxWriter;
+}
+
+const readNumber = ({ counters: database }: WebhookDatabases, key: string): number => (database.get(key) as number | undefined) ?? 0;
+
+/** The name of this store among others. Made once; a store of another layout is not read. */
+const openInstance = (db: WebhookDatabases): string => {
+  const schema = db.counters.get(counters.schema);
+  if (schema === undefined) {
+    db.root.transactionSync(() => {
+      db.counters.putSync(counters.schema, schemaVersion);
+      db.counters.putSync(counters.instance, randomBytes(6).toString("hex"));
+    });
+  } else if (schema !== schemaVersion) {
+    throw new PorticoError("STORE_FOREIGN", `the webhooks were kept in layout ${schema}, this version reads layout ${schemaVersion}`);
+  }
+  return db.counters.get(counters.instance) as string;
+};
+
+/**
+ * The webhook store in an open LMDB environment, beside whatever else that keeps: what is written while a transaction of
+ * that environment is open is committed or undone with it. `maxDbs` has to leave room for `webhookDatabaseCount` databases.
+ * @throws PorticoError STORE_FOREIGN
+ */
+export const createWebhookStore = (root: RootDatabase<never, never>): WebhookStore => {
+  const db = openWebhookDatabases(root);
+  const instance = openInstance(db);
+  const reader = createOutboxReader(db);
+  let open: Writing | undefined;
+
+  const writing = (): Writing => {
+    if (open === undefined) throw new Error("The webhook store is written within a transaction only.");
+    return open;
+  };
+
+  const transaction: WebhookStore["transaction"] = (work) => {
+    if (open !== undefined) return work();
+    return db.root.transactionSync(() => {
+      const tally = createTally(db);
+      open = { tally, outbox: createOutboxWriter(db, tally) };
+      try {
+        const result = work();
+        tally.flush();
+        return result;
+      } finally {
+        open = undefined;
+      }
+    }, writeFlags);
+  };
+
+  const putWebhook = (row: WebhookRow): void => {
+    db.register.putSync(row.id, row);
+    writing().tally.add(counters.registerRevision, 1);
+  };
+
+  return {
+    ...reader,
+    instance,
+    transaction,
+    registerRevision: () => readNumber(db, counters.registerRevision),
+    webhooks: () => [...db.register.getRange({})].map(({ value }) => value),
+    webhook: (id) => db.register.get(id),
+    addWebhook: (row) => {
+      const added = { id: writing().tally.add(counters.lastWebhook, 1), ...row };
+      putWebhook(added);
+      return added;
+    },
+    putWebhook,
+    putHealth: (row) => db.register.putSync(row.id, row),
+    removeWebhook: (id) => {
+      db.register.removeSync(id);
+      db.removed.putSync(id, true);
+      writing().tally.add(counters.registerRevision, 1);
+    },
+    workRevision: () => readNumber(db, counters.workRevision),
+    announceWork: () => void writing().tally.add(counters.workRevision, 1),
+    append: (message, recipients) => writing().outbox.append(message, recipients),
+    changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
+    remember: (event, recent, keep) => {
+      const ordinal = writing().tally.add(counters.remembered(event), 1);
+      db.recent.putSync([event, ordinal], recent);
+      db.recent.removeSync([event, ordinal - keep]);
+    },
+    recent: (event, limit) =>
+      [...db.recent.getRange({ start: [event, beyondAll], end: [event, 0], reverse: true, limit })].map(({ value }) => value),
+    trim: (before, limit) => {
+      if (!canBeTrimmed(db, before)) return 0;
+      return transaction(() => trimDeliveries(db, writing().outbox, before, limit));
+    },
+  };
+};
+
+/** A webhook store of its own, for hosts whose chain is kept elsewhere: `webhooks.mdb` in a folder, made when it is missing. */
+export interface WebhookEnvironment {
+  store: WebhookStore;
+  close(): Promise<void>;
+}
+
+/** @throws PorticoError STORE_DAMAGED, STORE_FOREIGN */
+export const openWebhookStore = (dataDir: string): WebhookEnvironment => {
+  const path = join(dataDir, "webhooks.mdb");
+  let root: RootDatabase<never, never> | undefined;
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    root = open<never, never>({ path, maxDbs: 16, noSubdir: true });
+    const opened = root;
+    return { store: createWebhookStore(opened), close: () => opened.close() };
+  } catch (cause) {
+    void root?.close();
+    if (cause instanceof PorticoError) throw cause;
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+};

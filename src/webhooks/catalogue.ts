@@ -1,0 +1,77 @@
+import type { Clock } from "../../types/node-context.js";
+import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
+import type { Webhook, Webhooks } from "../../types/webhooks.js";
+import { PorticoError } from "../errors.js";
+import { checkDraft, type DraftRules } from "./draft.js";
+import type { Register } from "./register.js";
+import { createToken, secretOf } from "./signature.js";
+
+export interface CatalogueNeeds {
+  store: WebhookStore;
+  register: Register;
+  clock: Clock;
+  rules: DraftRules;
+  /** Milliseconds. */
+  rotationOverlap: number;
+  /** Told of every change. */
+  onChange(): void;
+}
+
+type Catalogue = Pick<Webhooks, "list" | "get" | "create" | "replace" | "remove" | "rotate">;
+
+/** A webhook as it is shown: everything but its secrets. */
+const shown = (row: WebhookRow): Webhook => {
+  const { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince, disabledBecause } = row;
+  return { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince, disabledBecause };
+};
+
+/** @throws PorticoError WEBHOOK_NOT_FOUND */
+export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
+  const row = store.webhook(id);
+  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
+  return row;
+};
+
+/** The register of webhooks, as clients use it. */
+export const createCatalogue = ({ store, register, clock, rules, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
+  const change = <T>(work: () => T): T => {
+    const result = store.transaction(work);
+    onChange();
+    return result;
+  };
+
+  return {
+    list: ({ offset, limit }) => {
+      const all = register.all();
+      const rows = all.slice(offset, offset + limit).map(({ id }) => store.webhook(id));
+      return { rows: rows.filter((row) => row !== undefined).map(shown), total: all.length };
+    },
+    get: (id) => shown(webhookRow(store, id)),
+    create: (draft) => {
+      const token = createToken();
+      const fresh = { ...checkDraft(draft, rules), token, olderTokens: [], createdAt: clock.now(), failingSince: null, disabledBecause: null };
+      return { ...shown(change(() => store.addWebhook(fresh))), ...secretOf(token) };
+    },
+    replace: (id, draft) => {
+      webhookRow(store, id);
+      const checked = checkDraft(draft, rules);
+      change(() => store.putWebhook({ ...webhookRow(store, id), ...checked, failingSince: null, disabledBecause: null }));
+    },
+    remove: (id) => {
+      change(() => {
+        webhookRow(store, id);
+        store.removeWebhook(id);
+      });
+    },
+    rotate: (id) => {
+      const token = createToken();
+      change(() => {
+        const row = webhookRow(store, id);
+        const now = clock.now();
+        const olderTokens = [{ token: row.token, until: now + rotationOverlap }, ...row.olderTokens.filter(({ until }) => until > now)];
+        store.putWebhook({ ...row, token, olderTokens });
+      });
+      return secretOf(token);
+    },
+  };
+};

@@ -1,0 +1,38 @@
+import type { Condition, ConditionResult } from "../../types/webhooks.js";
+import { absent, valueAt } from "./json-value.js";
+import { operators, type Test } from "./operators.js";
+
+/** A condition made ready: its key split, its value prepared, its pattern compiled. */
+export interface CompiledCondition extends Condition {
+  path: readonly string[];
+  /** Takes what the payload has at the key, or `absent`. */
+  test: Test;
+}
+
+/** @throws Error where a pattern does not compile */
+export const compileCondition = (condition: Condition): CompiledCondition => {
+  const operator = operators[condition.condition];
+  const test = operator.compile(condition.value);
+  return {
+    ...condition,
+    path: condition.key.split("."),
+    test: (actual) => (actual === absent ? operator.whenAbsent : test(actual)),
+  };
+};
+
+/** Whether the conditions hold together: one of them (`any`), or each (`all`). None at all always holds. */
+export const combine = (results: readonly boolean[], match: "any" | "all"): boolean =>
+  results.length === 0 || (match === "all" ? results.every(Boolean) : results.some(Boolean));
+
+const shown = (value: unknown): string => JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
+
+/** How one condition fares with a payload, and why. */
+export const explain = (condition: Condition, payload: unknown): ConditionResult => {
+  const compiled = compileCondition(condition);
+  const actual = valueAt(payload, compiled.key, compiled.path);
+  const holds = compiled.test(actual);
+  const expected = operators[condition.condition].form === "none" ? "" : ` (${shown(condition.value)})`;
+  const found = actual === absent ? "the payload has nothing there" : `it is ${shown(actual)}`;
+  const reason = `"${condition.key}" ${holds ? "fulfils" : "does not fulfil"} "${operators[condition.condition].meaning}"${expected}: ${found}`;
+  return { ...condition, holds, ...(actual === absent ? {} : { actual }), reason };
+};

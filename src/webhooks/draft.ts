@@ -1,0 +1,101 @@
+import type { WebhookRow } from "../../types/webhook-store.js";
+import type { Condition, WebhookDraft } from "../../types/webhooks.js";
+import { PorticoError } from "../errors.js";
+import { compileCondition } from "./conditions.js";
+import { canonicalEvent, knownEvents } from "./known-events.js";
+import { operatorNames, operators, type ValueForm } from "./operators.js";
+import type { TargetGuard } from "./target-guard.js";
+
+/** What a client sends, checked. Whatever is wrong is a BAD_REQUEST that names the member and the rule. */
+export type CheckedDraft = Pick<WebhookRow, "event" | "target" | "enabled" | "conditions" | "match" | "confirmations">;
+
+export interface DraftRules {
+  guard: TargetGuard;
+  /** Every event that a webhook may listen to. */
+  events: readonly string[];
+}
+
+/** Limits of one webhook. */
+export const limits = {
+  conditions: 100,
+  /** Characters. */
+  key: 200,
+  /** Characters. */
+  pattern: 1_000,
+  confirmations: 1_000,
+} as const;
+
+const refuse = (key: string, rule: string): PorticoError =>
+  new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source: "payload", keys: [key] } });
+
+const isScalar = (value: unknown): boolean => typeof value === "number" || typeof value === "bigint" || typeof value === "string";
+
+const isRange = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return false;
+  const { min, max, ...rest } = value as Record<string, unknown>;
+  return isScalar(min) && isScalar(max) && Object.keys(rest).length === 0;
+};
+
+/** What a value of each form has to be; `fits` and the words that say so. */
+const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: string }>> = {
+  any: { fits: (value) => value !== undefined, rule: "is required" },
+  scalar: { fits: isScalar, rule: "must be a number or a text" },
+  range: { fits: isRange, rule: "must be {min, max}, each a number or a text" },
+  pattern: {
+    fits: (value) => typeof value === "string" && value.length <= limits.pattern,
+    rule: `must be a regular expression of at most ${limits.pattern} characters`,
+  },
+  none: { fits: () => true, rule: "" },
+};
+
+const checkCondition = (condition: Condition, at: string): void => {
+  const { key, condition: operator, value } = condition;
+  if (typeof key !== "string" || key === "" || key.length > limits.key) throw refuse(`${at}.key`, `must be a text of 1 to ${limits.key} characters`);
+  if (!operatorNames.includes(operator)) throw refuse(`${at}.condition`, `must be one of ${operatorNames.join(", ")}`);
+  const { fits, rule } = forms[operators[operator].form];
+  if (!fits(value)) throw refuse(`${at}.value`, rule);
+  try {
+    compileCondition(condition);
+  } catch (error) {
+    throw refuse(`${at}.value`, `does not compile: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};
+
+/** @throws PorticoError BAD_REQUEST */
+export const checkConditions = (conditions: readonly Condition[]): void => {
+  if (!Array.isArray(conditions)) throw refuse("conditions", "must be a list");
+  if (conditions.length > limits.conditions) throw refuse("conditions", `must not have more than ${limits.conditions} items`);
+  for (const [index, condition] of conditions.entries()) checkCondition(condition as Condition, `conditions.${index}`);
+};
+
+/** @throws PorticoError BAD_REQUEST */
+export const checkEvent = (event: string, events: readonly string[]): void => {
+  if (!events.includes(event)) throw refuse("event", `must be one of ${events.join(", ")}`);
+};
+
+const mayBeConfirmed = (event: string): boolean => Object.entries(knownEvents).some(([name, known]) => name === event && known.confirmations === true);
+
+const checkConfirmations = (confirmations: number, event: string): void => {
+  if (!Number.isInteger(confirmations) || confirmations < 0 || confirmations > limits.confirmations) {
+    throw refuse("confirmations", `must be a whole number from 0 to ${limits.confirmations}`);
+  }
+  if (confirmations > 0 && !mayBeConfirmed(canonicalEvent(event))) {
+    throw refuse("confirmations", "is for block.applied and transaction.applied only");
+  }
+};
+
+/** A condition as it is kept: no members of its own. */
+const tidy = ({ key, condition, value }: Condition): Condition => ({ key, condition, ...(value === undefined ? {} : { value }) });
+
+/** @throws PorticoError BAD_REQUEST */
+export const checkDraft = (draft: WebhookDraft, { guard, events }: DraftRules): CheckedDraft => {
+  const { event, target, enabled = true, conditions = [], match = "any", confirmations = 0 } = draft;
+  checkEvent(event, events);
+  const refusal = typeof target === "string" ? guard.refusal(target) : "is required";
+  if (refusal !== undefined) throw refuse("target", refusal);
+  if (![true, false, "true", "false"].includes(enabled)) throw refuse("enabled", "must be true or false");
+  if (!["any", "all"].includes(match)) throw refuse("match", "must be one of any, all");
+  checkConditions(conditions);
+  checkConfirmations(confirmations, event);
+  return { event, target, enabled: String(enabled) === "true", conditions: conditions.map(tidy), match, confirmations };
+};

@@ -1,0 +1,93 @@
+import type { HostEvents } from "../../types/events.js";
+import type { Clock, Logger } from "../../types/node-context.js";
+import type { WebhookStore } from "../../types/webhook-store.js";
+import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
+import { createCatalogue } from "./catalogue.js";
+import { webhookDefaults } from "./defaults.js";
+import { dryRun } from "./dry-run.js";
+import { createHttpSender } from "./http-sender.js";
+import { describeEvents } from "./known-events.js";
+import { createOutbox } from "./outbox.js";
+import { createRecentEvents } from "./recent-events.js";
+import { type ChainChange, createRecorder, listenToHost } from "./recorder.js";
+import { createRegister } from "./register.js";
+import { createResolver, type Resolve } from "./resolve.js";
+import { createTargetGuard } from "./target-guard.js";
+import { type After, systemAfter } from "./timers.js";
+import { startUpkeep } from "./upkeep.js";
+import { createWorker } from "./worker.js";
+
+export interface WebhookEngineNeeds {
+  store: WebhookStore;
+  /** The host's emitter. */
+  events: HostEvents;
+  clock: Clock;
+  logger: Logger;
+  /** Whether the chain is told by `witness`; false where the host's events are all there is. */
+  keepsChain: boolean;
+  /** 0..1; default Math.random. */
+  random?: () => number;
+  /** Default: timers that keep no process alive. */
+  after?: After;
+  /** Default: the system's name servers. */
+  resolve?: Resolve;
+}
+
+/** The webhooks of one node: what clients do with them, and the engine that records and delivers. */
+export interface WebhookEngine extends Webhooks {
+  /** Listens to the host and begins to deliver. */
+  start(): void;
+  /** Records nothing more; lets what is under way end for `grace` milliseconds (default 2,000); all else waits in the store. */
+  stop(grace?: number): Promise<void>;
+  /** Records a block that is being committed or taken back; called within the write transaction that does it. */
+  witness(change: ChainChange): void;
+  /** Called after that transaction's commit: sends what was recorded. */
+  committed(): void;
+}
+
+const defaultGrace = 2_000;
+
+/** Opens nothing and listens to nothing before `start`. @throws PorticoError OPTION_INVALID */
+export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
+  const options = { ...webhookDefaults, ...given };
+  const { store, events, clock, logger, keepsChain, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
+  const guard = createTargetGuard(options.allowTargets);
+  const descriptions = describeEvents(options.events, keepsChain);
+  const names = descriptions.map(({ event }) => event);
+
+  const register = createRegister(store);
+  const recent = createRecentEvents(store, options.recentEvents);
+  const sender = createHttpSender(options, { guard, resolve });
+  const worker = createWorker(options, { store, register, sender, clock, after, random, logger });
+  const onWork = worker.wake;
+  const recorder = createRecorder({ store, register, recent, clock, logger, onWork }, { keepsChain });
+  const catalogue = createCatalogue({
+    store,
+    register,
+    clock,
+    rules: { guard, events: names },
+    rotationOverlap: options.rotationOverlap,
+    onChange: worker.refresh,
+  });
+
+  let leave: (() => void)[] = [];
+
+  return {
+    ...catalogue,
+    ...createOutbox({ store, clock, onWork }),
+    dryRun: (request) => dryRun(request, recent, names),
+    events: () => descriptions,
+    witness: recorder.witness,
+    committed: recorder.committed,
+    start: () => {
+      if (leave.length > 0) return;
+      leave = [listenToHost(events, names, recorder), startUpkeep(options, { store, recent, clock, after, logger })];
+      if (options.deliver) worker.start();
+    },
+    stop: async (grace = defaultGrace) => {
+      for (const end of leave.splice(0)) end();
+      await worker.stop(grace);
+      await sender.close();
+    },
+  };
+};

@@ -1,0 +1,36 @@
+import { numberText } from "./decimal.js";
+
+/** A JSON value in one text that is the same for all values that count as equal: object members in any order, a number and its decimal text alike. */
+export const canonical = (value: unknown): string => {
+  if (typeof value === "string") return `=${JSON.stringify(value)}`;
+  if (typeof value === "number" || typeof value === "bigint") return `="${numberText(value)}"`;
+  return typeof value === "object" && value !== null ? canonicalObject(value) : String(value);
+};
+
+const canonicalObject = (value: object): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  const members = Object.entries(value as Record<string, unknown>).filter(([, member]) => member !== undefined);
+  members.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
+};
+
+/** What a payload has at a path; `absent` when it has nothing there. */
+export const absent = Symbol("absent");
+
+const step = (from: unknown, name: string): unknown => {
+  if (typeof from !== "object" || from === null || !Object.hasOwn(from, name)) return absent;
+  if (Array.isArray(from) && !/^\d+$/.test(name)) return absent;
+  return (from as Record<string, unknown>)[name];
+};
+
+/** Reads own properties only. A property whose name is the whole key comes before a path. */
+export const valueAt = (payload: unknown, key: string, path: readonly string[]): unknown => {
+  const direct = step(payload, key);
+  if (direct !== absent || path.length === 1) return direct;
+  let value = payload;
+  for (const name of path) {
+    value = step(value, name);
+    if (value === absent) return absent;
+  }
+  return value;
+};

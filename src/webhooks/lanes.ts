@@ -1,0 +1,168 @@
+import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
+
+/**
+ * Who may send next. Deliveries wait in the store; here is only what of them is next: a few numbers for each webhook, however long
+ * its line is.
+ *
+ * - lane    the deliveries of one webhook
+ * - target  one URL with the lanes that lead to it: their first attempts go out in the order of their events
+ * - origin  one scheme, host and port, whose connections are limited
+ */
+export interface Lane {
+  readonly webhookId: number;
+  /** Deliveries under way. */
+  readonly taken: Set<number>;
+  /** The next first attempt; undefined for none, "unknown" where the store has to be asked. */
+  head: number | undefined | "unknown";
+  /** No retry is due before; the store is asked when it is reached. */
+  nextDue: number;
+  readonly target: Target;
+}
+
+export interface Target {
+  readonly url: string;
+  readonly origin: Origin;
+  readonly lanes: Map<number, Lane>;
+  /** First attempts under way. */
+  firsts: number;
+  /** Which kind was sent last: firsts and retries take turns. */
+  last: "first" | "retry";
+}
+
+export interface Origin {
+  readonly name: string;
+  /** Attempts under way. */
+  running: number;
+  /** True until an attempt ended soon: what is slow, or not known yet, must not take every place. */
+  slow: boolean;
+  /** Targets that wait for a place at this origin, in the order in which they came. */
+  readonly blocked: Set<Target>;
+}
+
+export interface Next {
+  lane: Lane;
+  id: number;
+  kind: "first" | "retry";
+}
+
+export interface LaneRules {
+  ordered: boolean;
+  concurrencyPerTarget: number;
+}
+
+export type NextRules = LaneRules & { now: number };
+
+const headOf = (lane: Lane, store: WebhookStore): number | undefined => {
+  if (lane.head === "unknown") {
+    const ids = store.deliveryIds(lane.webhookId, "pending", 0, lane.taken.size + 1);
+    lane.head = ids.find((id) => !lane.taken.has(id));
+  }
+  return lane.head;
+};
+
+/** The earliest first attempt of all the target's lanes. */
+const nextFirst = ({ lanes, firsts }: Target, store: WebhookStore, { ordered }: LaneRules): Next | undefined => {
+  if (ordered && firsts > 0) return undefined;
+  let next: Next | undefined;
+  for (const lane of lanes.values()) {
+    const id = headOf(lane, store);
+    if (id !== undefined && (next === undefined || id < next.id)) next = { lane, id, kind: "first" };
+  }
+  return next;
+};
+
+const dueRetry = (lane: Lane, store: WebhookStore, now: number): Next | undefined => {
+  if (lane.nextDue > now) return undefined;
+  const waiting = store.retries(lane.webhookId, lane.taken.size + 1).find(({ id }) => !lane.taken.has(id));
+  lane.nextDue = waiting?.dueAt ?? Infinity;
+  return waiting !== undefined && waiting.dueAt <= now ? { lane, id: waiting.id, kind: "retry" } : undefined;
+};
+
+const nextRetry = ({ lanes }: Target, store: WebhookStore, { now }: NextRules): Next | undefined => {
+  for (const lane of lanes.values()) {
+    const next = dueRetry(lane, store, now);
+    if (next !== undefined) return next;
+  }
+  return undefined;
+};
+
+/** What a target is to be sent next; undefined for nothing now. */
+export const nextOf = (target: Target, store: WebhookStore, rules: NextRules): Next | undefined => {
+  const first = (): Next | undefined => nextFirst(target, store, rules);
+  const retry = (): Next | undefined => nextRetry(target, store, rules);
+  return target.last === "first" ? (retry() ?? first()) : (first() ?? retry());
+};
+
+/** The lanes of all enabled webhooks, by webhook. */
+export interface Lanes {
+  find(webhookId: number): Lane | undefined;
+  targets(): Iterable<Target>;
+  /** Brings them in line with the register; what is under way stays under way. Returns the targets that changed. */
+  align(rows: readonly WebhookRow[]): Set<Target>;
+  /** The earliest time after this one at which a retry may be due. What was due before is in line already. */
+  nextDue(now: number): number;
+}
+
+export const createLanes = (): Lanes => {
+  const lanes = new Map<number, Lane>();
+  const targets = new Map<string, Target>();
+  const origins = new Map<string, Origin>();
+  /** Outlives the lane of a webhook that is disabled while deliveries of it are under way. */
+  const takenOf = new Map<number, Set<number>>();
+
+  const originOf = (url: string): Origin => {
+    const name = new URL(url).origin;
+    const origin = origins.get(name) ?? { name, running: 0, slow: true, blocked: new Set() };
+    origins.set(name, origin);
+    return origin;
+  };
+
+  const targetOf = (url: string): Target => {
+    const target = targets.get(url) ?? { url, origin: originOf(url), lanes: new Map(), firsts: 0, last: "retry" };
+    targets.set(url, target);
+    return target;
+  };
+
+  const leave = (lane: Lane): void => {
+    const { target } = lane;
+    target.lanes.delete(lane.webhookId);
+    if (target.lanes.size > 0) return;
+    targets.delete(target.url);
+    target.origin.blocked.delete(target);
+    if (![...targets.values()].some(({ origin }) => origin === target.origin)) origins.delete(target.origin.name);
+  };
+
+  const enter = (webhookId: number, url: string): Lane => {
+    const target = targetOf(url);
+    const taken = takenOf.get(webhookId) ?? new Set();
+    takenOf.set(webhookId, taken);
+    const lane: Lane = { webhookId, taken, head: "unknown", nextDue: 0, target };
+    target.lanes.set(webhookId, lane);
+    lanes.set(webhookId, lane);
+    return lane;
+  };
+
+  return {
+    find: (webhookId) => lanes.get(webhookId),
+    targets: () => targets.values(),
+    align: (rows) => {
+      const changed = new Set<Target>();
+      const enabled = new Map(rows.filter((row) => row.enabled).map((row) => [row.id, row.target]));
+      for (const lane of [...lanes.values()]) {
+        if (enabled.get(lane.webhookId) === lane.target.url) continue;
+        leave(lane);
+        lanes.delete(lane.webhookId);
+        if (lane.taken.size === 0) takenOf.delete(lane.webhookId);
+      }
+      for (const [webhookId, url] of enabled) {
+        if (!lanes.has(webhookId)) changed.add(enter(webhookId, url).target);
+      }
+      return changed;
+    },
+    nextDue: (now) => {
+      let next = Infinity;
+      for (const { nextDue } of lanes.values()) if (nextDue > now) next = Math.min(next, nextDue);
+      return next;
+    },
+  };
+};

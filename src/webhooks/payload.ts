@@ -1,0 +1,51 @@
+import type { Block, Transaction } from "../../types/chain.js";
+
+interface BigNumberLike {
+  _isBigNumber: true;
+  toFixed(): string;
+}
+
+/** bignumber.js, whose own JSON form falls into exponents. */
+const isBigNumber = (value: unknown): value is BigNumberLike =>
+  typeof value === "object" && value !== null && (value as Partial<BigNumberLike>)._isBigNumber === true;
+
+const plain = (original: unknown, value: unknown): unknown => {
+  if (isBigNumber(original)) return original.toFixed();
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  if (value instanceof Map) return Object.fromEntries(value as Map<string, unknown>);
+  if (value instanceof Set) return [...value];
+  return value;
+};
+
+/** A replacer that leaves out what would lead back to where it came from. */
+const withoutCycles = () => {
+  const ancestors: unknown[] = [];
+  return function replace(this: unknown, key: string, value: unknown): unknown {
+    const holder = this as Record<string, unknown>;
+    const replaced = plain(holder[key], value);
+    if (typeof replaced !== "object" || replaced === null) return replaced;
+    while (ancestors.length > 0 && ancestors.at(-1) !== holder) ancestors.pop();
+    if (ancestors.includes(replaced)) return undefined;
+    ancestors.push(replaced);
+    return replaced;
+  };
+};
+
+/**
+ * What a host emits, as JSON text: amounts of any kind as decimal strings, errors by name and message, `null` for nothing at all.
+ * Never throws, whatever the payload is.
+ */
+export const payloadJson = (payload: unknown): string => {
+  try {
+    return (JSON.stringify(payload, withoutCycles())) ?? "null";
+  } catch (error) {
+    return JSON.stringify({ unreadable: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+/** A committed block as hosts emit it: the header. */
+export const blockPayload = (block: Block): string => payloadJson(block);
+
+/** A committed transaction as hosts emit it: the wire form, and its place in the chain. */
+export const transactionPayload = (transaction: Transaction): string => payloadJson({ ...transaction, senderId: undefined });

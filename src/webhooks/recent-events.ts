@@ -1,0 +1,51 @@
+import type { RecentEvent, WebhookStore } from "../../types/webhook-store.js";
+
+interface Waiting {
+  at: number;
+  json(): string;
+}
+
+/** Largest payload that is kept, in characters. */
+const largestKept = 65_536;
+
+/**
+ * Keeps the last payloads of every event for dry runs, whether or not a webhook listens to it. They are written now and then, and so
+ * may be lost when the process ends: nothing is promised of them.
+ */
+export interface RecentEvents {
+  note(event: string, waiting: Waiting): void;
+  /** Writes what was noted. Within a transaction of the store, or without. */
+  flush(): void;
+  last(event: string, limit: number): RecentEvent[];
+}
+
+export const createRecentEvents = (store: WebhookStore, keep: number): RecentEvents => {
+  const noted = new Map<string, Waiting[]>();
+
+  const flush = (): void => {
+    if (noted.size === 0) return;
+    store.transaction(() => {
+      for (const [event, waiting] of noted) {
+        for (const { at, json } of waiting.slice(-keep)) {
+          const text = json();
+          if (text.length <= largestKept) store.remember(event, { at, json: text }, keep);
+        }
+      }
+    });
+    noted.clear();
+  };
+
+  return {
+    note: (event, waiting) => {
+      if (keep === 0) return;
+      const list = noted.get(event);
+      if (list === undefined) noted.set(event, [waiting]);
+      else if (list.push(waiting) >= 2 * keep) list.splice(0, keep);
+    },
+    flush,
+    last: (event, limit) => {
+      flush();
+      return store.recent(event, limit);
+    },
+  };
+};

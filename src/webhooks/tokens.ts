@@ -1,0 +1,92 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "../../types/node-context.js";
+import { PorticoError } from "../errors.js";
+import { createToken } from "./signature.js";
+
+/** Says whether an `Authorization` header (`<token>` or `Bearer <token>`) carries one of the tokens. */
+export type Authorize = (header: string | undefined) => boolean;
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+const tokenOf = (header: string): string => /^bearer +(.*)$/i.exec(header)?.[1] ?? header;
+
+/** Every comparison takes the same time, and every token is compared, whichever is right. */
+export const createAuthorize = (tokens: readonly string[]): Authorize => {
+  const known = tokens.map(digest);
+  return (header) => {
+    const given = digest(tokenOf((header ?? "").trim()));
+    return known.reduce((found, token) => timingSafeEqual(token, given) || found, false);
+  };
+};
+
+export interface TokenOptions {
+  /** Tokens set by the operator. */
+  tokens: readonly string[];
+  /** Folder of the generated one. */
+  dataDir: string;
+}
+
+/** Name of the file, below the data folder, in which a generated token is kept. */
+export const tokenFile = "webhook-token";
+
+const ownerOnly = 0o600;
+const shortestToken = 8;
+
+const hasCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code;
+
+const readToken = async (path: string, logger: Logger): Promise<string | undefined> => {
+  try {
+    const { mode } = await stat(path);
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      await chmod(path, ownerOnly);
+      logger.warn(`${path} was readable by others; it is now its owner's alone`);
+    }
+    return (await readFile(path, "utf8")).trim();
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+};
+
+/** The file appears with its mode and its content at once. Of two processes that try, one makes it; false for the other. */
+const writeToken = async (path: string, token: string): Promise<boolean> => {
+  const draft = `${path}.${process.pid}`;
+  await rm(draft, { force: true });
+  await writeFile(draft, `${token}\n`, { flag: "wx", mode: ownerOnly, flush: true });
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+};
+
+const generatedToken = async (dataDir: string, logger: Logger): Promise<string> => {
+  const path = join(dataDir, tokenFile);
+  await mkdir(dataDir, { recursive: true });
+  const token = createToken();
+  if ((await readToken(path, logger)) === undefined && (await writeToken(path, token))) {
+    logger.info(`webhooks: a token was generated, it is kept in ${path}`);
+    return token;
+  }
+  const kept = (await readToken(path, logger)) ?? "";
+  if (kept.length < shortestToken) throw new PorticoError("OPTION_INVALID", `${path} holds no token: remove it and another one is generated`);
+  logger.info(`webhooks: the token is kept in ${path}`);
+  return kept;
+};
+
+/**
+ * The check of a node's tokens: those that are configured, else the one that was generated at the first start.
+ * @throws PorticoError OPTION_INVALID for a token that is too short, or a token file that holds none
+ */
+export const openAuthorize = async ({ tokens, dataDir }: TokenOptions, logger: Logger): Promise<Authorize> => {
+  if (tokens.some((token) => token.length < shortestToken || token.trim() !== token)) {
+    throw new PorticoError("OPTION_INVALID", `webhooks.tokens: a token has at least ${shortestToken} characters, none of them a space at an end`);
+  }
+  return createAuthorize(tokens.length > 0 ? tokens : [await generatedToken(dataDir, logger)]);
+};

@@ -1,0 +1,48 @@
+import type { Clock, Logger } from "../../types/node-context.js";
+import type { WebhookStore } from "../../types/webhook-store.js";
+import type { RecentEvents } from "./recent-events.js";
+import type { After } from "./timers.js";
+
+export interface UpkeepOptions {
+  deliveredRetention: number;
+  deadRetention: number;
+}
+
+export interface UpkeepNeeds {
+  store: WebhookStore;
+  recent: RecentEvents;
+  clock: Clock;
+  after: After;
+  logger: Logger;
+}
+
+/** Milliseconds between two rounds: with nothing left to take out, and with more of it. */
+const interval = { idle: 1_000, busy: 20 };
+/** Deliveries taken out in one round: a few milliseconds of writing. */
+const batchSize = 500;
+
+/** Keeps the store small in the background: takes out what retention gives up, writes recent payloads. Returns what ends it. */
+export const startUpkeep = ({ deliveredRetention, deadRetention }: UpkeepOptions, { store, recent, clock, after, logger }: UpkeepNeeds): (() => void) => {
+  const tidy = (): number => {
+    try {
+      recent.flush();
+      const now = clock.now();
+      return store.trim({ delivered: now - deliveredRetention, dead: now - deadRetention }, batchSize);
+    } catch (error) {
+      logger.error(`webhooks: the store cannot be tidied: ${error instanceof Error ? error.message : String(error)}`);
+      return 0;
+    }
+  };
+  const round = (): void => {
+    cancel = after(tidy() < batchSize ? interval.idle : interval.busy, round);
+  };
+  let cancel = after(interval.idle, round);
+  return () => {
+    cancel();
+    try {
+      recent.flush();
+    } catch {
+      // Lost, as recent payloads may be.
+    }
+  };
+};

@@ -1,0 +1,289 @@
+import type { Clock, Logger } from "../../types/node-context.js";
+import type { WebhookStore } from "../../types/webhook-store.js";
+import type { Outgoing, Sender } from "./http-sender.js";
+import { createLanes, type Next, nextOf, type Origin, type Target } from "./lanes.js";
+import { outgoingOf } from "./outgoing.js";
+import type { Register } from "./register.js";
+import { attemptOf, type Ended, logDisabled, logSettled, settleAll, type SettleRules } from "./settle.js";
+import type { After } from "./timers.js";
+
+export interface WorkerOptions extends SettleRules {
+  concurrency: number;
+  concurrencyPerTarget: number;
+  ordered: boolean;
+}
+
+export interface WorkerNeeds {
+  store: WebhookStore;
+  register: Register;
+  sender: Sender;
+  clock: Clock;
+  after: After;
+  random: () => number;
+  logger: Logger;
+}
+
+/** Makes the attempts: the one place from which anything is sent. What waits, waits in the store. */
+export interface Worker {
+  start(): void;
+  /** Webhooks that got something to deliver. */
+  wake(webhookIds: Iterable<number>): void;
+  /** The register changed, or work of another process may be waiting. */
+  refresh(): void;
+  /** Sends nothing more, gives what is under way `grace` milliseconds, then lets go of it: it is sent again at the next start. */
+  stop(grace: number): Promise<void>;
+}
+
+interface Running extends Next {
+  target: Target;
+  origin: Origin;
+  /** Whether it took one of the places of slow targets. */
+  slow: boolean;
+  /** When it began. */
+  at: number;
+}
+
+/** Milliseconds between two looks at what other processes and time may have brought. */
+const lookInterval = 1_000;
+/** An attempt that took longer than this (milliseconds) was slow. */
+const slowFrom = 1_000;
+
+export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker => {
+  const { store, register, sender, clock, after, logger } = needs;
+  const lanes = createLanes();
+  /** Targets that may have something to send: first come, first served, those that are slow in a line of their own. */
+  const waiting = { fast: new Set<Target>(), slow: new Set<Target>() };
+  const running = { all: new Set<Promise<void>>(), slow: 0 };
+  /** Slow targets together leave half of the places to the others. */
+  const slowPlaces = Math.max(1, Math.floor(options.concurrency / 2));
+  const abort = new AbortController();
+  let ended: { ended: Ended; running: Running }[] = [];
+  let state: "idle" | "running" | "stopped" = "idle";
+  const seen = { register: -1, work: -1 };
+  let timer: { at: number; cancel(): void } | undefined;
+  let flushing: NodeJS.Immediate | undefined;
+  let pumping: NodeJS.Immediate | undefined;
+  let turn = 0;
+
+  const enqueue = (target: Target): void => {
+    if (target.lanes.size > 0) (target.origin.slow ? waiting.slow : waiting.fast).add(target);
+  };
+
+  /** The two lines take turns. */
+  const linesNow = (): Set<Target>[] => {
+    if (running.slow >= slowPlaces) return [waiting.fast];
+    return turn++ % 2 === 0 ? [waiting.fast, waiting.slow] : [waiting.slow, waiting.fast];
+  };
+
+  const takeTarget = (): Target | undefined => {
+    for (const line of linesNow()) {
+      for (const target of line) {
+        line.delete(target);
+        return target;
+      }
+    }
+    return undefined;
+  };
+
+  const startNext = (target: Target): void => {
+    const { origin } = target;
+    if (origin.running >= options.concurrencyPerTarget) {
+      origin.blocked.add(target);
+      return;
+    }
+    const next = nextOf(target, store, { ...options, now: clock.now() });
+    if (next === undefined) {
+      unblock(origin);
+      return;
+    }
+    const { webhookId } = next.lane;
+    const at = clock.now();
+    const outgoing = outgoingOf(store, register.find(webhookId), next.id, at);
+    // Gone, or changed a moment ago: the lanes are brought in line before anything else is sent there.
+    if (outgoing === undefined) {
+      alignRegister();
+      return;
+    }
+    launch({ ...next, target, origin, slow: origin.slow, at }, outgoing);
+    enqueue(target);
+  };
+
+  /** Lets the first that waits for a place at an origin come again. */
+  const unblock = ({ blocked }: Origin): void => {
+    for (const target of blocked) {
+      blocked.delete(target);
+      enqueue(target);
+      return;
+    }
+  };
+
+  const pump = (): void => {
+    while (state === "running" && running.all.size < options.concurrency) {
+      const target = takeTarget();
+      if (target === undefined) return;
+      startNext(target);
+    }
+  };
+
+  /** Soon, but not in the stack of whoever brought the work: that may be the host's own. */
+  const pumpSoon = (): void => {
+    pumping ??= setImmediate(() => {
+      pumping = undefined;
+      safely(pump);
+    });
+  };
+
+  const launch = (one: Running, outgoing: Outgoing): void => {
+    const { lane, target, origin, id, kind } = one;
+    lane.taken.add(id);
+    if (kind === "first") {
+      lane.head = "unknown";
+      target.firsts++;
+    }
+    target.last = kind;
+    origin.running++;
+    if (one.slow) running.slow++;
+    const work = attempt(one, outgoing).finally(() => running.all.delete(work));
+    running.all.add(work);
+  };
+
+  const attempt = async (one: Running, outgoing: Outgoing): Promise<void> => {
+    const { at, id } = one;
+    const { webhookId } = one.lane;
+    const begun = performance.now();
+    const answer = await sender.send(outgoing, abort.signal);
+    const duration = performance.now() - begun;
+    one.origin.slow = duration > slowFrom;
+    if (abort.signal.aborted) return;
+    ended.push({ ended: { webhookId, id, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter }, running: one });
+    flushSoon();
+  };
+
+  const letGo = ({ lane, target, origin, id, kind, slow }: Running): void => {
+    lane.taken.delete(id);
+    lane.head = "unknown";
+    if (kind === "first") target.firsts--;
+    origin.running--;
+    if (slow) running.slow--;
+    // Who waited for the place comes before who just had it.
+    unblock(origin);
+    enqueue(target);
+    const moved = lanes.find(lane.webhookId);
+    if (moved !== undefined && moved.target !== target) enqueue(moved.target);
+  };
+
+  /** Writes what ended since the last turn. Where that fails, nothing is let go of, and it is tried again at the next look. */
+  const flush = (): void => {
+    if (ended.length === 0) return;
+    const batch = ended;
+    const settled = settleAll(batch.map((one) => one.ended), clock.now(), options, needs);
+    ended = [];
+    for (const one of settled) {
+      logSettled(one, logger);
+      if (one.row.dueAt !== null) expectRetry(one.row.webhookId, one.row.dueAt);
+      if (one.disabled !== undefined) logDisabled(one.disabled, logger);
+    }
+    for (const one of batch) letGo(one.running);
+    alignRegister();
+    pump();
+  };
+
+  const flushSoon = (): void => {
+    flushing ??= setImmediate(() => {
+      flushing = undefined;
+      safely(flush);
+    });
+  };
+
+  const expectRetry = (webhookId: number, dueAt: number): void => {
+    const lane = lanes.find(webhookId);
+    if (lane === undefined) return;
+    lane.nextDue = Math.min(lane.nextDue, dueAt);
+    lookAt(dueAt);
+  };
+
+  const alignRegister = (): void => {
+    const revision = register.revision();
+    if (revision === seen.register) return;
+    seen.register = revision;
+    for (const target of lanes.align(register.all())) enqueue(target);
+  };
+
+  /** Work of another process: any lane may have some. */
+  const noticeWork = (): void => {
+    const revision = store.workRevision();
+    if (revision === seen.work) return;
+    seen.work = revision;
+    for (const target of lanes.targets()) {
+      for (const lane of target.lanes.values()) Object.assign(lane, { head: "unknown", nextDue: 0 });
+      enqueue(target);
+    }
+  };
+
+  const enqueueDue = (now: number): void => {
+    for (const target of lanes.targets()) {
+      for (const lane of target.lanes.values()) {
+        if (lane.nextDue <= now) enqueue(target);
+      }
+    }
+  };
+
+  /** Nothing that fails here may reach the host: the store is asked again at the next look. */
+  const safely = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      logger.error(`webhooks: the store fails: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+
+  const look = (): void => {
+    timer = undefined;
+    if (state !== "running") return;
+    safely(() => {
+      flush();
+      alignRegister();
+      noticeWork();
+      enqueueDue(clock.now());
+      pump();
+    });
+    const now = clock.now();
+    lookAt(Math.min(lanes.nextDue(now), now + lookInterval));
+  };
+
+  /** Looks at that time, unless it does so before. */
+  const lookAt = (at: number): void => {
+    if (state !== "running" || (timer !== undefined && timer.at <= at)) return;
+    timer?.cancel();
+    timer = { at, cancel: after(Math.max(0, at - clock.now()), look) };
+  };
+
+  return {
+    start: () => {
+      state = "running";
+      look();
+    },
+    wake: (webhookIds) => {
+      if (state !== "running") return;
+      for (const id of webhookIds) {
+        const lane = lanes.find(id);
+        if (lane === undefined) continue;
+        lane.head = "unknown";
+        lane.nextDue = Math.min(lane.nextDue, clock.now());
+        enqueue(lane.target);
+      }
+      pumpSoon();
+    },
+    refresh: look,
+    stop: async (grace) => {
+      state = "stopped";
+      timer?.cancel();
+      const cancel = after(grace, () => abort.abort());
+      while (running.all.size > 0) await Promise.all(running.all);
+      cancel();
+      clearImmediate(flushing);
+      clearImmediate(pumping);
+      safely(flush);
+    },
+  };
+};

@@ -1,0 +1,30 @@
+import type { Clock } from "../../types/node-context.js";
+import type { After } from "../../src/webhooks/timers.js";
+
+/** A clock that stands still until it is told to go on, and the timers that hang on it. */
+export interface ManualClock extends Clock {
+  after: After;
+  /** Goes on at one stroke, as for a machine that slept, and calls the timers that have become due. */
+  advance(milliseconds: number): void;
+}
+
+export const createManualClock = (start = Date.UTC(2024, 0, 1)): ManualClock => {
+  let now = start;
+  let timers: { at: number; callback: () => void }[] = [];
+  return {
+    now: () => now,
+    after: (milliseconds, callback) => {
+      const timer = { at: now + milliseconds, callback };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((one) => one !== timer);
+      };
+    },
+    advance: (milliseconds) => {
+      now += milliseconds;
+      const due = timers.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
+      timers = timers.filter(({ at }) => at > now);
+      for (const { callback } of due) callback();
+    },
+  };
+};

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Received {
+  path: string;
+  headers: IncomingHttpHeaders;
+  /** The body as it came. */
+  body: string;
+  /** The body's members. */
+  json: { timestamp: number; data: unknown; event: string };
+}
+
+/** A real server that takes deliveries. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** What it answers; default 200. */
+  answer: (request: Received, response: ServerResponse) => void;
+  /** Resolves when it has received so many in all. */
+  until(count: number): Promise<Received[]>;
+  close(): Promise<void>;
+}
+
+export const readBody = async (request: AsyncIterable<Buffer>): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+/** Listens on a free port of 127.0.0.1. */
+export const listenLocally = async (listener: RequestListener): Promise<{ server: Server; url: string }> => {
+  const server = createServer(listener);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+};
+
+export const closeServer = async (server: Server): Promise<void> => {
+  server.closeAllConnections();
+  server.close();
+  await once(server, "close");
+};
+
+export const createReceiver = async (): Promise<Receiver> => {
+  const received: Received[] = [];
+  let waiting: { count: number; resolve: () => void }[] = [];
+  const { server, url } = await listenLocally((request, response) => {
+    void readBody(request).then((body) => {
+      const one = { path: request.url ?? "", headers: request.headers, body, json: JSON.parse(body) as Received["json"] };
+      received.push(one);
+      receiver.answer(one, response);
+      for (const { count, resolve } of waiting) if (received.length >= count) resolve();
+      waiting = waiting.filter(({ count }) => received.length < count);
+    });
+  });
+  const receiver: Receiver = {
+    url,
+    received,
+    answer: (_request, response) => response.end(),
+    until: async (count) => {
+      if (received.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
+      return received;
+    },
+    close: () => closeServer(server),
+  };
+  return receiver;
+};

@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EventEmitter } from "eventemitter3";
+import type { Logger } from "../../types/node-context.js";
+import type { Delivery, DeliveryState, WebhookOptions } from "../../types/webhooks.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
+import { createManualClock, type ManualClock } from "./manual-clock.js";
+
+/** An engine on a real store in a temporary folder, with a clock of its own. */
+export interface Stage {
+  readonly events: EventEmitter;
+  readonly clock: ManualClock;
+  readonly lines: string[];
+  readonly engine: WebhookEngine;
+  readonly environment: WebhookEnvironment;
+  readonly dataDir: string;
+  /** Resolves when a delivery is in a state. */
+  reaches(webhookId: number, deliveryId: number, state: DeliveryState): Promise<Delivery>;
+  /** Resolves when so many attempts of a delivery are written down. */
+  attempted(webhookId: number, deliveryId: number, count: number): Promise<Delivery>;
+  /** Resolves when so many deliveries of a webhook are in a state. */
+  count(webhookId: number, state: DeliveryState, count: number): Promise<void>;
+  /** Stops the engine, and opens another one on the same store. */
+  restart(options?: WebhookOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type StageNeeds = Partial<Pick<WebhookEngineNeeds, "keepsChain" | "random" | "resolve">>;
+
+export const createLogger = (lines: string[]): Logger => {
+  const to = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+  return { debug: to("debug"), info: to("info"), warn: to("warn"), error: to("error") };
+};
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Looks again every turn: what it waits for comes from a real socket, and the test's own time limit ends the wait. */
+export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    await turn();
+  }
+};
+
+export const localTargets = ["127.0.0.0/8", "::1"];
+
+export const createStage = async (options: WebhookOptions = {}, needs: StageNeeds = {}): Promise<Stage> => {
+  const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-"));
+  const lines: string[] = [];
+  const clock = createManualClock();
+  const events = new EventEmitter();
+  const create = (environment: WebhookEnvironment, changed: WebhookOptions): WebhookEngine => {
+    const engine = createWebhookEngine(
+      { allowTargets: localTargets, jitter: 0, ...options, ...changed },
+      { store: environment.store, events, clock, after: clock.after, logger: createLogger(lines), keepsChain: false, random: () => 0.5, ...needs },
+    );
+    engine.start();
+    return engine;
+  };
+  let environment = openWebhookStore(dataDir);
+  let engine = create(environment, {});
+  return {
+    events,
+    clock,
+    lines,
+    dataDir,
+    get engine() {
+      return engine;
+    },
+    get environment() {
+      return environment;
+    },
+    reaches: (webhookId, deliveryId, state) =>
+      eventually(() => {
+        const delivery = engine.delivery(webhookId, deliveryId);
+        return delivery.state === state ? delivery : undefined;
+      }),
+    attempted: (webhookId, deliveryId, count) =>
+      eventually(() => {
+        const delivery = engine.delivery(webhookId, deliveryId);
+        return delivery.attemptCount >= count ? delivery : undefined;
+      }),
+    count: async (webhookId, state, count) => {
+      await eventually(() => (engine.deliveries(webhookId, state, { offset: 0, limit: 1 }).total >= count ? true : undefined));
+    },
+    restart: async (changed = {}) => {
+      await engine.stop(0);
+      await environment.close();
+      environment = openWebhookStore(dataDir);
+      engine = create(environment, changed);
+    },
+    close: async () => {
+      await engine.stop(0);
+      await environment.close();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+};
