@@ -29,6 +29,8 @@ export interface StoreNeeds {
   rules: ChainRules;
   /** Called inside the write transaction of each change: what it writes is committed with the block, or not at all. */
   within?(change: StoreChange): void;
+  /** Called once the write transaction that `within` was called in is committed. */
+  committed?(): void;
 }
 
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
@@ -52,7 +54,7 @@ export interface Store extends ChainAdapter {
 const completeKey = textKey("complete");
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN */
-export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds): Store => {
+export const createStore = (options: StoreOptions, { rules, within, committed }: StoreNeeds): Store => {
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { readOnly: options.readOnly ?? false });
   const writer = createWriter(environment, rules, options);
   const readTip = (): Tip | undefined => readState(createReading(environment))?.tip;
@@ -84,6 +86,7 @@ export const createStore = (options: StoreOptions, { rules, within }: StoreNeeds
       throw error;
     }
     ownTip = readTip();
+    committed?.();
   };
 
   return {
