@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import { createApiState, requireSupport } from "../../src/api/state.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { PorticoError } from "../../src/errors.js";
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import { loadChain } from "../data/read.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+
+const { network, blocks } = loadChain("core3-testnet-a");
+const needs = { rules: createChainRules(network), host: {}, supports: { rounds: true, locks: false }, clock: { now: () => 0 } };
+
+const genesisSnapshot = async (): Promise<ChainSnapshot> => {
+  const adapter = createMemoryAdapter(network);
+  for (const block of blocks.slice(0, 1)) adapter.apply(block);
+  const snapshot = await adapter.snapshot();
+  if (snapshot === undefined) throw new Error("no snapshot");
+  return snapshot;
+};
+
+describe("the state that a request is answered from", () => {
+  it("carries the tip of its snapshot", async () => {
+    const snapshot = await genesisSnapshot();
+    expect(createApiState(snapshot, needs).tip).to.equal(snapshot.tip);
+  });
+
+  it("lets its snapshot go", async () => {
+    let released = 0;
+    createApiState({ ...(await genesisSnapshot()), release: () => void (released += 1) }, needs).release?.();
+    expect(released).to.equal(1);
+  });
+
+  it("has no tip without a snapshot, and refuses to be asked of the chain", () => {
+    const state = createApiState(undefined, needs);
+    expect(state).to.not.have.property("tip");
+    expect(() => state.chain).to.throw(PorticoError, "not ready");
+    expect(() => state.release?.()).to.not.throw();
+  });
+
+  it("refuses what the adapter says it cannot answer, and only that", () => {
+    const state = createApiState(undefined, needs);
+    expect(() => requireSupport("locks", state)).to.throw(PorticoError).with.property("code", "NOT_SUPPORTED");
+    expect(() => requireSupport("rounds", state)).to.not.throw();
+    expect(() => requireSupport("feeStatistics", state)).to.not.throw();
+  });
+});
