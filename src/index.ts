@@ -7,3 +7,4 @@ export type * from "../types/chain-adapter.js";
 export type * from "../types/events.js";
 export type * from "../types/node-context.js";
 export type * from "../types/transaction-type.js";
+export type * from "../types/webhooks.js";

@@ -1,5 +1,7 @@
 import type { PorticoOptions } from "../types/node-context.js";
+import type { WebhookOptions } from "../types/webhooks.js";
 import { PorticoError } from "./errors.js";
+import { webhookDefaults } from "./webhooks/defaults.js";
 
 /** All options, filled in. */
 export type Options = { [Name in keyof Required<PorticoOptions>]: Filled<NonNullable<PorticoOptions[Name]>> };
@@ -30,6 +32,13 @@ const oneOf =
 
 const texts: Check = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
+
+const wholes: Check = (value) =>
+  Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && (item as number) >= 0) ? undefined : "must be a list of whole numbers";
+
+const part: Check = (value) => (typeof value === "number" && value >= 0 && value <= 1 ? undefined : "must be a number from 0 to 1");
+
+const yesOrNo: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 
 const offOr =
   (members: Record<string, Check>): Check =>
@@ -86,6 +95,29 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Op
   cacheSize: { default: 67_108_864, unit: "bytes", meaning: "Replies kept in memory until the tip moves.", check: wholeFrom(0) },
   stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: wholeFrom(0) },
   undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted.", check: wholeFrom(1) },
+  webhooks: {
+    default: webhookDefaults,
+    unit: "milliseconds, unless said otherwise",
+    meaning: "The webhook engine; `false` switches it off.",
+    check: offOr({
+      tokens: texts,
+      allowTargets: texts,
+      events: texts,
+      schedule: wholes,
+      jitter: part,
+      concurrency: wholeFrom(1),
+      concurrencyPerTarget: wholeFrom(1),
+      ordered: yesOrNo,
+      timeout: wholeFrom(1),
+      responseLimit: wholeFrom(0),
+      disableAfter: wholeFrom(1),
+      rotationOverlap: wholeFrom(0),
+      deliveredRetention: wholeFrom(0),
+      deadRetention: wholeFrom(0),
+      recentEvents: wholeFrom(0),
+      deliver: yesOrNo,
+    } satisfies Record<keyof WebhookOptions, Check>),
+  },
 });
 
 const optionNames = Object.keys(optionTable) as (keyof Options)[];

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChainAdapter } from "../types/chain-adapter.js";
+import type { WebhookStore } from "../types/webhook-store.js";
 import type { ApiPlugin, Clock, Health, Logger, NodeContext } from "../types/node-context.js";
 import { createApiState } from "./api/state.js";
 import { v2Routes } from "./api/v2/index.js";
@@ -9,8 +10,12 @@ import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
 import { type Options, readOptions } from "./options.js";
-import { createLmdbChain, type LmdbChain } from "./store/lmdb-chain.js";
+import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
+import type { StoreChange } from "./store/store.js";
+import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { version } from "./version.js";
+import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
+import { type Authorize, openAuthorize } from "./webhooks/tokens.js";
 
 /** A chain that a host keeps: it has no tip of its own to follow, and is asked as it is. */
 type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "settled" | "problem">>;
@@ -20,7 +25,7 @@ const systemClock: Clock = { now: () => Date.now() };
 const silence = (): void => undefined;
 const consoleLogger: Logger = {
   debug: silence,
-  info: silence,
+  info: (message) => console.info(message),
   warn: (message) => console.warn(message),
   error: (message) => console.error(message),
 };
@@ -42,7 +47,8 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   const logger = context.logger ?? consoleLogger;
   const clock = context.clock ?? systemClock;
   const rules = createChainRules(context.network, context.transactionTypes);
-  const chain: Chain = context.chain ?? createDefaultChain(context, { options, rules, logger, clock });
+  const webhooks = createWebhooks(context, { options, logger, clock });
+  const chain: Chain = context.chain ?? createDefaultChain(context, { options, rules, logger, clock, companion: webhooks });
 
   type Phase = "stopped" | "starting" | "started" | "stopping";
   let phase: Phase = "stopped";
@@ -58,10 +64,11 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
 
   const edge = createEdge(options, {
     routes: v2Routes,
-    openState: async () => createApiState(await chain.snapshot(), { rules, host: context, supports: chain.supports ?? {}, clock }),
+    openState: async () => createApiState(await chain.snapshot(), { rules, host: context, supports: chain.supports ?? {}, clock, webhooks: webhooks.engine() }),
     tipId: chain.tipId,
     health,
     isStopping: () => phase === "stopping",
+    authorize: webhooks.authorize,
     logger,
     info: { title: "Portico", version, description: `The public interface of a node of the network ${context.network.network.name}.` },
   });
@@ -72,11 +79,13 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
       phase = "starting";
       stopping = undefined;
       try {
+        await webhooks.prepare();
         await chain.start?.();
         // Unless it was told to stop meanwhile.
         if ((phase as Phase) === "starting") phase = "started";
       } catch (error) {
         await chain.stop?.();
+        await webhooks.closing();
         phase = "stopped";
         starting = undefined;
         throw error;
@@ -94,6 +103,7 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
       server?.closeAllConnections();
       server = undefined;
       await chain.stop?.();
+      await webhooks.closing();
       phase = "stopped";
       starting = undefined;
     })();
@@ -103,6 +113,9 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   return {
     router: edge.router,
     chain,
+    get webhooks() {
+      return webhooks.engine();
+    },
     health,
     callback: edge.callback,
     mount: edge.mount,
@@ -124,13 +137,59 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   };
 };
 
+interface Shared {
+  options: Readonly<Options>;
+  logger: Logger;
+  clock: Clock;
+}
+
 /** The LMDB store in `dataDir`, kept at the host's tip. */
 const createDefaultChain = (
   { dataDir, events, blocks, onProgress }: NodeContext,
-  { options, rules, logger, clock }: { options: Readonly<Options>; rules: ChainRules; logger: Logger; clock: Clock },
+  { options, ...needs }: Shared & { rules: ChainRules; companion: StoreCompanion },
 ): LmdbChain => {
   if (dataDir === undefined) {
     throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");
   }
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { rules, events, source: blocks, logger, clock, onProgress });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, events, source: blocks, onProgress });
+};
+
+/**
+ * The webhook engine, made when its store is open: that of the chain, where Portico keeps the chain, else one of its own in
+ * `dataDir`. A host's own chain without a `dataDir` has no webhooks.
+ */
+const createWebhooks = ({ chain, dataDir, events }: NodeContext, { options, logger, clock }: Shared) => {
+  const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, dataDir };
+  let engine: WebhookEngine | undefined;
+  let own: WebhookEnvironment | undefined;
+  let authorize: Authorize | undefined;
+
+  const opened = (store: WebhookStore): void => {
+    if (settings === undefined) return;
+    engine = createWebhookEngine(settings, { store, events, clock, logger, keepsChain: chain === undefined });
+    engine.start();
+  };
+
+  return {
+    engine: () => engine,
+    authorize: (header: string | undefined) => authorize?.(header) ?? false,
+    /** Before the chain is started. */
+    prepare: async () => {
+      if (settings === undefined) return;
+      authorize = await openAuthorize(settings, logger);
+      if (chain === undefined) return;
+      own = openWebhookStore(settings.dataDir);
+      opened(own.store);
+    },
+    opened,
+    witness: (change: StoreChange) => engine?.witness(change),
+    committed: () => engine?.committed(),
+    closing: async () => {
+      const ending = engine;
+      engine = undefined;
+      await ending?.stop();
+      await own?.close();
+      own = undefined;
+    },
+  };
 };

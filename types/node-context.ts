@@ -4,6 +4,7 @@ import type Koa from "koa";
 import type { Peer } from "./chain.js";
 import type { ChainAdapter, MaybePromise } from "./chain-adapter.js";
 import type { BlockData, BlockSource, HostEvents, IndexingProgress, TransactionData } from "./events.js";
+import type { WebhookOptions, Webhooks } from "./webhooks.js";
 import type { TransactionType } from "./transaction-type.js";
 
 /** One change of the network's constants; what it does not name stays as the milestones below it set it. */
@@ -124,6 +125,8 @@ export interface PorticoOptions {
   stopTimeout?: number;
   /** Blocks that can be reverted at the most: so many undo records are kept. */
   undoBlocks?: number;
+  /** The webhook engine; false switches it off. */
+  webhooks?: false | WebhookOptions;
 }
 
 /** All that `createApiPlugin` takes. */
@@ -132,7 +135,7 @@ export interface NodeContext {
   events: HostEvents;
   /** Not given: the LMDB store in `dataDir`, fed by genesis, `blocks` and `events`. */
   chain?: ChainAdapter;
-  /** Folder of the LMDB store; made when it is missing. */
+  /** Folder of the LMDB store and of the webhooks; made when it is missing. */
   dataDir?: string;
   blocks?: BlockSource;
   peers?: PeerSource;
@@ -143,7 +146,7 @@ export interface NodeContext {
   transactionTypes?: TransactionType[];
   /** Told while blocks are indexed from the source, about once a second. */
   onProgress?: (progress: IndexingProgress) => void;
-  /** Default: errors and warnings to the console. */
+  /** Default: the console, without debug. */
   logger?: Logger;
   clock?: Clock;
   options?: PorticoOptions;
@@ -165,6 +168,8 @@ export interface ApiPlugin {
   readonly router: Router;
   /** How this plugin reads the chain: the host's adapter, or the LMDB store. */
   readonly chain: ChainAdapter;
+  /** The webhooks, between `start` and `stop`; undefined meanwhile, and where they are switched off or have no `dataDir`. */
+  readonly webhooks: Webhooks | undefined;
   health(): Health;
   /** A listener for `http.createServer`, or for a framework that takes one. */
   callback(): RequestListener;

@@ -1,6 +1,7 @@
 import type { Tip } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
 import type { Clock, NodeContext } from "../../types/node-context.js";
+import type { Webhooks } from "../../types/webhooks.js";
 import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
 import type { Scope } from "../http/route.js";
@@ -13,6 +14,8 @@ export interface ApiNeeds {
   rules: ChainRules;
   host: ApiHost;
   supports: NonNullable<ChainAdapter["supports"]>;
+  /** Undefined where the host has switched them off, or gives no folder to keep them in. */
+  webhooks: Webhooks | undefined;
   clock: Clock;
 }
 

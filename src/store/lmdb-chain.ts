@@ -1,17 +1,31 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { BlockSource, HostEvents, IndexingProgress } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
+import type { WebhookStore } from "../../types/webhook-store.js";
 import type { ChainRules } from "../chain/rules.js";
 import { createFollower, type Follower } from "./follower.js";
-import { createStore, type Store, type StoreNeeds, type StoreOptions } from "./store.js";
+import { createStore, type Store, type StoreChange, type StoreOptions } from "./store.js";
+import { createWebhookStore } from "./webhooks/webhook-store.js";
 
-export interface LmdbChainNeeds extends Pick<StoreNeeds, "within"> {
+/** Who is told of what happens to the store, and keeps rows of its own in it. */
+export interface StoreCompanion {
+  /** The store is open, and nothing is written to it yet. */
+  opened(webhooks: WebhookStore): void;
+  /** Called inside the write transaction of each change, but for those by which the store is first built. */
+  witness(change: StoreChange): void;
+  committed(): void;
+  /** Nothing is written any more; the store is about to close. */
+  closing(): Promise<void>;
+}
+
+export interface LmdbChainNeeds {
   rules: ChainRules;
   events: HostEvents;
   source: BlockSource | undefined;
   logger: Logger;
   clock: Clock;
   onProgress: ((progress: IndexingProgress) => void) | undefined;
+  companion: StoreCompanion;
 }
 
 /** The default ChainAdapter: the LMDB store, open between `start` and `stop`, kept at the host's tip meanwhile. */
@@ -27,22 +41,31 @@ export interface LmdbChain extends ChainAdapter {
   problem(): string | undefined;
 }
 
-export const createLmdbChain = (options: StoreOptions, needs: LmdbChainNeeds): LmdbChain => {
+export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: LmdbChainNeeds): LmdbChain => {
   let open: { store: Store; follower: Follower } | undefined;
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
     start: async () => {
       if (open !== undefined) return;
-      const store = createStore(options, needs);
+      const store = createStore(options, {
+        rules: needs.rules,
+        within: (change) => {
+          if (isReady()) companion.witness(change);
+        },
+        committed: companion.committed,
+      });
       const follower = createFollower({ ...needs, store });
       open = { store, follower };
+      companion.opened(createWebhookStore(store.environment.root));
       await follower.start();
     },
     stop: async () => {
       const closing = open;
       open = undefined;
-      await closing?.follower.stop();
-      await closing?.store.stop();
+      if (closing === undefined) return;
+      await closing.follower.stop();
+      await companion.closing();
+      await closing.store.stop();
     },
     snapshot: () => (isReady() ? open?.store.snapshot() : undefined),
     tipId: () => (isReady() ? open?.store.tip()?.id : undefined),

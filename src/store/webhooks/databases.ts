@@ -2,12 +2,15 @@ import { type Database, type RootDatabase, TransactionFlags } from "lmdb";
 import type { DeliveryRow, Message, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 
+/** An open LMDB environment, whatever else is kept in it. */
+export type EnvironmentRoot = Pick<RootDatabase<never, never>, "openDB" | "transactionSync">;
+
 /**
  * The registry of what lies where: databases by name, and their keys. Keys are lists in lmdb's ordered binary form, which sort
  * member by member. Nobody else names a database or makes a key.
  */
 export interface WebhookDatabases {
-  root: RootDatabase<unknown, never>;
+  root: EnvironmentRoot;
   /** Webhook id -> webhook. */
   register: Database<WebhookRow, number>;
   /** Message number -> message. */
@@ -69,7 +72,7 @@ export const webhookDatabaseCount = Object.keys(names).length;
 /** Records stand alone, and whole numbers may have any size. */
 const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
 
-export const openWebhookDatabases = (root: RootDatabase<never, never>): WebhookDatabases => {
+export const openWebhookDatabases = (root: EnvironmentRoot): WebhookDatabases => {
   const opened = Object.entries(names).map(([room, name]) => [room, root.openDB({ name, ...encoding } as never)]);
   return { root, ...Object.fromEntries(opened) } as WebhookDatabases;
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { PorticoError } from "../../errors.js";
-import { beyondAll, counters, openWebhookDatabases, schemaVersion, type WebhookDatabases, writeFlags } from "./databases.js";
+import { beyondAll, counters, type EnvironmentRoot, openWebhookDatabases, schemaVersion, type WebhookDatabases, writeFlags } from "./databases.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
@@ -36,7 +36,7 @@ const openInstance = (db: WebhookDatabases): string => {
  * that environment is open is committed or undone with it. `maxDbs` has to leave room for `webhookDatabaseCount` databases.
  * @throws PorticoError STORE_FOREIGN
  */
-export const createWebhookStore = (root: RootDatabase<never, never>): WebhookStore => {
+export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
   const db = openWebhookDatabases(root);
   const instance = openInstance(db);
   const reader = createOutboxReader(db);
