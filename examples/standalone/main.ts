@@ -1,11 +1,12 @@
 import { messageOf, HostError } from "./host-error.js";
-import { type Host, startHost } from "./host.js";
+import type { Host } from "./host.js";
 import { createLogger, writeToTerminal } from "./logger.js";
 import { helpText, type HostOptions, readHostOptions } from "./options.js";
 import { createProgressReport } from "./progress-report.js";
-import { welcome } from "./welcome.js";
 
 const run = async (options: HostOptions): Promise<number> => {
+  // Only now: whoever asks for help, or mistypes, need not wait for a node's worth of modules.
+  const [{ startHost }, { welcome }] = await Promise.all([import("./host.js"), import("./welcome.js")]);
   const logger = createLogger(options.logLevel, writeToTerminal);
   const report = createProgressReport(logger);
   const stopSignal = new Promise<"stop">((resolve) => {

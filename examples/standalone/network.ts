@@ -5,9 +5,7 @@ import { presetNames, presetNetwork } from "./crypto.js";
 import { createLocalNetwork } from "./genesis.js";
 import { HostError } from "./host-error.js";
 import { readJson } from "./json-file.js";
-
-/** Names that `--network` knows besides folders. */
-export const networkNames = ["local", ...presetNames] as const;
+import { networkNames } from "./options.js";
 
 const isPreset = (name: string): name is (typeof presetNames)[number] => presetNames.some((preset) => preset === name);
 

@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
 import { messageOf, UsageError } from "./host-error.js";
-import { networkNames } from "./network.js";
 
 /** What the command line says, every value in its own type. */
 export interface HostOptions {
@@ -16,6 +15,9 @@ export interface HostOptions {
   secrets?: string;
   logLevel: LogLevel;
 }
+
+/** Names that `--network` knows besides folders. */
+export const networkNames = ["local", "testnet", "devnet", "mainnet"] as const;
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
