@@ -139,9 +139,10 @@ export const openChainFile = async (path: string): Promise<ChainFile> => {
     }
     const blocks: BlockData[] = [];
     for (let bytes = 0; blocks.length < limit && bytes < batchBytes; ) {
-      // What precedes a broken line is good: it is handed out, and the next call meets the line.
+      // What precedes a broken line is good: it is handed out, and the next call meets the line. A single block is not
+      // handed out so: whoever follows a chain asks from the block it has on, and would take that answer for the end.
       const step = await readNext().catch((error: unknown) => {
-        if (blocks.length === 0) throw error;
+        if (blocks.length < 2) throw error;
         return undefined;
       });
       if (step === undefined) break;

@@ -1,0 +1,309 @@
+import { once } from "node:events";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { BlockData, IndexingProgress } from "../../types/events.js";
+import { createCast } from "../../examples/standalone/cast.js";
+import { createCrypto, idOf, transactionData } from "../../examples/standalone/crypto.js";
+import { createLocalNetwork, localSeed, token } from "../../examples/standalone/genesis.js";
+import { type Host, startHost } from "../../examples/standalone/host.js";
+import { HostError } from "../../examples/standalone/host-error.js";
+import type { HostOptions } from "../../examples/standalone/options.js";
+import { chainFile, loadChain } from "../data/read.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { localBlocks } from "./local-chain.js";
+
+const everything = { filter: {}, offset: 0, limit: Number.MAX_SAFE_INTEGER };
+
+describe("the standalone host", function () {
+  this.timeout(60_000);
+
+  let folder: string;
+  let hosts: Host[];
+  let lines: string[];
+  let progress: IndexingProgress[];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "portico-host-"));
+    hosts = [];
+    lines = [];
+    progress = [];
+  });
+  afterEach(async () => {
+    for (const host of hosts) await host.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = async (options: Partial<HostOptions> = {}): Promise<Host> => {
+    const say = (line: string): void => void lines.push(line);
+    const host = await startHost(
+      { network: "local", host: "127.0.0.1", port: 0, dataDir: join(folder, "data"), forge: false, logLevel: "info", ...options },
+      { logger: { debug: () => undefined, info: say, warn: say, error: say }, clock: { now: () => Date.now() }, onProgress: (told) => progress.push(told) },
+    );
+    hosts.push(host);
+    return host;
+  };
+  const refusal = async (options: Partial<HostOptions>): Promise<string> => {
+    try {
+      await start(options);
+    } catch (error) {
+      if (error instanceof HostError) return error.message;
+      throw error;
+    }
+    throw new Error("it started");
+  };
+  const write = (name: string, content: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const toLines = (blocks: BlockData[]): string => blocks.map((block) => `${JSON.stringify(block)}\n`).join("");
+  const get = async (host: Host, path: string): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${host.url}${path}`);
+    expect(response.status, path).to.equal(200);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const untilHeight = (host: Host, height: number): Promise<void> =>
+    new Promise((resolve) => {
+      host.events.on("block.applied", (block) => {
+        if ((block as BlockData).height >= height) resolve();
+      });
+    });
+  const tipOf = async (host: Host) => {
+    const snapshot = await host.plugin.chain.snapshot();
+    const tip = snapshot?.tip;
+    snapshot?.release?.();
+    return tip;
+  };
+
+  const writeNetwork = (network: object): string => {
+    const path = join(folder, "fork");
+    mkdirSync(path);
+    for (const [name, content] of Object.entries(network)) writeFileSync(join(path, `${name}.json`), JSON.stringify(content));
+    return path;
+  };
+
+  describe("that imports", () => {
+    it("serves a fork's chain to the end of the file, and nothing beyond", async () => {
+      const { network, blocks } = loadChain("core3-custom-c");
+      const host = await start({ network: writeNetwork(network), import: write("c.ndjson", toLines(blocks.slice(0, 150))) });
+      expect(host.height).to.equal(150);
+      expect(host.isForging).to.equal(false);
+      const { data } = (await get(host, "/blocks?limit=1")) as { data: { id: string; height: number }[] };
+      expect(data).to.have.length(1);
+      expect(data[0]).to.include({ id: blocks[149]?.id, height: 150 });
+      expect(await get(host, "/peers")).to.have.property("data").that.deep.equals([]);
+      const last = progress.at(-1);
+      expect(last).to.deep.include({ tip: { id: blocks[149]?.id, height: 150, timestamp: blocks[149]?.timestamp }, target: 150, secondsLeft: 0 });
+      expect(last?.blocksPerSecond).to.be.above(0);
+    });
+
+    it("goes on where it stopped, without the file too", async () => {
+      const all = await localBlocks();
+      const first = await start({ import: write("part.ndjson", toLines(all.slice(0, 25))) });
+      expect(first.height).to.equal(25);
+      await first.stop();
+      const second = await start({ import: write("whole.ndjson", toLines(all)) });
+      expect(second.height).to.equal(60);
+      await second.stop();
+      expect((await start()).height).to.equal(60);
+    });
+
+    it("names the line that is broken, keeps what precedes it, and goes on when it is mended", async () => {
+      const all = await localBlocks();
+      const text = toLines(all);
+      const path = write("chain.ndjson", text.split("\n").map((line, index) => (index === 39 ? `${line.slice(0, 100)}}` : line)).join("\n"));
+      expect(await refusal({ import: path })).to.match(/^\/.*chain\.ndjson, line 40: the line is not valid JSON \(.+\)\.$/);
+      const kept = await start();
+      expect(await tipOf(kept)).to.include({ height: 39, id: all[38]?.id });
+      await kept.stop();
+      writeFileSync(path, text);
+      expect((await start({ import: path })).height).to.equal(60);
+    });
+
+    it("names the line of a block that does not chain", async () => {
+      const all = (await localBlocks()).map((block) => (block.height === 12 ? { ...block, previousBlock: "1" } : block));
+      expect(await refusal({ import: write("chain.ndjson", toLines(all)) })).to.match(/^\/.*chain\.ndjson, line 12: block 12 does not follow the one before it: /);
+    });
+
+    it("names the line of a block that Portico refuses", async () => {
+      const all = (await localBlocks()).map((block) => (block.height === 12 ? { ...block, totalFee: "1.5" } : block));
+      expect(await refusal({ import: write("chain.ndjson", toLines(all)) })).to.match(/^\/.*chain\.ndjson, line 12: block 12: totalFee: "1\.5" is not a whole number\.$/);
+    });
+
+    it("says so when a longer file breaks after an earlier import", async () => {
+      const all = await localBlocks();
+      await (await start({ import: write("a.ndjson", toLines(all.slice(0, 10))) })).stop();
+      expect(await refusal({ import: write("b.ndjson", `${toLines(all.slice(0, 15))}x\n${toLines(all.slice(16))}`) })).to.match(/b\.ndjson, line 16: the line is not valid JSON/);
+      expect((await start()).height).to.equal(15);
+    });
+
+    it("refuses the chain of another network", async () => {
+      expect(await refusal({ import: write("c.ndjson", chainFile("core3-testnet-a")) })).to.match(
+        /c\.ndjson, line 1: the chain begins with block 17184958558311101492; genesis of local is 7191607032646384712\.$/,
+      );
+      expect(existsSync(join(folder, "data", "chain.mdb"))).to.equal(false);
+    });
+
+    it("forges on from there", async () => {
+      const all = await localBlocks();
+      const host = await start({ import: write("chain.ndjson", toLines(all)), forge: true, forgeInterval: 1 });
+      await untilHeight(host, 75);
+      await host.stop();
+      const again = await start();
+      expect(again.height).to.be.at.least(75);
+      const { data } = (await get(again, "/blocks/61")) as { data: { previous: string } };
+      expect(data.previous).to.equal(all[59]?.id);
+    });
+  });
+
+  describe("that forges", () => {
+    it("serves exactly the state that its blocks make", async () => {
+      const host = await start({ forge: true, forgeInterval: 1 });
+      await untilHeight(host, 110);
+      await host.stop();
+      const adapter = createMemoryAdapter(host.network);
+      adapter.apply(host.network.genesisBlock);
+      for (const line of readFileSync(join(folder, "data", "forged.ndjson"), "utf8").trimEnd().split("\n")) adapter.apply(JSON.parse(line) as BlockData);
+
+      const again = await start();
+      const [ours, plain] = await Promise.all([again.plugin.chain.snapshot(), adapter.snapshot()]);
+      if (ours === undefined || plain === undefined) throw new Error("no state");
+      expect(ours.tip).to.deep.equal(plain.tip);
+      const byAddress = { ...everything, order: { field: "address" as const, direction: "asc" as const } };
+      expect(await ours.wallets(byAddress)).to.deep.equal(await plain.wallets(byAddress));
+      expect(await ours.delegates(byAddress)).to.deep.equal(await plain.delegates(byAddress));
+      ours.release?.();
+    });
+
+    it("forges what is sent to it", async () => {
+      const host = await start({ forge: true, forgeInterval: 5 });
+      const crypto = createCrypto(host.network);
+      const { treasury, person } = createCast(localSeed, crypto);
+      await untilHeight(host, 3);
+      const recipientId = person(999).address;
+      let id = "";
+      // The host's own newcomers are paid from the same wallet: the nonce may be taken before this one arrives.
+      for (let tries = 0; tries < 20 && id === ""; tries++) {
+        const { data } = (await get(host, `/wallets/${treasury.address}`)) as { data: { nonce?: string } };
+        const snapshot = await host.plugin.chain.snapshot();
+        const nonce = (await snapshot?.wallet(treasury.address))?.nonce ?? BigInt(data.nonce ?? 0);
+        snapshot?.release?.();
+        const sent = crypto.sign({ type: 0, nonce: nonce + 1n, fee: 10_000_000n, amount: 7n * token, recipientId, vendorField: "by hand" }, { senderPublicKey: treasury.keys.publicKey, keys: treasury.keys }, 3);
+        const response = await fetch(`${host.url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ transactions: [transactionData(sent)] }) });
+        const body = (await response.json()) as { data: { accept: string[] } };
+        if (body.data.accept.includes(idOf(sent))) id = idOf(sent);
+      }
+      const tip = (await tipOf(host))?.height ?? 0;
+      await untilHeight(host, tip + 3);
+      await host.plugin.settled();
+      const { data } = (await get(host, `/transactions/${id}`)) as { data: { recipient: string; vendorField: string; confirmations: number } };
+      expect(data).to.include({ recipient: recipientId, vendorField: "by hand" });
+      expect(data.confirmations).to.be.above(0);
+      expect(((await get(host, `/wallets/${recipientId}`)) as { data: { balance: number } }).data.balance).to.equal(700_000_000);
+    });
+
+    it("forges on a fork with the secrets it is given, in its own slots alone", async () => {
+      const network = createLocalNetwork();
+      const cast = createCast(localSeed, createCrypto(network));
+      const mine = [3, 14, 15, 35].map((number) => cast.delegate(number));
+      const secrets = write("delegates.json", JSON.stringify({ secrets: [...mine.map(({ passphrase }) => passphrase), "nobody at all"], bip38: "" }));
+      const host = await start({ network: writeNetwork(network), secrets, forge: true, forgeInterval: 1 });
+      await untilHeight(host, 20);
+      await host.stop();
+      const again = await start({ network: join(folder, "fork") });
+      const { data } = (await get(again, "/blocks?limit=15")) as { data: { generator: { username: string }; transactions: number }[] };
+      expect(new Set(data.map(({ generator }) => generator.username))).to.be.an("set").that.is.not.empty;
+      for (const { generator, transactions } of data) {
+        expect(mine.map(({ username }) => username)).to.include(generator.username);
+        expect(transactions).to.equal(0);
+      }
+      expect(lines.filter((line) => line.startsWith("One of the secrets belongs to no delegate: "))).to.have.length(1);
+    });
+
+    it("does not forge on another network without secrets", async () => {
+      const host = await start({ network: "testnet", forge: true });
+      expect(host.isForging).to.equal(false);
+      expect(host.height).to.equal(1);
+    });
+
+    it("catches up from its log with blocks that the store had not written", async () => {
+      const dataDir = join(folder, "data");
+      const first = await start({ forge: true, forgeInterval: 1 });
+      await untilHeight(first, 10);
+      await first.stop();
+      copyFileSync(join(dataDir, "chain.mdb"), join(folder, "early.mdb"));
+      const second = await start({ forge: true, forgeInterval: 1 });
+      await untilHeight(second, second.height + 10);
+      await second.stop();
+      const third = await start();
+      const { height } = third;
+      await third.stop();
+      copyFileSync(join(folder, "early.mdb"), join(dataDir, "chain.mdb"));
+      expect((await start()).height).to.equal(height);
+    });
+
+    it("keeps a log aside that has fallen behind the store", async () => {
+      const dataDir = join(folder, "data");
+      const log = join(dataDir, "forged.ndjson");
+      const first = await start({ forge: true, forgeInterval: 1 });
+      await untilHeight(first, 10);
+      await first.stop();
+      truncateSync(log, readFileSync(log, "utf8").indexOf("\n", 4_000) + 1);
+      const second = await start({ forge: true, forgeInterval: 1 });
+      await untilHeight(second, second.height + 3);
+      await second.stop();
+      expect(readdirSync(dataDir).filter((name) => name.startsWith("forged."))).to.have.length(2);
+      expect((await start()).height).to.be.at.least(second.height + 3);
+    });
+  });
+
+  describe("that cannot start", () => {
+    it("says that the port is in use", async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      expect(await refusal({ port })).to.equal(`Port ${port} on 127.0.0.1 is in use: stop what uses it, or choose another --port.`);
+      server.close();
+    });
+
+    it("says that the address is none of this machine's", async () => {
+      expect(await refusal({ host: "192.0.2.1" })).to.equal("--host 192.0.2.1 is no address of this machine.");
+    });
+
+    it("says that the folder cannot be written", async () => {
+      const path = write("file", "");
+      expect(await refusal({ dataDir: path })).to.match(/^The data folder \/.*file cannot be written: EEXIST: .+\.$/);
+      expect(await refusal({ dataDir: join(path, "below") })).to.match(/^The data folder \/.*below cannot be written: ENOTDIR: .+\.$/);
+    });
+
+    it("says that the store is another network's, and leaves it as it was", async () => {
+      await (await start()).stop();
+      expect(await refusal({ network: "testnet" })).to.match(/chain\.mdb belongs to the network 9dfe[0-9a-f]+, not to d9ac[0-9a-f]+; choose another --data-dir\.$/);
+      expect((await start()).height).to.equal(1);
+    });
+
+    it("says that the store is damaged", async () => {
+      mkdirSync(join(folder, "data"));
+      writeFileSync(join(folder, "data", "chain.mdb"), "no such thing".repeat(1_000));
+      expect(await refusal({})).to.match(/^The store in \/.*data is of no use: \/.*chain\.mdb cannot be opened: .+\.$/);
+    });
+
+    it("says that a fork's milestones are of no use", async () => {
+      const path = writeNetwork({ ...createLocalNetwork(), milestones: [{ height: 1, reward: 0 }] });
+      expect(await refusal({ network: path })).to.match(/^The network \/.*fork cannot be served: network\.milestones: .+\.$/);
+    });
+
+    for (const [name, content, message] of [
+      ["no JSON", "{", /delegates\.json is not valid JSON: .+\.$/],
+      ["no list", '{"secrets": "x"}', /delegates\.json must have a member "secrets", a list of passphrases\.$/],
+      ["none", '{"secrets": [], "bip38": "6PYV"}', /delegates\.json names no secrets; a bip38 key is of no use to this host\.$/],
+    ] as const) {
+      it(`says what is wrong with the secrets: ${name}`, async () => {
+        expect(await refusal({ network: "testnet", forge: true, secrets: write("delegates.json", content) })).to.match(message);
+      });
+    }
+  });
+});

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect } from "chai";
+import type { BlockData } from "../../types/events.js";
+import { helpText } from "../../examples/standalone/options.js";
+
+const root = new URL("../../", import.meta.url);
+const start = (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } }).scripts.start;
+
+/** What `npm start -- ...` runs, as a process of its own. */
+describe("npm start", function () {
+  this.timeout(120_000);
+
+  let folder: string;
+  let processes: ChildProcess[];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "portico-main-"));
+    processes = [];
+  });
+  afterEach(async () => {
+    for (const child of processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = (...args: string[]) => {
+    const [command, ...rest] = start.split(" ") as [string, ...string[]];
+    const child = spawn(command, [...rest, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    processes.push(child);
+    const lines: string[] = [];
+    const waiting: { pattern: RegExp; found: (line: string) => void }[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface(stream).on("line", (line) => {
+        lines.push(line);
+        for (const { pattern, found } of waiting) if (pattern.test(line)) found(line);
+      });
+    }
+    const ended = once(child, "close").then(([code]) => code as number | null);
+    return {
+      lines,
+      ended,
+      kill: (signal: NodeJS.Signals) => child.kill(signal),
+      /** The first line that matches, from the beginning of the output on. */
+      line: (pattern: RegExp): Promise<string> =>
+        new Promise((found, fail) => {
+          const known = lines.find((line) => pattern.test(line));
+          if (known !== undefined) found(known);
+          waiting.push({ pattern, found });
+          void ended.then((code) => fail(new Error(`it ended with ${String(code)} before: ${lines.join("\n")}`)));
+        }),
+    };
+  };
+  const node = (...args: string[]) => run("--data-dir", join(folder, "data"), "--port", "0", ...args);
+  const urlIn = (line: string): string => /http:\S+/.exec(line)?.[0] ?? "";
+  const heightIn = (line: string): number => Number(/^block (\d+)/.exec(line)?.[1]);
+
+  it("serves, says where, forges, and ends cleanly on Ctrl-C; the next start goes on", async () => {
+    const first = node("--forge-interval", "20");
+    const url = urlIn(await first.line(/^Portico serves the network local at /));
+    expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
+    await first.line(/^block 8 {2}\d+ {2}by \w+ {2}\d+ transactions? {2}\d+ ms$/);
+    const reply = (await (await fetch(`${url}/node/status`)).json()) as { data: { now: number; synced: boolean } };
+    expect(reply.data.synced).to.equal(true);
+    expect(reply.data.now).to.be.at.least(7);
+    // Every URL that it tells a person to try.
+    for (const line of first.lines.filter((text) => text.startsWith("  http"))) expect((await fetch(line.trim())).status, line).to.equal(200);
+    first.kill("SIGINT");
+    expect(await first.ended).to.equal(0);
+    const last = heightIn(first.lines.filter((line) => line.startsWith("block ")).at(-1) ?? "");
+
+    const second = node("--forge-interval", "20");
+    expect(await second.line(/^ {2}height /)).to.equal(`  height    ${last}`);
+    expect(heightIn(await second.line(/^block /))).to.equal(last + 1);
+    second.kill("SIGTERM");
+    expect(await second.ended).to.equal(0);
+  });
+
+  it("loses no block that it told of when it is killed", async () => {
+    let told = 1;
+    for (const blocks of [5, 3, 7]) {
+      const killed = node("--forge-interval", "1");
+      const height = Number((await killed.line(/^ {2}height /)).slice(12));
+      expect(height).to.be.at.least(told);
+      await killed.line(new RegExp(`^block ${height + blocks} `));
+      killed.kill("SIGKILL");
+      expect(await killed.ended).to.equal(null);
+      told = heightIn(killed.lines.filter((line) => line.startsWith("block ")).at(-1) ?? "");
+    }
+    const after = node("--no-forge");
+    const url = urlIn(await after.line(/^Portico serves/));
+    const forged = readFileSync(join(folder, "data", "forged.ndjson"), "utf8").split("\n").filter((line) => line.endsWith("}"));
+    const last = JSON.parse(forged.at(-1) ?? "") as BlockData;
+    expect(last.height).to.be.at.least(told);
+    const { data } = (await (await fetch(`${url}/blocks?limit=100`)).json()) as { data: { id: string; height: number }[] };
+    expect(data.map(({ id }) => id).reverse().slice(1)).to.deep.equal(forged.map((line) => (JSON.parse(line) as BlockData).id));
+    after.kill("SIGINT");
+    expect(await after.ended).to.equal(0);
+  });
+
+  it("prints its help", async () => {
+    const help = run("--help");
+    expect(await help.ended).to.equal(0);
+    expect(help.lines.join("\n")).to.equal(helpText());
+  });
+
+  it("answers a mistyped option with one sentence and code 2", async () => {
+    const mistyped = run("--prot", "1");
+    expect(await mistyped.ended).to.equal(2);
+    expect(mistyped.lines).to.have.length(1);
+    expect(mistyped.lines[0]).to.match(/^There is no option --prot; there are .+\.$/);
+  });
+
+  it("answers trouble with one sentence and code 1", async () => {
+    const import_ = node("--import", join(folder, "missing.ndjson"));
+    expect(await import_.ended).to.equal(1);
+    expect(import_.lines).to.deep.equal([`${join(folder, "missing.ndjson")} cannot be read: there is no such file.`]);
+  });
+});
