@@ -25,6 +25,8 @@ export interface HostNeeds {
   logger: Logger;
   clock: Clock;
   onProgress?: (progress: IndexingProgress) => void;
+  /** Aborted: the start is given up; the chain is kept as far as it was read. */
+  signal?: AbortSignal;
 }
 
 /** A running node. */
@@ -120,8 +122,11 @@ const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logge
   return height;
 };
 
-/** @throws HostError with one sentence for a person; what was opened is closed again. */
-export const startHost = async (options: HostOptions, { logger, clock, onProgress }: HostNeeds): Promise<Host> => {
+/**
+ * Undefined when the signal ended it first.
+ * @throws HostError with one sentence for a person; what was opened is closed again.
+ */
+export const startHost = async (options: HostOptions, { logger, clock, onProgress, signal }: HostNeeds): Promise<Host | undefined> => {
   const closing = createClosing();
   let fail: (error: HostError) => void = () => undefined;
   const failed = new Promise<HostError>((resolve) => (fail = resolve));
@@ -148,8 +153,10 @@ export const startHost = async (options: HostOptions, { logger, clock, onProgres
 
     const listening = plugin.listen(options.port, options.host);
     closing.add(plugin.stop);
+    signal?.addEventListener("abort", () => void plugin.stop(), { once: true });
     const server = await Promise.race([listening, failed]);
     if (server instanceof HostError) throw server;
+    if (signal?.aborted === true) return await closing.closeAll().then(() => undefined);
     const { port } = server.address() as AddressInfo;
     node.ports = { "@arkecosystem/core-api": port };
     const height = await Promise.race([joinLogAndStore(plugin, { source, logger, ...files }), failed]);

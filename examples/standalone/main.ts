@@ -1,5 +1,4 @@
 import { messageOf, HostError } from "./host-error.js";
-import type { Host } from "./host.js";
 import { createLogger, writeToTerminal } from "./logger.js";
 import { helpText, type HostOptions, readHostOptions } from "./options.js";
 import { createProgressReport } from "./progress-report.js";
@@ -9,22 +8,17 @@ const run = async (options: HostOptions): Promise<number> => {
   const [{ startHost }, { welcome }] = await Promise.all([import("./host.js"), import("./welcome.js")]);
   const logger = createLogger(options.logLevel, writeToTerminal);
   const report = createProgressReport(logger);
-  const stopSignal = new Promise<"stop">((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve("stop"));
-  });
-  const starting = startHost(options, { logger, clock: { now: () => Date.now() }, onProgress: report });
-  const started = await Promise.race([starting, stopSignal]);
-  if (started === "stop") return await stop(await starting);
-  logger.info(welcome(started, options));
-  const ended = await Promise.race([started.failed, stopSignal]);
-  if (ended !== "stop") logger.error(ended.message);
-  const code = await stop(started);
-  return ended === "stop" ? code : ended.exitCode;
-};
+  const ending = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
+  const ended = new Promise<undefined>((resolve) => ending.signal.addEventListener("abort", () => resolve(undefined)));
 
-const stop = async (host: Host): Promise<number> => {
+  const host = await startHost(options, { logger, clock: { now: () => Date.now() }, onProgress: report, signal: ending.signal });
+  if (host === undefined) return 0;
+  logger.info(welcome(host, options));
+  const failure = await Promise.race([host.failed, ended]);
+  if (failure !== undefined) logger.error(failure.message);
   await host.stop();
-  return 0;
+  return failure?.exitCode ?? 0;
 };
 
 const main = async (): Promise<number> => {

@@ -36,12 +36,12 @@ describe("the standalone host", function () {
     rmSync(folder, { recursive: true });
   });
 
+  const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, dataDir: join(folder, "data"), forge: false, logLevel: "info" });
+  const say = (line: string): void => void lines.push(line);
+  const logger = { debug: () => undefined, info: say, warn: say, error: say };
   const start = async (options: Partial<HostOptions> = {}): Promise<Host> => {
-    const say = (line: string): void => void lines.push(line);
-    const host = await startHost(
-      { network: "local", host: "127.0.0.1", port: 0, dataDir: join(folder, "data"), forge: false, logLevel: "info", ...options },
-      { logger: { debug: () => undefined, info: say, warn: say, error: say }, clock: { now: () => Date.now() }, onProgress: (told) => progress.push(told) },
-    );
+    const host = await startHost({ ...defaults(), ...options }, { logger, clock: { now: () => Date.now() }, onProgress: (told) => progress.push(told) });
+    if (host === undefined) throw new Error("the start was given up");
     hosts.push(host);
     return host;
   };
@@ -109,6 +109,24 @@ describe("the standalone host", function () {
       expect(second.height).to.equal(60);
       await second.stop();
       expect((await start()).height).to.equal(60);
+    });
+
+    it("is given up in the middle, and goes on at the next start", async () => {
+      const path = write("chain.ndjson", toLines(await localBlocks()));
+      const ending = new AbortController();
+      let now = 0;
+      const given = await startHost(
+        { ...defaults(), import: path },
+        // Seconds pass with every look at the clock, so that progress is told after the first few blocks.
+        { logger, clock: { now: () => (now += 1_000) }, onProgress: (told) => (progress.push(told), ending.abort()), signal: ending.signal },
+      );
+      expect(given).to.equal(undefined);
+      const reached = progress.at(-1)?.tip.height ?? 0;
+      expect(reached).to.be.within(2, 59);
+      const kept = await startHost({ ...defaults(), import: path }, { logger, clock: { now: () => (now += 1_000) }, onProgress: (told) => progress.push(told) });
+      if (kept !== undefined) hosts.push(kept);
+      expect(kept?.height).to.equal(60);
+      expect(progress[1]?.tip.height).to.be.above(reached);
     });
 
     it("names the line that is broken, keeps what precedes it, and goes on when it is mended", async () => {
