@@ -12,7 +12,7 @@ export interface FullBlock {
 const broken = (what: string): PorticoError => new PorticoError("BLOCK_INVALID", what);
 
 /** What a host hands in has its type's members, or so it says. */
-type Untrusted<T> = { [K in keyof T]?: unknown };
+export type Untrusted<T> = { [K in keyof T]?: unknown };
 
 const amount = (value: unknown, name: string): bigint => {
   if (value === undefined || value === null) throw broken(`${name} is missing`);
@@ -24,7 +24,8 @@ const amount = (value: unknown, name: string): bigint => {
 };
 
 const text = (value: unknown, name: string): string => {
-  if (typeof value !== "string" || value === "") throw broken(`${name} is missing`);
+  if (value === undefined || value === null || value === "") throw broken(`${name} is missing`);
+  if (typeof value !== "string") throw broken(`${name} is not a text`);
   return value;
 };
 
@@ -63,11 +64,48 @@ export const parseBlockHeader = (data: Untrusted<BlockData> | null | undefined):
   };
 };
 
-const optional = <K extends string, V>(name: K, value: V | null | undefined): { [P in K]?: V } =>
-  value === undefined || value === null ? {} : ({ [name]: value } as { [P in K]?: V });
+type Optional<Name extends string, Value> = { [Key in Name]?: Value };
+
+/** undefined, null and "" all say that there is none. */
+const isMissing = (value: unknown): boolean => value === undefined || value === null || value === "";
+
+/** A member that may be missing. What is there has to pass. */
+const optional = <Name extends string, Value>(
+  name: Name,
+  value: unknown,
+  read: (value: unknown, name: string) => Value,
+  at: string,
+): Optional<Name, Value> =>
+  isMissing(value) ? {} : ({ [name]: read(value, `${at}: ${name}`) } as Optional<Name, Value>);
+
+const record = (value: unknown, name: string): Record<string, unknown> => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw broken(`${name} is not an object`);
+  return value as Record<string, unknown>;
+};
+
+const texts = (value: unknown, name: string): string[] => {
+  if (!Array.isArray(value)) throw broken(`${name} is not a list`);
+  return value.map((item: unknown, index) => text(item, `${name}[${index}]`));
+};
 
 /** Genesis blocks carry `asset: {}` where there is none. */
-const isEmpty = (asset: object | null | undefined): boolean => Object.keys(asset ?? {}).length === 0;
+const isEmpty = (asset: unknown): boolean => typeof asset === "object" && asset !== null && Object.keys(asset).length === 0;
+
+interface PaymentData {
+  amount: unknown;
+}
+
+const isPayment = (item: unknown): item is PaymentData => typeof item === "object" && item !== null && "amount" in item;
+
+/** Hosts hold the amounts of payments in forms of their own; within, an asset has them as decimal text. */
+const asset = (value: unknown, name: string): Record<string, unknown> => {
+  const given = record(value, name);
+  if (!Array.isArray(given.payments)) return given;
+  const payments = given.payments.map((item: unknown, index): unknown =>
+    isPayment(item) ? { ...item, amount: String(amount(item.amount, `${name}.payments[${index}].amount`)) } : item,
+  );
+  return { ...given, payments };
+};
 
 const voteType = 3;
 
@@ -75,32 +113,37 @@ const voteType = 3;
 export type UnconfirmedTransaction = Omit<Transaction, "timestamp" | "blockId" | "blockHeight" | "sequence"> & { timestamp?: number };
 
 /** Reads a transaction as hosts and files carry it; `at` names it in errors. @throws PorticoError BLOCK_INVALID */
-export const parseTransaction = (data: TransactionData, at: string, addressOf: (publicKey: string) => string): UnconfirmedTransaction => {
+export const parseTransaction = (
+  data: Untrusted<TransactionData> | null | undefined,
+  at: string,
+  addressOf: (publicKey: string) => string,
+): UnconfirmedTransaction => {
+  if (typeof data !== "object" || data === null) throw broken(`${at} is not an object`);
   const senderPublicKey = key(data.senderPublicKey, `${at}: senderPublicKey`);
   const senderId = addressOf(senderPublicKey);
-  const version = data.version ?? 1;
-  const typeGroup = data.typeGroup ?? 1;
+  const version = whole(data.version ?? 1, `${at}: version`);
+  const typeGroup = whole(data.typeGroup ?? 1, `${at}: typeGroup`);
   const type = whole(data.type, `${at}: type`);
   const isVote = typeGroup === 1 && type === voteType;
   return {
     id: text(data.id, `${at}: id`),
     version,
-    ...optional("network", data.network),
+    ...optional("network", data.network, whole, at),
     typeGroup,
     type,
-    ...optional("timestamp", version === 1 ? data.timestamp : undefined),
-    ...optional("nonce", data.nonce === undefined ? undefined : amount(data.nonce, `${at}: nonce`)),
+    ...optional("timestamp", version === 1 ? data.timestamp : undefined, whole, at),
+    ...optional("nonce", data.nonce, amount, at),
     senderPublicKey,
     senderId,
-    ...optional("recipientId", data.recipientId ?? (isVote ? senderId : undefined)),
+    ...optional("recipientId", isVote && isMissing(data.recipientId) ? senderId : data.recipientId, text, at),
     amount: amount(data.amount, `${at}: amount`),
     fee: amount(data.fee, `${at}: fee`),
-    ...optional("vendorField", data.vendorField === "" ? undefined : data.vendorField),
-    ...optional("asset", isEmpty(data.asset) ? undefined : (data.asset as Record<string, unknown>)),
-    ...optional("signature", data.signature),
-    ...optional("secondSignature", data.secondSignature ?? data.signSignature),
-    ...optional("signatures", data.signatures),
-    ...optional("expiration", data.expiration),
+    ...optional("vendorField", data.vendorField, text, at),
+    ...optional("asset", isEmpty(data.asset) ? undefined : data.asset, asset, at),
+    ...optional("signature", data.signature, text, at),
+    ...optional("secondSignature", data.secondSignature ?? data.signSignature, text, at),
+    ...optional("signatures", data.signatures, texts, at),
+    ...optional("expiration", data.expiration, whole, at),
   };
 };
 
@@ -113,14 +156,15 @@ const place = (transaction: UnconfirmedTransaction, sequence: number, block: Blo
 });
 
 /** Reads a whole block. @throws PorticoError BLOCK_INVALID naming block, transaction and member. */
-export const parseBlock = (data: BlockData, addressOf: (publicKey: string) => string): FullBlock => {
+export const parseBlock = (data: Untrusted<BlockData> | null | undefined, addressOf: (publicKey: string) => string): FullBlock => {
   const block = parseBlockHeader(data);
-  const given = data.transactions ?? [];
+  const given = data?.transactions ?? [];
+  if (!Array.isArray(given)) throw broken(`block ${block.height}: transactions is not a list`);
   if (given.length !== block.numberOfTransactions) {
     throw broken(`block ${block.height} says ${block.numberOfTransactions} transactions and carries ${given.length}`);
   }
-  const transactions = given.map((transaction, sequence) =>
-    place(parseTransaction(transaction, `block ${block.height}, transaction ${sequence} (${transaction.id})`, addressOf), sequence, block),
+  const transactions = given.map((transaction: Untrusted<TransactionData> | null, sequence) =>
+    place(parseTransaction(transaction, `block ${block.height}, transaction ${sequence} (${String(transaction?.id)})`, addressOf), sequence, block),
   );
   return { block, transactions };
 };

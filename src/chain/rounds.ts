@@ -14,30 +14,34 @@ export const roundOf = (height: number, milestones: Milestones): Round => {
   let firstHeight = 1;
   let round = 1;
   let active = milestones.at(1).activeDelegates;
+  /** A change cuts short the round that it falls into. */
+  let change = Infinity;
   for (const { height: from, activeDelegates } of milestones.all) {
-    if (from > height) break;
     if (activeDelegates === active) continue;
-    const finished = Math.ceil((from - firstHeight) / active);
-    round += finished;
+    if (from > height) {
+      change = from;
+      break;
+    }
+    round += Math.ceil((from - firstHeight) / active);
     firstHeight = from;
     active = activeDelegates;
   }
   const rounds = Math.floor((height - firstHeight) / active);
   const start = firstHeight + rounds * active;
-  return { round: round + rounds, firstHeight: start, lastHeight: start + active - 1, activeDelegates: active };
+  return { round: round + rounds, firstHeight: start, lastHeight: Math.min(start + active, change) - 1, activeDelegates: active };
 };
 
-/** First height and size of a round; undefined for numbers below 1. */
+/** A round by its number; undefined for what is no number of a round. */
 export const roundByNumber = (number: number, milestones: Milestones): Round | undefined => {
   if (!Number.isInteger(number) || number < 1) return undefined;
   let current = roundOf(1, milestones);
   for (const { height } of milestones.all) {
-    const next = roundOf(Math.max(1, height), milestones);
+    const next = roundOf(height, milestones);
     if (next.round > number) break;
     current = next;
   }
   const firstHeight = current.firstHeight + (number - current.round) * current.activeDelegates;
-  return Number.isSafeInteger(firstHeight) ? { ...current, round: number, firstHeight, lastHeight: firstHeight + current.activeDelegates - 1 } : undefined;
+  return Number.isSafeInteger(firstHeight) ? roundOf(firstHeight, milestones) : undefined;
 };
 
 /** Ranks are recomputed after genesis and after the last block of each round. */

@@ -25,10 +25,25 @@ interface Assets {
   refund: { lockTransactionId: string };
 }
 
-/** The part of an asset that a type carries; the block was accepted by its network, so a missing one is a broken block. */
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/** What each part has to have for its effect to be known. The network accepted the block, so nothing else of it is doubted. */
+const isWhole: { readonly [Member in keyof Assets]: (part: Partial<Assets[Member]>) => boolean } = {
+  signature: ({ publicKey }) => isText(publicKey),
+  delegate: ({ username }) => isText(username),
+  votes: (items) => Array.isArray(items) && items.every(isText),
+  multiSignature: ({ min, publicKeys }) => Number.isInteger(min) && Array.isArray(publicKeys) && publicKeys.every(isText),
+  payments: (items) => Array.isArray(items) && items.every((item) => isText(item?.recipientId) && isText(item.amount)),
+  lock: ({ secretHash, expiration }) => isText(secretHash) && Number.isInteger(expiration?.type) && Number.isInteger(expiration?.value),
+  claim: ({ lockTransactionId }) => isText(lockTransactionId),
+  refund: ({ lockTransactionId }) => isText(lockTransactionId),
+};
+
+/** The part of an asset that a type carries. @throws RangeError when it is missing or lacks something. */
 const assetOf = <Member extends keyof Assets>(transaction: Transaction, member: Member): Assets[Member] => {
   const part = transaction.asset?.[member];
-  if (part === undefined || part === null) throw new RangeError(`transaction ${transaction.id} has no asset.${member}`);
+  if (typeof part !== "object" || part === null) throw new RangeError(`transaction ${transaction.id} has no asset.${member}`);
+  if (!isWhole[member](part)) throw new RangeError(`asset.${member} of transaction ${transaction.id} is not whole`);
   return part as Assets[Member];
 };
 
@@ -153,7 +168,7 @@ export const createTransactionTypes = (added: readonly TransactionType[] = []): 
   return {
     all,
     of: ({ typeGroup, type, version }) => {
-      const found = rows.get(`${typeGroup}/${type}/${Math.min(version, 2)}`);
+      const found = rows.get(`${typeGroup}/${type}/${version}`) ?? rows.get(`${typeGroup}/${type}/${Math.min(version, 2)}`);
       if (found !== undefined) return found;
       const key = `${typeGroup}/${type}`;
       let row = unknown.get(key);

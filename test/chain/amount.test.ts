@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import { approvalOf, averageOf, parseAmount } from "../../src/chain/amount.js";
+
+describe("amounts", () => {
+  it("are read from every form that hosts hold them in", () => {
+    const bigNumber = { toString: () => "12500000000000000001" };
+    for (const [given, expected] of [
+      [0, 0n],
+      ["0", 0n],
+      [-5, -5n],
+      ["-12500000000000000001", -12_500_000_000_000_000_001n],
+      [9_007_199_254_740_991, 9_007_199_254_740_991n],
+      [12_500_000_000_000_000_001n, 12_500_000_000_000_000_001n],
+      [bigNumber, 12_500_000_000_000_000_001n],
+      ["00012", 12n],
+    ] as const) {
+      expect(parseAmount(given), String(given)).to.equal(expected);
+    }
+  });
+
+  it("are refused where a digit might be lost or is none", () => {
+    for (const given of [
+      9_007_199_254_740_992,
+      0.5,
+      NaN,
+      Infinity,
+      "",
+      " 1",
+      "1.0",
+      "1e8",
+      "0x10",
+      "1_000",
+      "+1",
+      "--1",
+      "१",
+    ]) {
+      expect(() => parseAmount(given), String(given)).to.throw(RangeError, /whole number/);
+    }
+    expect(() => parseAmount({})).to.throw(RangeError, /whole number/);
+  });
+
+  it("give an approval in percent, half rounded up to two decimals", () => {
+    const supply = 12_500_000_000_000_000n;
+    expect(approvalOf(244_099_952_550_000n, supply)).to.equal(1.95);
+    expect(approvalOf(supply, supply)).to.equal(100);
+    expect(approvalOf(0n, supply)).to.equal(0);
+    expect(approvalOf(1n, 20_000n)).to.equal(0.01);
+    expect(approvalOf(1n, 20_001n)).to.equal(0);
+    expect(approvalOf(12_345n, 1_000_000n)).to.equal(1.23);
+    expect(approvalOf(12_350n, 1_000_000n)).to.equal(1.24);
+    expect(approvalOf(1n, 0n)).to.equal(0);
+  });
+
+  it("give an average, half rounded up", () => {
+    expect(averageOf(5_725_837_178n, 379)).to.equal(15_107_750n);
+    expect(averageOf(3n, 2)).to.equal(2n);
+    expect(averageOf(4n, 3)).to.equal(1n);
+    expect(averageOf(0n, 7)).to.equal(0n);
+    expect(averageOf(3n * 12_500_000_000_000_000_001n, 3)).to.equal(12_500_000_000_000_000_001n);
+  });
+});

@@ -1,0 +1,383 @@
+import { expect } from "chai";
+import { applyBlock, type BlockChanges, emptyWallet } from "../../src/chain/apply.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { createChainMaker } from "../../src/conformance/chain-maker.js";
+import {
+  type Draft,
+  foreign,
+  htlcClaim,
+  htlcLock,
+  htlcRefund,
+  ipfs,
+  labelled,
+  multiPayment,
+  multiSignature,
+  registration,
+  resignation,
+  secondSignature,
+  timelock,
+  transfer,
+  vote,
+} from "../../src/conformance/drafts.js";
+import { milestones, networkOf } from "../../src/conformance/network.js";
+import { type Party, parties, secondKeys } from "../../src/conformance/parties.js";
+import { PorticoError } from "../../src/errors.js";
+import type { Lock } from "../../types/chain.js";
+import type { TransactionType, WalletDraft } from "../../types/transaction-type.js";
+
+const { ada, bob, cyd, dan, ivy, joe, kim, mia, council } = parties;
+
+/** What was before the block: wallets by whose they are, and open locks. */
+interface Before {
+  wallets?: [Party, Partial<WalletDraft>][];
+  locks?: Lock[];
+  types?: TransactionType[];
+}
+
+const before = ({ wallets = [], locks = [] }: Before) => {
+  const drafts = new Map(
+    wallets.map(([{ address, publicKey }, given]): [string, WalletDraft] => [
+      address,
+      { ...emptyWallet(address), publicKey, ...given },
+    ]),
+  );
+  const open = new Map(locks.map((lock) => [lock.lockId, lock]));
+  return { wallet: (address: string) => drafts.get(address), lock: (id: string) => open.get(id), drafts };
+};
+
+/** Applies one block with these transactions; dan generates it, for a reward of 0. */
+const apply = (transactions: Draft[], given: Before = {}): BlockChanges & { after(party: Party): WalletDraft | undefined } => {
+  const maker = createChainMaker(milestones);
+  const genesis = maker.add({ generator: dan });
+  const rules = createChainRules(networkOf(genesis), given.types);
+  const changes = applyBlock(rules.parseBlock(maker.add({ generator: dan, transactions })), before(given), rules);
+  return { ...changes, after: ({ address }) => changes.wallets.get(address)?.after };
+};
+
+/** What a block leaves of the parties' wallets, as far as it is not what an empty wallet has. */
+const outcome = (transactions: Draft[], given: Before = {}): Record<string, Partial<WalletDraft>> => {
+  const { wallets } = apply(transactions, given);
+  const nameOf = new Map<string, string>(Object.values(parties).map(({ name, address }) => [address, name]));
+  return Object.fromEntries(
+    [...wallets].map(([address, { after }]) => {
+      const empty: Partial<WalletDraft> = emptyWallet(address);
+      const told = Object.entries(after).filter(([key, value]) => value !== empty[key as keyof WalletDraft]);
+      return [nameOf.get(address) ?? address, Object.fromEntries(told)];
+    }),
+  );
+};
+
+const rich: Before = { wallets: [[ada, { balance: 1_000n, nonce: 4n }]] };
+
+/** Sender and generator of a transaction that only costs a fee of 10. */
+const feeOnly = (nonce: bigint) => ({
+  ada: { publicKey: ada.publicKey, balance: 990n, nonce },
+  dan: { publicKey: dan.publicKey, balance: 10n },
+});
+
+const both = [{ version: 1 }, { version: 2 }] as const;
+
+const fee = { fee: 10n };
+
+const messageOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    expect(error).to.be.instanceOf(PorticoError).with.property("code", "BLOCK_INVALID");
+    return (error as Error).message;
+  }
+  throw new Error("was taken");
+};
+
+for (const { version } of both) {
+  describe(`a transaction of version ${version}`, () => {
+    const rest = { ...fee, version };
+    /** The chain maker numbers from 1; the first version adds one to what there was. */
+    const nonce = version === 1 ? 5n : 1n;
+
+    it("transfers", () => {
+      expect(outcome([transfer(ada, mia, 100n, rest)], rich)).to.deep.equal({
+        ...feeOnly(nonce),
+        ada: { publicKey: ada.publicKey, balance: 890n, nonce },
+        mia: { balance: 100n },
+      });
+    });
+
+    it("transfers to its sender, who loses the fee", () => {
+      expect(outcome([transfer(ada, ada, 100n, rest)], rich)).to.deep.equal(feeOnly(nonce));
+    });
+
+    it("makes a recipient of 0 exist", () => {
+      expect(outcome([transfer(ada, mia, 0n, rest)], rich)).to.deep.equal({ ...feeOnly(nonce), mia: {} });
+    });
+
+    it("sets a second public key", () => {
+      expect(apply([secondSignature(ada, secondKeys.kim, rest)], rich).after(ada)).to.include({
+        secondPublicKey: secondKeys.kim,
+        balance: 990n,
+      });
+    });
+
+    it("registers a delegate", () => {
+      expect(apply([registration(ada, "ada", rest)], rich).after(ada)).to.include({
+        username: "ada",
+        balance: 990n,
+        resigned: false,
+      });
+    });
+
+    it("votes, unvotes, and switches in one", () => {
+      const votes = (items: Parameters<typeof vote>[1], from: string | null) =>
+        apply([vote(ada, items, rest)], { wallets: [[ada, { balance: 1_000n, vote: from }]] }).after(ada)?.vote;
+      expect(votes([["+", bob]], null)).to.equal(bob.publicKey);
+      expect(votes([["-", bob]], bob.publicKey)).to.equal(null);
+      expect(
+        votes(
+          [
+            ["-", bob],
+            ["+", cyd],
+          ],
+          bob.publicKey,
+        ),
+      ).to.equal(cyd.publicKey);
+    });
+
+    it("pays many: repeats and the sender itself included", () => {
+      const payments = [
+        [mia, 100n],
+        [ada, 50n],
+        [mia, 7n],
+        [joe, 1n],
+      ] as const;
+      expect(outcome([multiPayment(ada, payments, rest)], rich)).to.deep.equal({
+        ...feeOnly(nonce),
+        ada: { publicKey: ada.publicKey, balance: 1_000n - 10n - 108n, nonce },
+        mia: { balance: 107n },
+        joe: { balance: 1n },
+      });
+    });
+
+    it("resigns", () => {
+      const given: Before = { wallets: [[ada, { balance: 1_000n, username: "ada" }]] };
+      expect(apply([resignation(ada, rest)], given).after(ada)).to.include({ resigned: true, username: "ada", balance: 990n });
+    });
+
+    it("costs the fee and no more: ipfs, and any kind of another group", () => {
+      expect(outcome([ipfs(ada, "Qm", rest)], rich)).to.deep.equal(feeOnly(nonce));
+      for (const type of [0, 3, 6, 7, 8, 99])
+        expect(outcome([foreign(ada, type, rest)], rich), `type ${type}`).to.deep.equal(feeOnly(nonce));
+    });
+  });
+}
+
+describe("a transaction that one version alone has", () => {
+  it("of version 1 locks nothing: timelock transfers are transfers", () => {
+    expect(outcome([timelock(ada, mia, 100n, fee)], rich)).to.deep.include({ mia: { balance: 100n } });
+  });
+
+  it("of version 1 makes no multisignature wallet", () => {
+    expect(outcome([multiSignature(ada, 2, [ivy, joe, kim], { ...fee, version: 1 })], rich)).to.deep.equal(feeOnly(5n));
+  });
+
+  it("of version 2 makes a multisignature wallet, whoever sent it", () => {
+    const { after } = apply([multiSignature(ada, 2, [ivy, joe, kim], fee)], rich);
+    expect(after(council)).to.deep.equal({
+      ...emptyWallet(council.address),
+      publicKey: council.publicKey,
+      multiSignature: { min: 2, publicKeys: [ivy.publicKey, joe.publicKey, kim.publicKey] },
+    });
+    expect(after(ada)?.balance).to.equal(990n);
+  });
+});
+
+describe("a nonce", () => {
+  it("is set by version 2, and counted on by version 1", () => {
+    const { after } = apply([transfer(ada, mia, 1n, fee), transfer(ada, mia, 1n, { ...fee, version: 1 })], rich);
+    expect(after(ada)?.nonce).to.equal(2n);
+    expect(apply([transfer(ada, mia, 1n, { ...fee, version: 1 })], rich).after(ada)?.nonce).to.equal(5n);
+  });
+});
+
+describe("an HTLC lock", () => {
+  const lock = { label: "lock", secret: "s", expiration: { type: 2, value: 50 } } as const;
+  const opened: Lock = {
+    lockId: labelled("lock"),
+    senderPublicKey: ada.publicKey,
+    senderId: ada.address,
+    recipientId: mia.address,
+    amount: 300n,
+    secretHash: "5".repeat(64),
+    timestamp: 8_000,
+    expiration: { type: 2, value: 50 },
+  };
+  const open: Before = { wallets: [[ada, { balance: 1_000n, lockedBalance: 500n }]], locks: [opened] };
+
+  it("takes the amount out of the balance and holds it; the recipient exists, and has nothing yet", () => {
+    const { after, locks } = apply([htlcLock(ada, mia, 300n, lock, { ...fee, vendorField: "swap" })], rich);
+    expect(after(ada)).to.include({ balance: 690n, lockedBalance: 300n });
+    expect(after(mia)).to.deep.equal(emptyWallet(mia.address));
+    const [change] = [...locks];
+    expect(change?.[0]).to.equal(labelled("lock"));
+    expect(change?.[1].before).to.equal(undefined);
+    expect(change?.[1].after).to.deep.equal({ ...opened, secretHash: change?.[1].after?.secretHash, vendorField: "swap" });
+  });
+
+  it("claimed by its recipient pays the amount less the fee, and costs the sender of the claim nothing", () => {
+    const { after, locks } = apply([htlcClaim(mia, "lock", fee)], open);
+    expect(after(mia)).to.include({ balance: 290n, nonce: 1n, publicKey: mia.publicKey });
+    expect(after(ada)).to.include({ balance: 1_000n, lockedBalance: 200n });
+    expect(after(dan)?.balance).to.equal(10n);
+    expect(locks.get(labelled("lock"))).to.deep.equal({ before: opened, after: undefined });
+  });
+
+  it("claimed by a third party pays its recipient all the same", () => {
+    const { after } = apply([htlcClaim(joe, "lock", fee)], open);
+    expect(after(mia)).to.deep.equal({ ...emptyWallet(mia.address), balance: 290n });
+    expect(after(joe)).to.include({ balance: 0n, nonce: 1n });
+  });
+
+  it("refunded by anybody goes back to its sender, less the fee", () => {
+    for (const refunder of [ada, joe]) {
+      const { after, locks } = apply([htlcRefund(refunder, "lock", fee)], open);
+      expect(after(ada)).to.include({ balance: 1_290n, lockedBalance: 200n });
+      expect(locks.get(labelled("lock"))?.after).to.equal(undefined);
+    }
+  });
+
+  it("opened and claimed in one block leaves nothing open", () => {
+    const { after, locks } = apply([htlcLock(ada, mia, 300n, lock, fee), htlcClaim(mia, "lock", { fee: 0n })], rich);
+    expect(after(ada)).to.include({ balance: 690n, lockedBalance: 0n });
+    expect(after(mia)?.balance).to.equal(300n);
+    expect(locks.get(labelled("lock"))).to.deep.equal({ before: undefined, after: undefined });
+  });
+
+  it("cannot be ended twice, nor when it never was", () => {
+    const twice = messageOf(() => apply([htlcClaim(mia, "lock", fee), htlcRefund(ada, "lock", fee)], open));
+    expect(twice).to.match(/^block 2: .*ends lock .*, which is not open$/);
+    expect(messageOf(() => apply([htlcClaim(mia, "no lock", fee)], open))).to.match(/which is not open$/);
+  });
+});
+
+describe("a block", () => {
+  it("pays its generator reward and fees after its transactions", () => {
+    const maker = createChainMaker(milestones);
+    const genesis = maker.add({ generator: dan });
+    for (let height = 2; height < 6; height++) maker.add({ generator: dan });
+    const rules = createChainRules(networkOf(genesis));
+    const block = maker.add({ generator: dan, transactions: [transfer(dan, ada, 50n, fee), transfer(ada, dan, 20n, fee)] });
+    const changes = applyBlock(rules.parseBlock(block), before({ wallets: [[dan, { balance: 100n }]] }), rules);
+    expect(changes.wallets.get(dan.address)?.after.balance).to.equal(100n - 60n + 20n + 200_000_000n + 20n);
+    expect(changes.wallets.get(ada.address)?.after.balance).to.equal(20n);
+  });
+
+  it("applies its transactions in its order: the fork of a vote takes the weight that is there at the end", () => {
+    const given: Before = { wallets: [[ada, { balance: 1_000n, vote: bob.publicKey }]] };
+    const { votes } = apply([transfer(ada, mia, 100n, fee), vote(ada, [["-", bob]], fee), vote(ada, [["+", cyd]], fee)], given);
+    expect(votes).to.deep.equal(
+      new Map([
+        [bob.publicKey, -1_000n],
+        [cyd.publicKey, 870n],
+      ]),
+    );
+  });
+
+  it("moves votes by what it did to each voter, locked amounts included, and names no delegate that did not move", () => {
+    const lock = { label: "lock", secret: "s", expiration: { type: 2, value: 50 } } as const;
+    const wallets: Before["wallets"] = [
+      [ada, { balance: 1_000n, vote: bob.publicKey }],
+      [joe, { balance: 0n, vote: bob.publicKey }],
+      [kim, { balance: 500n, vote: cyd.publicKey }],
+      [dan, { balance: 5n, vote: dan.publicKey }],
+    ];
+    const { votes } = apply([transfer(ada, joe, 100n, fee), htlcLock(kim, mia, 100n, lock, { fee: 0n })], { wallets });
+    expect(votes).to.deep.equal(
+      new Map([
+        [bob.publicKey, -10n],
+        [dan.publicKey, 10n],
+      ]),
+    );
+  });
+
+  it("leaves what was before as it was", () => {
+    const given = before({ wallets: [[ada, { balance: 1_000n, multiSignature: { min: 1, publicKeys: ["x"] } }]] });
+    const copy = structuredClone([...given.drafts]);
+    const maker = createChainMaker(milestones);
+    const rules = createChainRules(networkOf(maker.add({ generator: dan })));
+    const changes = applyBlock(
+      rules.parseBlock(maker.add({ generator: dan, transactions: [transfer(ada, mia, 1n)] })),
+      given,
+      rules,
+    );
+    expect([...given.drafts]).to.deep.equal(copy);
+    expect(changes.wallets.get(ada.address)?.before).to.equal(given.drafts.get(ada.address));
+    expect(changes.wallets.get(mia.address)?.before).to.equal(undefined);
+  });
+
+  it("whose transaction lacks its asset is refused by the name of what is missing", () => {
+    const bare = (draft: Draft, asset?: object): Draft => ({ ...draft, ...(asset === undefined ? { asset: {} } : { asset }) });
+    const lock = htlcLock(ada, mia, 1n, { label: "l", secret: "s", expiration: { type: 1, value: 1 } });
+    for (const [draft, message] of [
+      [bare(secondSignature(ada, secondKeys.kim)), /^block 2: transaction [0-9a-f]{64} has no asset.signature$/],
+      [bare(registration(ada, "ada")), /has no asset.delegate$/],
+      [bare(registration(ada, "ada"), { delegate: {} }), /asset.delegate of transaction [0-9a-f]{64} is not whole$/],
+      [bare(vote(ada, [])), /has no asset.votes$/],
+      [bare(vote(ada, []), { votes: "+x" }), /has no asset.votes$/],
+      [bare(vote(ada, []), { votes: [null] }), /asset.votes .* is not whole$/],
+      [bare(multiSignature(ada, 1, [bob])), /has no asset.multiSignature$/],
+      [bare(multiSignature(ada, 1, [bob]), { multiSignature: { min: 1 } }), /asset.multiSignature .* is not whole$/],
+      [bare(multiSignature(ada, 1, [bob]), { multiSignature: { min: 1, publicKeys: ["02ff"] } }), /^block 2: /],
+      [bare(multiPayment(ada, [])), /has no asset.payments$/],
+      [bare(multiPayment(ada, []), { payments: [{ amount: "1" }] }), /asset.payments .* is not whole$/],
+      [bare(multiPayment(ada, []), { payments: [null] }), /asset.payments .* is not whole$/],
+      [bare(lock), /has no asset.lock$/],
+      [bare(lock, { lock: { secretHash: "5" } }), /asset.lock .* is not whole$/],
+      [bare(htlcClaim(ada, "l")), /has no asset.claim$/],
+      [bare(htlcRefund(ada, "l"), { refund: {} }), /asset.refund .* is not whole$/],
+    ] as const) {
+      expect(messageOf(() => apply([draft], rich))).to.match(message);
+    }
+  });
+});
+
+describe("a fork's kinds of transaction", () => {
+  const burn: TransactionType = {
+    typeGroup: 2,
+    type: 0,
+    key: "burn",
+    name: "Burn",
+    senderPays: false,
+    apply: ({ senderId, fee: burnt }, ledger) => {
+      ledger.wallet(senderId).balance -= 2n * burnt;
+    },
+    recipients: () => [mia.address, mia.address, ada.address],
+  };
+
+  it("do what the fork says", () => {
+    expect(apply([foreign(ada, 0, fee)], { ...rich, types: [burn] }).after(ada)?.balance).to.equal(980n);
+  });
+
+  it("may stand in the place of the core's, for one wire version or for all", () => {
+    const gift = (versions?: number[]): TransactionType => ({
+      typeGroup: 1,
+      type: 0,
+      key: "transfer",
+      name: "Transfer",
+      ...(versions === undefined ? {} : { versions }),
+      senderPays: false,
+    });
+    const balanceOf = (version: 1 | 2, types: TransactionType[]) =>
+      apply([transfer(ada, mia, 100n, { ...fee, version })], { ...rich, types }).after(ada)?.balance;
+    expect(both.map(({ version }) => balanceOf(version, [gift()]))).to.deep.equal([1_000n, 1_000n]);
+    expect(both.map(({ version }) => balanceOf(version, [gift([2])]))).to.deep.equal([890n, 1_000n]);
+  });
+
+  it("that fail make the block a broken one, with their own reason", () => {
+    const failing: TransactionType = {
+      ...burn,
+      apply: () => {
+        throw new Error("no fuel");
+      },
+    };
+    expect(messageOf(() => apply([foreign(ada, 0, fee)], { ...rich, types: [failing] }))).to.equal("block 2: no fuel");
+  });
+});

@@ -1,0 +1,247 @@
+import { expect } from "chai";
+import { parseBlock, parseBlockHeader } from "../../src/chain/block.js";
+import { addressOf } from "../../src/chain/address.js";
+import { PorticoError } from "../../src/errors.js";
+import { parties } from "../../src/conformance/parties.js";
+import type { BlockData, TransactionData } from "../../types/events.js";
+
+const { ada, bob } = parties;
+
+const transaction: TransactionData = {
+  id: "a".repeat(64),
+  version: 2,
+  network: 23,
+  typeGroup: 1,
+  type: 0,
+  nonce: "7",
+  senderPublicKey: ada.publicKey,
+  recipientId: bob.address,
+  amount: "12500000000000000001",
+  fee: "10000000",
+  vendorField: "Grüße",
+  signature: "3044",
+  expiration: 0,
+};
+
+const block: BlockData = {
+  id: "17184958558311101492",
+  version: 0,
+  height: 7,
+  timestamp: 8_000,
+  previousBlock: "16184958558311101491",
+  numberOfTransactions: 1,
+  totalAmount: "12500000000000000001",
+  totalFee: "10000000",
+  reward: "200000000",
+  payloadLength: 32,
+  payloadHash: "b".repeat(64),
+  generatorPublicKey: bob.publicKey,
+  blockSignature: "3045",
+  transactions: [transaction],
+};
+
+const parse = (changes: object) => parseBlock({ ...block, ...changes }, (publicKey) => addressOf(publicKey, 23));
+
+const parseOne = (changes: object) => {
+  const [found] = parse({ transactions: [{ ...transaction, ...changes }] }).transactions;
+  return found;
+};
+
+const messageOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    expect(error).to.be.instanceOf(PorticoError).with.property("code", "BLOCK_INVALID");
+    return (error as Error).message;
+  }
+  throw new Error("was taken");
+};
+
+describe("a block", () => {
+  it("is read whole, its amounts exact", () => {
+    expect(parse({})).to.deep.equal({
+      block: {
+        id: "17184958558311101492",
+        version: 0,
+        height: 7,
+        timestamp: 8_000,
+        previousBlock: "16184958558311101491",
+        numberOfTransactions: 1,
+        totalAmount: 12_500_000_000_000_000_001n,
+        totalFee: 10_000_000n,
+        reward: 200_000_000n,
+        payloadLength: 32,
+        payloadHash: "b".repeat(64),
+        generatorPublicKey: bob.publicKey,
+        blockSignature: "3045",
+      },
+      transactions: [
+        {
+          id: "a".repeat(64),
+          version: 2,
+          network: 23,
+          typeGroup: 1,
+          type: 0,
+          timestamp: 8_000,
+          nonce: 7n,
+          senderPublicKey: ada.publicKey,
+          senderId: ada.address,
+          recipientId: bob.address,
+          amount: 12_500_000_000_000_000_001n,
+          fee: 10_000_000n,
+          vendorField: "Grüße",
+          signature: "3044",
+          expiration: 0,
+          blockId: "17184958558311101492",
+          blockHeight: 7,
+          sequence: 0,
+        },
+      ],
+    });
+  });
+
+  it("of height 1 has no block before it, whatever it says", () => {
+    for (const previousBlock of ["0", null, undefined, "17184958558311101492"]) {
+      expect(parse({ height: 1, previousBlock }).block.previousBlock).to.equal(null);
+    }
+  });
+
+  it("may leave out version and signature", () => {
+    const { version: _version, blockSignature: _blockSignature, ...rest } = block;
+    expect(parseBlockHeader(rest)).to.include({ version: 0, blockSignature: "" });
+  });
+
+  it("without transactions may leave out the list", () => {
+    expect(parse({ numberOfTransactions: 0, transactions: undefined }).transactions).to.deep.equal([]);
+  });
+
+  it("is refused by the name of what is wrong", () => {
+    for (const [changes, message] of [
+      [{ height: 0 }, "block 0: height is below 1"],
+      [{ height: 1.5 }, "block 1.5: height is not a whole number"],
+      [{ height: "7" }, "block 7: height is not a whole number"],
+      [{ id: "" }, "block 7: id is missing"],
+      [{ id: 5 }, "block 7: id is not a text"],
+      [{ timestamp: -1 }, "block 7: timestamp is not a whole number"],
+      [{ timestamp: undefined }, "block 7: timestamp is not a whole number"],
+      [{ previousBlock: null }, "block 7: previousBlock is missing"],
+      [{ version: "0" }, "block 7: version is not a whole number"],
+      [{ numberOfTransactions: 2 }, "block 7 says 2 transactions and carries 1"],
+      [{ transactions: undefined }, "block 7 says 1 transactions and carries 0"],
+      [{ transactions: {} }, "block 7: transactions is not a list"],
+      [{ totalAmount: "1.5" }, 'block 7: totalAmount: "1.5" is not a whole number'],
+      [{ totalFee: undefined }, "block 7: totalFee is missing"],
+      [{ reward: 2 ** 53 }, "block 7: reward: 9007199254740992 is not an exact whole number"],
+      [{ payloadLength: null }, "block 7: payloadLength is not a whole number"],
+      [{ payloadHash: undefined }, "block 7: payloadHash is missing"],
+      [{ generatorPublicKey: bob.address }, "block 7: generatorPublicKey is not a public key"],
+      [{ generatorPublicKey: bob.publicKey.toUpperCase() }, "block 7: generatorPublicKey is not a public key"],
+    ] as const) {
+      expect(messageOf(() => parse(changes))).to.equal(message);
+    }
+    for (const none of [null, undefined, "block", 7]) {
+      expect(messageOf(() => parseBlock(none as never, () => ""))).to.equal("a block is not an object");
+    }
+  });
+});
+
+describe("a transaction of a block", () => {
+  it("of the first version keeps its own time, and has no nonce or network that it does not carry", () => {
+    const { nonce: _nonce, network: _network, typeGroup: _typeGroup, version: _version, ...first } = transaction;
+    const { transactions } = parse({ transactions: [{ ...first, timestamp: 7_995 }] });
+    expect(transactions[0])
+      .to.include({ version: 1, typeGroup: 1, timestamp: 7_995 })
+      .and.to.not.have.any.keys("nonce", "network");
+  });
+
+  it("of the second version has its block's time, whatever it carries", () => {
+    expect(parseOne({ timestamp: 7_995 })).to.have.property("timestamp", 8_000);
+  });
+
+  it("of the first version without a time has its block's", () => {
+    expect(parseOne({ version: 1, timestamp: undefined })).to.have.property("timestamp", 8_000);
+    expect(parseOne({ version: 1, timestamp: null })).to.have.property("timestamp", 8_000);
+    expect(parseOne({ version: 1, timestamp: 0 })).to.have.property("timestamp", 0);
+  });
+
+  it("that votes has its sender as recipient; of another group it has none", () => {
+    for (const recipientId of [undefined, null, ""])
+      expect(parseOne({ type: 3, recipientId })).to.have.property("recipientId", ada.address);
+    expect(parseOne({ type: 3, typeGroup: 2, recipientId: undefined })).to.not.have.property("recipientId");
+  });
+
+  it("leaves out what it does not have, in whatever way the host says so", () => {
+    for (const none of [undefined, null, ""]) {
+      const found = parseOne({
+        recipientId: none,
+        vendorField: none,
+        asset: none === "" ? {} : none,
+        signature: none,
+        secondSignature: none,
+        signatures: none === "" ? undefined : none,
+        expiration: none,
+        nonce: none,
+        network: none,
+      });
+      expect(found).to.have.all.keys(
+        "id version typeGroup type timestamp senderPublicKey senderId amount fee blockId blockHeight sequence".split(" "),
+      );
+    }
+  });
+
+  it("has its second signature under either name", () => {
+    expect(parseOne({ signSignature: "99" }))
+      .to.include({ secondSignature: "99" })
+      .and.to.not.have.property("signSignature");
+    expect(parseOne({ secondSignature: "88" })).to.include({ secondSignature: "88" });
+  });
+
+  it("carries its asset as the block does, the amounts of payments as decimal text", () => {
+    const asset = { votes: [`+${bob.publicKey}`] };
+    expect(parseOne({ type: 3, asset })?.asset).to.deep.equal(asset);
+    const payments = [
+      { amount: 5n, recipientId: "a" },
+      { amount: { toString: () => "12500000000000000001" }, recipientId: "b" },
+      { amount: "7", recipientId: "c" },
+    ];
+    expect(parseOne({ type: 6, asset: { payments, note: 1 } })?.asset).to.deep.equal({
+      payments: [
+        { amount: "5", recipientId: "a" },
+        { amount: "12500000000000000001", recipientId: "b" },
+        { amount: "7", recipientId: "c" },
+      ],
+      note: 1,
+    });
+    expect(payments[0]?.amount).to.equal(5n);
+  });
+
+  it("is refused by block, place, id and the name of what is wrong", () => {
+    const at = `block 7, transaction 0 (${"a".repeat(64)})`;
+    for (const [changes, message] of [
+      [{ type: "0" }, `${at}: type is not a whole number`],
+      [{ typeGroup: -1 }, `${at}: typeGroup is not a whole number`],
+      [{ version: 1.5 }, `${at}: version is not a whole number`],
+      [{ senderPublicKey: undefined }, `${at}: senderPublicKey is not a public key`],
+      [{ senderPublicKey: `04${"1".repeat(64)}` }, `${at}: senderPublicKey is not a public key`],
+      [{ amount: undefined }, `${at}: amount is missing`],
+      [{ fee: "ten" }, `${at}: fee: "ten" is not a whole number`],
+      [{ nonce: "1.0" }, `${at}: nonce: "1.0" is not a whole number`],
+      [{ recipientId: 5 }, `${at}: recipientId is not a text`],
+      [{ vendorField: { text: "x" } }, `${at}: vendorField is not a text`],
+      [{ asset: "votes" }, `${at}: asset is not an object`],
+      [{ asset: [1] }, `${at}: asset is not an object`],
+      [
+        { asset: { payments: [{ amount: "x", recipientId: "a" }] } },
+        `${at}: asset.payments[0].amount: "x" is not a whole number`,
+      ],
+      [{ signatures: "00" }, `${at}: signatures is not a list`],
+      [{ signatures: ["00", 1] }, `${at}: signatures[1] is not a text`],
+      [{ expiration: "soon" }, `${at}: expiration is not a whole number`],
+      [{ version: 1, timestamp: "noon" }, `${at}: timestamp is not a whole number`],
+    ] as const) {
+      expect(messageOf(() => parseOne(changes))).to.equal(message);
+    }
+    expect(messageOf(() => parseOne({ id: "" }))).to.equal("block 7, transaction 0 (): id is missing");
+    expect(messageOf(() => parse({ transactions: [null] }))).to.equal("block 7, transaction 0 (undefined) is not an object");
+  });
+});

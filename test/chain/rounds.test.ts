@@ -1,0 +1,137 @@
+import { expect } from "chai";
+import { createMilestones } from "../../src/chain/milestones.js";
+import {
+  endsRound,
+  forgerOf,
+  forgingOrder,
+  rankDelegates,
+  type Round,
+  roundByNumber,
+  roundOf,
+  slotOf,
+} from "../../src/chain/rounds.js";
+import type { Milestone } from "../../types/node-context.js";
+import { loadChain } from "../data/read.js";
+
+const first: Milestone = { height: 1, reward: 0, activeDelegates: 51, blocktime: 8, epoch: "2017-03-21T13:00:00.000Z" };
+
+const milestonesOf = (sizes: Record<number, number>) =>
+  createMilestones([
+    first,
+    ...Object.entries(sizes).map(([height, activeDelegates]) => ({ height: Number(height), activeDelegates })),
+  ]);
+
+const round = (number: number, firstHeight: number, lastHeight: number, activeDelegates: number): Round => ({
+  round: number,
+  firstHeight,
+  lastHeight,
+  activeDelegates,
+});
+
+describe("rounds", () => {
+  it("are as long as there are active delegates", () => {
+    const milestones = milestonesOf({});
+    expect(roundOf(1, milestones)).to.deep.equal(round(1, 1, 51, 51));
+    expect(roundOf(51, milestones)).to.deep.equal(round(1, 1, 51, 51));
+    expect(roundOf(52, milestones)).to.deep.equal(round(2, 52, 102, 51));
+    expect(roundOf(268, milestones)).to.deep.equal(round(6, 256, 306, 51));
+  });
+
+  it("are counted through the milestones that change their length", () => {
+    const milestones = milestonesOf({ 1: 5, 16: 4, 24: 7 });
+    expect([1, 5, 6, 15, 16, 19, 20, 23, 24, 30, 31].map((height) => roundOf(height, milestones).round)).to.deep.equal([
+      1, 1, 2, 3, 4, 4, 5, 5, 6, 6, 7,
+    ]);
+    expect(roundOf(15, milestones)).to.deep.equal(round(3, 11, 15, 5));
+    expect(roundOf(16, milestones)).to.deep.equal(round(4, 16, 19, 4));
+    expect(roundOf(31, milestones)).to.deep.equal(round(7, 31, 37, 7));
+  });
+
+  it("take no notice of milestones that change something else", () => {
+    const plain = milestonesOf({ 1: 5 });
+    const busy = createMilestones([
+      { ...first, activeDelegates: 5 },
+      { height: 3, reward: 2 },
+      { height: 8, vendorFieldLength: 255 },
+      { height: 12, activeDelegates: 5 },
+    ]);
+    for (let height = 1; height <= 40; height++) expect(roundOf(height, busy)).to.deep.equal(roundOf(height, plain));
+  });
+
+  it("are cut short by a change that falls into them", () => {
+    const milestones = milestonesOf({ 1: 5, 8: 3 });
+    expect(roundOf(7, milestones)).to.deep.equal(round(2, 6, 7, 5));
+    expect(roundOf(8, milestones)).to.deep.equal(round(3, 8, 10, 3));
+  });
+
+  it("are found by their number as by any of their heights", () => {
+    for (const sizes of [{}, { 1: 5, 16: 4, 24: 7 }, { 1: 5, 8: 3 }, { 1: 1, 4: 2 }]) {
+      const milestones = milestonesOf(sizes);
+      for (let height = 1; height <= 400; height++) {
+        const found = roundOf(height, milestones);
+        expect(roundByNumber(found.round, milestones)).to.deep.equal(found);
+        expect(found.firstHeight <= height && height <= found.lastHeight).to.equal(true);
+      }
+    }
+    for (const none of [0, -1, 1.5, NaN, Infinity, Number.MAX_SAFE_INTEGER])
+      expect(roundByNumber(none, milestonesOf({}))).to.equal(undefined);
+  });
+
+  it("end with their last block; genesis ends a round of its own", () => {
+    const ends = (sizes: Record<number, number>, to: number): number[] => {
+      const milestones = milestonesOf(sizes);
+      return Array.from({ length: to }, (_, index) => index + 1).filter((height) => endsRound(height, milestones));
+    };
+    expect(ends({}, 110)).to.deep.equal([1, 51, 102]);
+    expect(ends({ 1: 5, 16: 4, 24: 7 }, 31)).to.deep.equal([1, 5, 10, 15, 19, 23, 30]);
+    expect(ends({ 1: 5, 8: 3 }, 14)).to.deep.equal([1, 5, 7, 10, 13]);
+    expect(ends({ 1: 1 }, 4)).to.deep.equal([1, 2, 3, 4]);
+  });
+});
+
+describe("the forging order", () => {
+  it("is that of a real node", () => {
+    const { roundDelegatesByRank, activeDelegatesInForgingOrder, roundOfTip } = loadChain("core3-testnet-a").meta;
+    expect(forgingOrder(roundDelegatesByRank, roundOfTip.round)).to.deep.equal(
+      activeDelegatesInForgingOrder.map(({ username }) => username),
+    );
+  });
+
+  it("is drawn from SHA-256 of the round's number, skipping every fifth place", () => {
+    // SHA-256("1") begins 6b 86 b2 73 ff 34 …: swaps 0-2, 1-4, 2-3, 3-0 of five; the fifth place draws nothing.
+    expect(forgingOrder(["a", "b", "c", "d", "e"], 1)).to.deep.equal(["a", "e", "d", "c", "b"]);
+  });
+
+  it("keeps every delegate once, and its input as it was", () => {
+    for (const count of [0, 1, 2, 4, 5, 51, 53, 300]) {
+      const byRank = Array.from({ length: count }, (_, index) => index);
+      for (const number of [1, 2, 1_000]) {
+        const order = forgingOrder(byRank, number);
+        expect(order.toSorted((a, b) => a - b)).to.deep.equal(byRank);
+      }
+      expect(byRank).to.deep.equal(Array.from({ length: count }, (_, index) => index));
+    }
+  });
+
+  it("gives each slot its forger", () => {
+    const order = ["a", "b", "c"];
+    expect([0, 1, 2, 3, 7].map((slot) => forgerOf(slot, order))).to.deep.equal(["a", "b", "c", "a", "b"]);
+    expect(forgerOf(1, [])).to.equal(undefined);
+    expect([0, 7, 8, 305_134_464].map((time) => slotOf(time, 8))).to.deep.equal([0, 0, 1, 38_141_808]);
+  });
+});
+
+describe("ranks", () => {
+  it("go by vote balance down, then by public key up, without those who resigned", () => {
+    const delegate = (publicKey: string, voteBalance: bigint, resigned = false) => ({ publicKey, voteBalance, resigned });
+    const given = [
+      delegate("03", 5n),
+      delegate("02", 5n),
+      delegate("01", 2n ** 64n),
+      delegate("00", 2n ** 64n + 1n),
+      delegate("04", 9n, true),
+    ];
+    expect(rankDelegates(given).map(({ publicKey }) => publicKey)).to.deep.equal(["00", "01", "02", "03"]);
+    expect(given[0]?.publicKey).to.equal("03");
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { createTransactionTypes, paymentsOf, recipientsOf } from "../../src/chain/transaction-types.js";
+import type { Transaction } from "../../types/chain.js";
+import type { TransactionType } from "../../types/transaction-type.js";
+
+const transaction = (changes: Partial<Transaction>): Transaction => ({
+  id: "a",
+  version: 2,
+  typeGroup: 1,
+  type: 0,
+  timestamp: 0,
+  senderPublicKey: "03",
+  senderId: "A",
+  amount: 0n,
+  fee: 0n,
+  blockId: "1",
+  blockHeight: 1,
+  sequence: 0,
+  ...changes,
+});
+
+const fork = (changes: Partial<TransactionType>): TransactionType => ({
+  typeGroup: 2,
+  type: 0,
+  key: "theirs",
+  name: "Theirs",
+  ...changes,
+});
+
+describe("the kinds of transaction", () => {
+  const types = createTransactionTypes();
+  const keysOf = (version: number): string[] =>
+    Array.from({ length: 12 }, (_, type) => types.of({ typeGroup: 1, type, version }).key);
+
+  it("have the numbers of their wire version", () => {
+    const shared = ["transfer", "secondSignature", "delegateRegistration", "vote", "multiSignature", "ipfs"];
+    expect(keysOf(1)).to.deep.equal([
+      ...shared,
+      "timelockTransfer",
+      "multiPayment",
+      "delegateResignation",
+      "1/9",
+      "1/10",
+      "1/11",
+    ]);
+    expect(keysOf(2)).to.deep.equal([
+      ...shared,
+      "multiPayment",
+      "delegateResignation",
+      "htlcLock",
+      "htlcClaim",
+      "htlcRefund",
+      "1/11",
+    ]);
+  });
+
+  it("of a later wire version than any row names are those of the second", () => {
+    expect(keysOf(3)).to.deep.equal(keysOf(2));
+    const later = createTransactionTypes([fork({ typeGroup: 1, type: 0, versions: [3], key: "later" })]);
+    expect([1, 2, 3, 4].map((version) => later.of({ typeGroup: 1, type: 0, version }).key)).to.deep.equal([
+      "transfer",
+      "transfer",
+      "later",
+      "transfer",
+    ]);
+  });
+
+  it("that no row names only cost: they are called by their numbers", () => {
+    const row = types.of({ typeGroup: 9, type: 4, version: 2 });
+    expect(row).to.deep.equal({ typeGroup: 9, type: 4, key: "9/4", name: "9/4" });
+    expect(types.of({ typeGroup: 9, type: 4, version: 1 })).to.equal(row);
+  });
+
+  it("of a fork are added to the core's", () => {
+    const added = createTransactionTypes([fork({}), fork({ typeGroup: 1, type: 5, key: "note" })]);
+    expect(added.all.length).to.equal(types.all.length + 2);
+    expect(added.of({ typeGroup: 2, type: 0, version: 1 }).key).to.equal("theirs");
+    expect([1, 2].map((version) => added.of({ typeGroup: 1, type: 5, version }).key)).to.deep.equal(["note", "note"]);
+    expect(added.of({ typeGroup: 1, type: 4, version: 2 }).key).to.equal("multiSignature");
+  });
+});
+
+describe("those who receive by a transaction", () => {
+  const types = createTransactionTypes([fork({ recipients: ({ asset }) => asset?.["to"] as string[] })]);
+
+  it("are its recipient, or nobody", () => {
+    expect(recipientsOf(transaction({ recipientId: "B" }), types)).to.deep.equal(["B"]);
+    expect(recipientsOf(transaction({ type: 5 }), types)).to.deep.equal([]);
+    expect(recipientsOf(transaction({ type: 8, recipientId: "B" }), types)).to.deep.equal(["B"]);
+  });
+
+  it("are those of its payments, each once, in both wire versions", () => {
+    const asset = { payments: ["C", "B", "C"].map((recipientId) => ({ recipientId, amount: "1" })) };
+    expect(recipientsOf(transaction({ type: 6, asset }), types)).to.deep.equal(["C", "B"]);
+    expect(recipientsOf(transaction({ version: 1, type: 7, asset }), types)).to.deep.equal(["C", "B"]);
+  });
+
+  it("are those that a fork names, each once", () => {
+    expect(recipientsOf(transaction({ typeGroup: 2, asset: { to: ["D", "D", "E"] } }), types)).to.deep.equal(["D", "E"]);
+  });
+
+  it("get what their payment says, to the last digit", () => {
+    const payments = [{ recipientId: "B", amount: "12500000000000000001" }];
+    expect(paymentsOf(transaction({ type: 6, asset: { payments } }))).to.deep.equal([
+      { recipientId: "B", amount: 12_500_000_000_000_000_001n },
+    ]);
+  });
+});
