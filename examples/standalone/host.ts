@@ -11,6 +11,7 @@ import { createCast } from "./cast.js";
 import type { ChainFile } from "./chain-file.js";
 import { type ChainSource, createChainSource, openImport } from "./chain-source.js";
 import { type ChainCrypto, createCrypto } from "./crypto.js";
+import { lockFolder } from "./folder-lock.js";
 import { createForger, type Forger } from "./forger.js";
 import { localSeed } from "./genesis.js";
 import { codeOf, HostError, messageOf } from "./host-error.js";
@@ -136,6 +137,7 @@ export const startHost = async (options: HostOptions, { logger, clock, onProgres
     const crypto = createCrypto(network);
     const forging = forgingFor(options, crypto);
     prepareFolder(options.dataDir);
+    closing.add(lockFolder(options.dataDir).release);
     imported = options.import === undefined ? undefined : await openImport(options.import, network);
     if (imported !== undefined) closing.add(imported.close);
     const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));
@@ -147,6 +149,7 @@ export const startHost = async (options: HostOptions, { logger, clock, onProgres
     // The pool reads the chain through the plugin, and the plugin serves the pool.
     const chain: ChainAdapter = { snapshot: () => plugin.chain.snapshot() };
     const pool = createPool({ crypto, chain, events });
+    // The version of the network's rules that this node keeps: clients look at it to know what they may ask.
     const node: NodeInfo = { version: "3.9.1", ports: { "@arkecosystem/core-api": options.port }, transactionPool: { dynamicFees } };
     const { dataDir } = options;
     const plugin = createApiPlugin({ network, events, dataDir, blocks: source, pool, node, logger, clock, ...(onProgress === undefined ? {} : { onProgress }) });

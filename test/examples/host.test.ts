@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -295,6 +296,23 @@ describe("the standalone host", function () {
       const path = write("file", "");
       expect(await refusal({ dataDir: path })).to.match(/^The data folder \/.*file cannot be written: EEXIST: .+\.$/);
       expect(await refusal({ dataDir: join(path, "below") })).to.match(/^The data folder \/.*below cannot be written: ENOTDIR: .+\.$/);
+    });
+
+    it("says that another node has the folder, but not when that node is gone", async () => {
+      const dataDir = join(folder, "data");
+      const lock = join(dataDir, "node.pid");
+      mkdirSync(dataDir);
+      writeFileSync(lock, String(process.ppid));
+      expect(await refusal({})).to.equal(`The data folder ${dataDir} is in use by process ${process.ppid}; if that is no node, remove ${lock}.`);
+      expect(readFileSync(lock, "utf8")).to.equal(String(process.ppid));
+      const gone = spawnSync(process.execPath, ["--version"]).pid;
+      for (const stale of [String(gone), String(process.pid), "", "x"]) {
+        writeFileSync(lock, stale);
+        const host = await start();
+        expect(readFileSync(lock, "utf8")).to.equal(String(process.pid));
+        await host.stop();
+        expect(existsSync(lock)).to.equal(false);
+      }
     });
 
     it("says that the store is another network's, and leaves it as it was", async () => {

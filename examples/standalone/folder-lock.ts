@@ -1,0 +1,33 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf, HostError, messageOf } from "./host-error.js";
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // A process of someone else's may not be signalled, but it is there.
+    return codeOf(error) === "EPERM";
+  }
+};
+
+/** Whose lock it is, if that process runs still. A number that is this process's own was left by one that had it before. */
+const holderOf = (path: string): number | undefined => {
+  const pid = Number(readFileSync(path, "utf8"));
+  return Number.isSafeInteger(pid) && pid > 0 && pid !== process.pid && isAlive(pid) ? pid : undefined;
+};
+
+/** Keeps a data folder for one node: two that forge into it would each break the other's chain. @throws HostError */
+export const lockFolder = (dataDir: string): { release(): Promise<void> } => {
+  const path = join(dataDir, "node.pid");
+  const take = (flag: "wx" | "w"): void => writeFileSync(path, String(process.pid), { flag });
+  try {
+    take("wx");
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw new HostError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`, { cause: error });
+    const holder = holderOf(path);
+    if (holder !== undefined) throw new HostError(`The data folder ${dataDir} is in use by process ${holder}; if that is no node, remove ${path}.`);
+    take("w");
+  }
+  return { release: async () => Promise.resolve(rmSync(path, { force: true })) };
+};
