@@ -49,6 +49,13 @@ for (const name of chainNames) {
       );
     });
 
+    it("names blocks by height in the filter of transactions, too", async () => {
+      const expected = dataOf(await served.get(`/blocks/${fullest.id}/transactions`));
+      expect(dataOf(await served.get(`/transactions?blockId=${fullest.height}`))).to.deep.equal(expected);
+      expect(dataOf(await served.get(`/blocks/${fullest.id}/transactions?blockId=${fullest.height}`))).to.deep.equal(expected);
+      expect(dataOf(await served.get(`/transactions?blockId=${figures.tip.height + 1}`))).to.deep.equal([]);
+    });
+
     it("gives the transactions of genesis, all of them and in their place", async () => {
       const { body } = await served.get("/blocks/1/transactions?orderBy=timestamp:asc&limit=3");
       const ofGenesis = transactionRows.filter(({ block }) => block.height === 1);

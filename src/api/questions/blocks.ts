@@ -68,16 +68,16 @@ export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["o
   return { rows: await presentBlocks(rows, state), total };
 };
 
-const heightAt = (name: string, { chain }: ApiState): number | undefined =>
-  /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? Number(name) : undefined;
+/** The block at a height, written in digits; undefined for what is no height up to the tip. */
+export const blockAtHeight = async (name: string, { chain }: ApiState): Promise<Block | undefined> =>
+  /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
 
 /**
  * A block by what names it: a height, up to the tip, is tried before an id.
  * @throws PorticoError BLOCK_NOT_FOUND
  */
 export const findBlock = async (name: string, state: ApiState): Promise<Block> => {
-  const height = heightAt(name, state);
-  const found = (height === undefined ? undefined : await state.chain.block({ height })) ?? (await state.chain.block({ id: name.toLowerCase() }));
+  const found = (await blockAtHeight(name, state)) ?? (await state.chain.block({ id: name.toLowerCase() }));
   if (found === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
   return found;
 };

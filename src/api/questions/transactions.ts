@@ -5,6 +5,7 @@ import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/in
 import type { PageAnswer } from "../../http/route.js";
 import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
+import { blockAtHeight } from "./blocks.js";
 import { Address, BlockId, Hash, Hex, PublicKey } from "./fields.js";
 import { type ListRequest, pageOf } from "./page.js";
 
@@ -51,8 +52,18 @@ export const isVote = (transaction: Transaction): boolean => transaction.typeGro
 export const presentTransactionOf = (transaction: Transaction, { chain, rules }: ApiState): Static<typeof TransactionResource> =>
   presentTransaction(transaction, { tipHeight: chain.tip.height, epoch: rules.epoch });
 
-export const listTransactions = (
-  request: ListRequest<TransactionFilter, TransactionQuery["order"]>,
+/** A filter names blocks as paths do: by height, up to the tip, before id. */
+export const withBlockIds = async (filter: TransactionFilter, state: ApiState): Promise<TransactionFilter> => {
+  const block = filter.blockId === undefined ? undefined : await blockAtHeight(filter.blockId, state);
+  return block === undefined ? filter : { ...filter, blockId: block.id };
+};
+
+export const listTransactions = async (
+  { filter, ...rest }: ListRequest<TransactionFilter, TransactionQuery["order"]>,
   state: ApiState,
 ): Promise<PageAnswer<Static<typeof TransactionResource>>> =>
-  pageOf(request, (query) => state.chain.transactions(query), (transaction) => presentTransactionOf(transaction, state));
+  pageOf(
+    { ...rest, filter: filter === undefined ? undefined : await withBlockIds(filter, state) },
+    (query) => state.chain.transactions(query),
+    (transaction) => presentTransactionOf(transaction, state),
+  );
