@@ -2,8 +2,8 @@ import { Ajv, type DefinedError, type ErrorObject } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { PorticoError, type Validation } from "../errors.js";
 import { exactKeyword, type InputKind, inputKeyword } from "./input.js";
-import { coercion, inputSchema } from "./input-schema.js";
-import { amountKeyword } from "./json-schema.js";
+import { coercion, inputSchema, isSingle } from "./input-schema.js";
+import { amountKeyword, isSchema } from "./json-schema.js";
 
 type Source = Validation["source"];
 
@@ -42,19 +42,27 @@ const createAjv = (): Ajv => {
   return ajv;
 };
 
-const keyOf = (instancePath: string): string =>
+const partsOf = (instancePath: string): string[] =>
   instancePath
     .slice(1)
     .split("/")
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .join(".");
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+const memberOf = (value: unknown, name: string): unknown => (isSchema(value) ? value[name] : undefined);
+
+/** The field as the client wrote it: a value that stands for a range has no bounds of its own. */
+const keyOf = (instancePath: string, input: unknown): string => {
+  const parts = partsOf(instancePath);
+  const range = parts.slice(0, -1).reduce(memberOf, input);
+  return (isSingle(range) ? parts.slice(0, -1) : parts).join(".");
+};
 
 const listed = (values: unknown[]): string => values.map((value) => JSON.stringify(value)).join(", ");
 
 /** Field and rule of what Ajv found. `value` is the input as a whole, in the predecessor's word. */
-const refusalOf = (error: DefinedError): { key: string; rule: string } => {
-  const within = error.instancePath === "" ? "" : `${keyOf(error.instancePath)}.`;
-  const key = error.instancePath === "" ? "value" : keyOf(error.instancePath);
+const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: string } => {
+  const within = error.instancePath === "" ? "" : `${keyOf(error.instancePath, input)}.`;
+  const key = error.instancePath === "" ? "value" : keyOf(error.instancePath, input);
   if (error.keyword === "additionalProperties") {
     return { key: `${within}${error.params.additionalProperty}`, rule: "is not allowed" };
   }
@@ -86,7 +94,7 @@ export const createInputReaders = () => {
       if (validate(value)) {
         return value;
       }
-      const { key, rule } = refusalOf(decisive(validate.errors ?? []));
+      const { key, rule } = refusalOf(decisive(validate.errors ?? []), value);
       throw inputError(source, key, rule);
     };
   };

@@ -60,6 +60,17 @@ const toNumber: Coerce = (value) => {
 
 const toBoolean: Coerce = (value) => (value === "true" ? true : value === "false" ? false : value);
 
+const singles = new WeakSet<object>();
+
+/** Whether a range stands for a single value that was given in its place. */
+export const isSingle = (value: unknown): boolean => isSchema(value) && singles.has(value);
+
+const single = (value: unknown): JsonSchema => {
+  const range = { from: value, to: value };
+  singles.add(range);
+  return range;
+};
+
 const memberCoercion = (schema: JsonSchema): Coerce | undefined => {
   const members = isSchema(schema.properties) ? Object.entries(schema.properties) : [];
   const coercions = members.flatMap(([name, part]) => {
@@ -71,7 +82,7 @@ const memberCoercion = (schema: JsonSchema): Coerce | undefined => {
     return undefined;
   }
   return (value) => {
-    const members = exact && value !== undefined && !isSchema(value) ? { from: value, to: value } : value;
+    const members = exact && value !== undefined && !isSchema(value) ? single(value) : value;
     if (!isSchema(members)) {
       return members;
     }

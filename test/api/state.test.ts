@@ -7,7 +7,7 @@ import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
 const { network, blocks } = loadChain("core3-testnet-a");
-const needs = { rules: createChainRules(network), host: {}, supports: { rounds: true, locks: false }, clock: { now: () => 0 } };
+const needs = { rules: createChainRules(network), host: {}, supports: { rounds: true, locks: false }, webhooks: undefined, clock: { now: () => 0 } };
 
 const genesisSnapshot = async (): Promise<ChainSnapshot> => {
   const adapter = createMemoryAdapter(network);

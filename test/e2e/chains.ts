@@ -15,7 +15,8 @@ const index = async (name: ChainName): Promise<ApiPlugin> => {
   const { network, blocks } = loadChain(name);
   const dataDir = mkdtempSync(join(tmpdir(), "portico-e2e-"));
   const read = (fromHeight: number, limit: number) => blocks.slice(fromHeight - 1, fromHeight - 1 + limit);
-  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read, height: () => blocks.length } });
+  const source = { read, height: () => blocks.length };
+  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false } });
   indexed.set(name, { plugin, dataDir });
   await plugin.start();
   return plugin;

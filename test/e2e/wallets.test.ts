@@ -123,6 +123,8 @@ for (const name of chainNames) {
         ["orderBy=balance:up", "orderBy", order],
         ["balance.from=x", "balance.from", "must be a whole number"],
         ["balance.form=1", "balance.form", "is not allowed"],
+        ["balance=much", "balance", "must be a whole number"],
+        ["producedBlocks=1.5", "producedBlocks", "must be integer"],
         ["producedBlocks.to=1.5", "producedBlocks.to", "must be integer"],
         ["publicKey=abc", "publicKey", "must be 66 hexadecimal digits"],
         ["vote=%2B", "vote", "must be 66 hexadecimal digits"],

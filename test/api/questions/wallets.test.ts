@@ -34,7 +34,7 @@ describe("a wallet by what names it", () => {
   const [transfer, ...others] = genesis.transactions ?? [];
   const adapter = createMemoryAdapter(network);
   adapter.apply({ ...genesis, transactions: [{ ...transfer, recipientId: rules.addressOf(coldKey) } as NonNullable<typeof transfer>, ...others] });
-  const state = async () => createApiState(await adapter.snapshot(), { rules, host: {}, supports: {}, clock: { now: () => 0 } });
+  const state = async () => createApiState(await adapter.snapshot(), { rules, host: {}, supports: {}, webhooks: undefined, clock: { now: () => 0 } });
 
   it("is found by a public key that the chain does not know, as long as it knows the address", async () => {
     const wallet = await findWallet(coldKey, await state());
