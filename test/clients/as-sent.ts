@@ -1,0 +1,7 @@
+import { exactJson } from "../e2e/interface.js";
+
+export type AmountForm = "number" | "string";
+
+/** What a program reads of a body whose amounts are bigints here: numbers as its JSON parser gives them, or decimal strings. */
+export const asSent = (form: AmountForm, body: unknown): unknown =>
+  JSON.parse(form === "number" ? exactJson(body) : JSON.stringify(body, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value)));

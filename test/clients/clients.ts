@@ -1,0 +1,108 @@
+import { createRequire } from "node:module";
+
+/**
+ * The clients that the network's programs are built on, unmodified, as npm has them, behind one face: which methods of which
+ * resources each has, and a call of one of them. What a client throws for an answer that is an error is an answer here.
+ */
+
+export interface ClientAnswer {
+  status: number;
+  body: unknown;
+}
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+
+/** A client that talks to one host. */
+export interface Client {
+  call(resource: string, method: string, args: unknown[]): Promise<ClientAnswer>;
+}
+
+export interface ClientPackage {
+  name: string;
+  /** Resource -> methods. */
+  methods: Record<string, string[]>;
+  /** Whether searches take a query beside their body. */
+  searchesTakeQuery: boolean;
+  /** `origin` as in `http://127.0.0.1:4003`. */
+  connect(origin: string): Client;
+}
+
+const load = createRequire(import.meta.url);
+
+const methodsOf = (classes: Record<string, { prototype: object }>): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(classes).map(([name, { prototype }]) => [
+      name.toLowerCase(),
+      Object.getOwnPropertyNames(prototype).filter((method) => method !== "constructor"),
+    ]),
+  );
+
+const methodOf = (resource: object, method: string): Method => {
+  const found = (resource as Record<string, Method | undefined>)[method];
+  if (found === undefined) throw new Error(`the client has no method ${method}`);
+  return found.bind(resource);
+};
+
+interface FirstClient {
+  resource(name: string): object;
+}
+/** What axios answers, and what it throws. */
+interface AxiosResponse {
+  status: number;
+  data: unknown;
+}
+
+/** Version 0.1: one package for both generations, told apart by a header. */
+export const firstClient = (version: 1 | 2): ClientPackage => {
+  const Client = load("client-0.1") as new (host: string, version: number) => FirstClient;
+  const resources = load("client-0.1/lib/resources") as Record<string, Record<string, { prototype: object }>>;
+  return {
+    name: `client 0.1.25, generation ${version}`,
+    methods: methodsOf(resources[`v${version}`] ?? {}),
+    searchesTakeQuery: false,
+    connect: (origin) => {
+      const client = new Client(origin, version);
+      return {
+        call: async (resource, method, args) => {
+          const { status, data } = await answered<AxiosResponse>(methodOf(client.resource(resource), method)(...args));
+          return { status, body: data };
+        },
+      };
+    },
+  };
+};
+
+interface LaterPackage {
+  Connection: new (host: string) => { api(name: string): object };
+  Resources: Record<string, { prototype: object }>;
+}
+
+/** Versions 1.0 and later. `prefix` is what the host that such a client is given ends in. */
+export const laterClient = (alias: string, version: string, prefix: "/api" | "/api/v2"): ClientPackage => {
+  const { Connection, Resources } = load(alias) as LaterPackage;
+  return {
+    name: `client ${version} at ${prefix}`,
+    methods: methodsOf(Resources),
+    searchesTakeQuery: alias !== "client-1.0",
+    connect: (origin) => {
+      const connection = new Connection(`${origin}${prefix}`);
+      return {
+        call: async (resource, method, args) => {
+          const { status, body } = await answered<ClientAnswer>(methodOf(connection.api(resource), method)(...args));
+          return { status, body };
+        },
+      };
+    },
+  };
+};
+
+/** What a client resolves with, or what it throws when the answer is an error; anything else that it throws is its own. */
+const answered = async <Answer>(call: Promise<unknown>): Promise<Answer> => {
+  try {
+    return (await call) as Answer;
+  } catch (error) {
+    const response = (error as { response?: Answer }).response;
+    if (response === undefined) throw error;
+    return response;
+  }
+};

@@ -1,0 +1,172 @@
+import { EventEmitter } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import type { IncomingHttpHeaders, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createApiPlugin } from "../../src/index.js";
+import type { Peer } from "../../types/chain.js";
+import type { TransactionData } from "../../types/events.js";
+import type { ApiPlugin, NodeInfo, PorticoOptions } from "../../types/node-context.js";
+import { figuresOf } from "../e2e/figures.js";
+import { createTestPool, type TestPool } from "./test-pool.js";
+
+/** What reached the server of a request, its body aside. */
+export interface Received {
+  method: string;
+  url: string;
+  headers: IncomingHttpHeaders;
+}
+
+/** A node that serves the chain `core3-custom-c`, with a pool, peers and a network of its own. */
+export interface RunningNode {
+  /** `http://127.0.0.1:PORT`. */
+  readonly origin: string;
+  readonly port: number;
+  readonly pool: TestPool;
+  /** What has been asked since the last time that somebody looked. */
+  received(): Received[];
+  /** Connections since the last time that somebody looked. */
+  connections(): number;
+}
+
+export const chainName = "core3-custom-c";
+const figures = figuresOf(chainName);
+const { network, blocks, tip, meta } = figures;
+
+/** The network is so many blocks ahead of the node. */
+export const blocksBehind = 3;
+
+/** Milliseconds since 1970: 100 s after the tip. */
+export const now = (meta.tip.unix + 100) * 1000;
+
+const told = meta.nodeConfiguration.data as { core: { version: string }; ports: NonNullable<NodeInfo["ports"]>; transactionPool: NonNullable<NodeInfo["transactionPool"]> };
+const node: NodeInfo = { version: told.core.version, ports: told.ports, transactionPool: told.transactionPool };
+
+const richest = figures.walletRows.reduce((best, row) => (BigInt(row.balance) > BigInt(best.balance) && row.publicKey !== null ? row : best));
+
+/** In the pool from the start: a transfer, and a payment to many. */
+export const unconfirmed: TransactionData[] = [
+  {
+    id: "a1".repeat(32),
+    version: 2,
+    network: network.network.pubKeyHash,
+    typeGroup: 1,
+    type: 0,
+    nonce: String(BigInt(richest.nonce) + 1n),
+    senderPublicKey: String(richest.publicKey),
+    amount: "9007199254740993",
+    fee: "10000000",
+    recipientId: String(figures.walletRows[0]?.address),
+    vendorField: "on its way",
+    expiration: 0,
+    signature: "ab".repeat(64),
+  },
+  {
+    id: "b2".repeat(32),
+    version: 2,
+    network: network.network.pubKeyHash,
+    typeGroup: 1,
+    type: 6,
+    nonce: String(BigInt(richest.nonce) + 2n),
+    senderPublicKey: String(richest.publicKey),
+    amount: "0",
+    fee: "20000000",
+    asset: { payments: figures.walletRows.slice(0, 2).map(({ address }) => ({ recipientId: address, amount: "5" })) },
+    signature: "cd".repeat(64),
+  },
+];
+export const unconfirmedSender = richest.address;
+
+const peersAt = (port: number): Peer[] => [
+  { ip: "127.0.0.1", port: 4001, ports: { "@arkecosystem/core-api": port, "@arkecosystem/core-webhooks": null }, version: "3.9.1", height: tip.height, status: 200, os: "linux", latency: 21 },
+  { ip: "10.0.0.2", port: 4001, ports: { "@arkecosystem/core-api": -1 }, version: "2.7.24", height: tip.height - 1, status: 200, os: "linux", latency: 7 },
+  { ip: "10.0.0.3", port, ports: { "@arkecosystem/core-api": 4003 }, version: "1.0.3", height: tip.height, status: 200, os: "darwin", latency: 420 },
+  { ip: "10.0.0.4", port: 4001, ports: { "@arkecosystem/core-api": 4003 }, version: "3.9.1", height: tip.height, status: 200, os: "linux", latency: 5, isPublic: false },
+  { ip: "10.0.0.5", port: 4001, ports: {}, version: "3.9.1", height: 1, status: 503, latency: 9 },
+];
+/** In the order of the list: by latency. A peer that is not public is in no list. */
+export const publicPeersAt = (port: number): Required<Omit<Peer, "isPublic">>[] =>
+  peersAt(port)
+    .filter(({ isPublic }) => isPublic !== false)
+    .map((peer) => ({ os: "unknown", ports: {}, ...peer }))
+    .sort((a, b) => a.latency - b.latency);
+
+const watch = (server: Server): Pick<RunningNode, "received" | "connections"> => {
+  let received: Received[] = [];
+  let connections = 0;
+  server.prependListener("request", ({ method = "", url = "", headers }) => received.push({ method, url, headers }));
+  server.on("connection", () => connections++);
+  return {
+    received: () => {
+      const seen = received;
+      received = [];
+      return seen;
+    },
+    connections: () => {
+      const seen = connections;
+      connections = 0;
+      return seen;
+    },
+  };
+};
+
+const listen = async (plugin: ApiPlugin, pool: TestPool, known: { peers: Peer[] }): Promise<RunningNode> => {
+  const server = await plugin.listen(0);
+  const { port } = server.address() as AddressInfo;
+  known.peers = peersAt(port);
+  return { origin: `http://127.0.0.1:${port}`, port, pool, ...watch(server) };
+};
+
+const stops: (() => Promise<void>)[] = [];
+let indexed: Promise<ApiPlugin> | undefined;
+const nodes = new Map<string, Promise<RunningNode>>();
+
+const beside = (pool: TestPool, known: { peers: Peer[] }) => ({
+  network,
+  events: new EventEmitter(),
+  pool,
+  peers: { list: () => known.peers, suspended: () => known.peers.slice(4) },
+  sync: { networkHeight: () => tip.height + blocksBehind },
+  node,
+  clock: { now: () => now },
+});
+
+/** Reads the chain into an LMDB store, once for all tests. */
+const index = async (): Promise<ApiPlugin> => {
+  const dataDir = mkdtempSync(join(tmpdir(), "portico-clients-"));
+  const read = (fromHeight: number, limit: number) => blocks.slice(fromHeight - 1, fromHeight - 1 + limit);
+  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read, height: () => blocks.length } });
+  stops.push(async () => {
+    await plugin.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  await plugin.start();
+  return plugin;
+};
+
+const start = async (options: PorticoOptions): Promise<RunningNode> => {
+  indexed ??= index();
+  const { chain } = await indexed;
+  const known = { peers: [] as Peer[] };
+  const pool = createTestPool(unconfirmed);
+  const tipId = "tipId" in chain ? (chain.tipId as () => string | undefined) : undefined;
+  const shared = { snapshot: () => chain.snapshot(), ...(tipId === undefined ? {} : { tipId }) };
+  const plugin = createApiPlugin({ ...beside(pool, known), chain: shared, options });
+  stops.unshift(plugin.stop);
+  return listen(plugin, pool, known);
+};
+
+/** The node with these options; it runs until all tests have ended. */
+export const runningNode = (options: PorticoOptions = {}): Promise<RunningNode> => {
+  const key = JSON.stringify(options);
+  const node = nodes.get(key) ?? start(options);
+  nodes.set(key, node);
+  return node;
+};
+
+after(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  nodes.clear();
+  indexed = undefined;
+});

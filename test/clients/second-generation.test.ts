@@ -1,0 +1,51 @@
+import { expect } from "chai";
+import { asSent } from "./as-sent.js";
+import { type Call, callsOf } from "./calls.js";
+import { type Client, type ClientPackage, firstClient, laterClient } from "./clients.js";
+import { type RunningNode, runningNode } from "./running-node.js";
+
+/** Methods that have tests of their own, as they change something. */
+const toldElsewhere = ["transactions.create", "webhooks.all", "webhooks.create", "webhooks.get", "webhooks.update", "webhooks.delete"];
+
+const describeClient = (of: ClientPackage, amounts: "number" | "string"): void => {
+  describe(`${of.name}, amounts as ${amounts}s`, function () {
+    this.timeout(30_000);
+    let node: RunningNode;
+    let client: Client;
+    let calls: Record<string, Call[]>;
+    before(async function () {
+      this.timeout(60_000);
+      node = await runningNode({ amounts });
+      client = of.connect(node.origin);
+      calls = callsOf(node);
+    });
+
+    for (const [resource, methods] of Object.entries(of.methods)) {
+      for (const method of methods) {
+        const name = `${resource}.${method}`;
+        if (toldElsewhere.includes(name)) continue;
+        it(`${name} answers with what the chain holds`, async () => {
+          const possible = (calls[name] ?? []).filter(({ withQuery = false }) => !withQuery || of.searchesTakeQuery);
+          expect(possible, "calls").to.not.be.empty;
+          for (const { args, status = 200, body, check } of possible) {
+            const answer = await client.call(resource, method, args);
+            const what = `${name}(${JSON.stringify(args)})`;
+            if (check === undefined) expect(answer.body, what).to.deep.equal(asSent(amounts, body));
+            else check(answer.body);
+            expect(answer.status, what).to.equal(status);
+          }
+        });
+      }
+    }
+  });
+};
+
+describe("deployed clients of the second generation", () => {
+  for (const amounts of ["number", "string"] as const) {
+    describeClient(firstClient(2), amounts);
+    describeClient(laterClient("client-1.0", "1.0.5", "/api/v2"), amounts);
+    describeClient(laterClient("client-1.1", "1.1.4", "/api"), amounts);
+    describeClient(laterClient("client-2.0", "2.0.0", "/api/v2"), amounts);
+    describeClient(laterClient("client-3.0", "3.0.0", "/api"), amounts);
+  }
+});
