@@ -21,13 +21,16 @@ export const progressLine = ({ tip, target, blocksPerSecond, secondsLeft }: Inde
   return `reading the chain  height ${count(tip.height)}${of}  ${count(blocksPerSecond)} blocks/s${left}`;
 };
 
-/** Catching up by a block or two needs no report. */
+/** Catching up by fewer blocks needs no report: every block that is forged is a catch-up by one. */
 const worthTelling = 100;
 
-export const createProgressReport = (logger: Logger): ((progress: IndexingProgress) => void) => {
+export const createProgressReport = (logger: Pick<Logger, "info">): ((progress: IndexingProgress) => void) => {
+  /** Where the present catch-up was first heard of. */
   let from: number | undefined;
   return (progress) => {
-    from ??= progress.tip.height;
-    if ((progress.target ?? Infinity) - from >= worthTelling || progress.tip.height - from >= worthTelling) logger.info(progressLine(progress));
+    const { tip, target = Infinity } = progress;
+    from ??= tip.height;
+    if (target - from >= worthTelling) logger.info(progressLine(progress));
+    if (tip.height >= target) from = undefined;
   };
 };
