@@ -1,0 +1,210 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { rowsOf } from "../../src/conformance/comparing.js";
+import type { Surroundings } from "../../src/conformance/filters.js";
+import { blockLaw, delegateLaw, type ListLaw, lockLaw, transactionLaw, walletLaw } from "../../src/conformance/lists.js";
+import { everyRow } from "../../src/conformance/walk.js";
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import type { BlockData } from "../../types/events.js";
+import type { Network } from "../../types/node-context.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { buildRandomChain, chainWish } from "../random-chain.js";
+import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+
+/** A list query in numbers, which pick among a list's filters, their samples and its orders. */
+interface QueryWish {
+  list: number;
+  filters: { filter: number; sample: number }[];
+  field: number;
+  direction: "asc" | "desc";
+  offset: number;
+  limit: number;
+}
+
+const pick = fc.nat({ max: 1_000 });
+
+const queryWish: fc.Arbitrary<QueryWish> = fc.record({
+  list: pick,
+  filters: fc.array(fc.record({ filter: pick, sample: pick }), { maxLength: 3 }),
+  field: pick,
+  direction: fc.constantFrom("asc", "desc"),
+  offset: fc.oneof(fc.constant(0), fc.nat({ max: 40 })),
+  limit: fc.oneof(fc.constant(100), fc.integer({ min: 1, max: 9 })),
+});
+
+type Compare = (store: ChainSnapshot, memory: ChainSnapshot, wish: QueryWish, around: Surroundings) => Promise<void>;
+
+const comparing =
+  <Row extends object, Filter, Field extends string>(law: ListLaw<Row, Filter, Field>): Compare =>
+  async (store, memory, wish, around) => {
+    const rows = await everyRow(memory, law);
+    const chosen = wish.filters.map((one): [string, unknown] => {
+      const filter = law.filters[one.filter % law.filters.length]!;
+      const samples = filter.samples(rows, around);
+      return [filter.name, samples[one.sample % samples.length]];
+    });
+    // a list without rows has no values to ask for
+    const filter = Object.fromEntries(chosen.filter(([, value]) => value !== undefined)) as Filter;
+    const order = { field: law.fields[wish.field % law.fields.length]!, direction: wish.direction };
+    const query = { filter, order, offset: wish.offset, limit: wish.limit };
+    const [found, expected] = [await law.ask(store, query), await law.ask(memory, query)];
+    const what = { list: law.name, ...query };
+    expect({ ...what, total: found.total }).to.deep.equal({ ...what, total: expected.total });
+    expect({ ...what, rows: rowsOf(law.kind, found.rows) }).to.deep.equal({ ...what, rows: rowsOf(law.kind, expected.rows) });
+  };
+
+const comparisons: readonly Compare[] = [
+  comparing(walletLaw),
+  comparing(delegateLaw),
+  comparing(blockLaw),
+  comparing(transactionLaw),
+  comparing(transactionLaw),
+  comparing(lockLaw),
+];
+
+const surroundingsOf = async (snapshot: ChainSnapshot): Promise<Surroundings> => ({
+  height: snapshot.tip.height,
+  timestamp: snapshot.tip.timestamp,
+  secondPublicKeys: new Map(
+    (await everyRow(snapshot, walletLaw)).map(({ address, secondPublicKey }) => [address, secondPublicKey]),
+  ),
+});
+
+const whole =
+  <Row extends object, Filter, Field extends string>(law: ListLaw<Row, Filter, Field>) =>
+  async (snapshot: ChainSnapshot): Promise<unknown> =>
+    rowsOf(law.kind, await everyRow(snapshot, law));
+
+/** Every row of every list, every round, the fees of some windows: all that a state comes to. */
+const stateOf = async (snapshot: ChainSnapshot): Promise<Record<string, unknown>> => {
+  const { tip, supply } = snapshot;
+  const rounds: unknown[] = [];
+  for (let round = 0; round <= tip.height + 1; round++) rounds.push(await snapshot.round(round));
+  const fees: unknown[] = [];
+  for (const [from, to] of [
+    [0, tip.timestamp],
+    [1, tip.timestamp - 1],
+    [tip.timestamp, tip.timestamp],
+    [tip.timestamp - 64, tip.timestamp - 16],
+  ] as const) {
+    fees.push(await snapshot.feeStatistics({ from, to }));
+  }
+  return {
+    tip: { id: tip.id, height: tip.height, timestamp: tip.timestamp },
+    supply,
+    wallets: await whole(walletLaw)(snapshot),
+    delegates: await whole(delegateLaw)(snapshot),
+    blocks: await whole(blockLaw)(snapshot),
+    transactions: await whole(transactionLaw)(snapshot),
+    locks: await whole(lockLaw)(snapshot),
+    rounds,
+    fees,
+  };
+};
+
+const memoryOf = (network: Network, blocks: readonly BlockData[]): ChainSnapshot => {
+  const memory = createMemoryAdapter(network);
+  for (const block of blocks) memory.apply(block);
+  return memory.snapshot() as ChainSnapshot;
+};
+
+const expectState = async (store: ReturnType<typeof openTemporaryStore>["store"], expected: ChainSnapshot): Promise<void> => {
+  const snapshot = store.snapshot();
+  if (snapshot === undefined) throw new Error("no state");
+  expect(await stateOf(snapshot)).to.deep.equal(await stateOf(expected));
+  snapshot.release?.();
+};
+
+/** Sizes of the batches that a chain is written in. */
+const batches = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 4 });
+
+describe("the store, on random chains", function () {
+  this.timeout(120_000);
+  afterEach(closeTemporaryStores);
+
+  it("comes to the state that plain addition comes to, in whatever batches it is written", async () => {
+    await fc.assert(
+      fc.asyncProperty(chainWish(), batches, async (wish, sizes) => {
+        const { network, blocks } = await buildRandomChain(wish);
+        const { store, rules } = openTemporaryStore(network);
+        for (let start = 0, turn = 0; start < blocks.length; turn++) {
+          const size = sizes[turn % sizes.length] ?? 1;
+          store.apply(blocks.slice(start, start + size).map(rules.parseBlock));
+          start += size;
+        }
+        await expectState(store, memoryOf(network, blocks));
+        await closeTemporaryStores();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("answers any query as a plain filter, sort and cut of the whole would", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        chainWish({ maxBlocks: 16 }),
+        fc.array(queryWish, { minLength: 150, maxLength: 150 }),
+        async (wish, queries) => {
+          const { network, blocks } = await buildRandomChain(wish);
+          const { store, rules } = openTemporaryStore(network);
+          store.apply(blocks.map(rules.parseBlock));
+          const snapshot = store.snapshot();
+          if (snapshot === undefined) throw new Error("no state");
+          const memory = memoryOf(network, blocks);
+          const around = await surroundingsOf(memory);
+          for (const query of queries) await comparisons[query.list % comparisons.length]!(snapshot, memory, query, around);
+          snapshot.release?.();
+          await closeTemporaryStores();
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it("takes back what it applied, to the byte, and goes on from there on another branch", async () => {
+    await fc.assert(
+      fc.asyncProperty(chainWish(), async (wish) => {
+        const { network, blocks, forkHeight, otherBranch } = await buildRandomChain(wish);
+        const { store, rules } = openTemporaryStore(network);
+        store.apply(blocks.slice(0, forkHeight).map(rules.parseBlock));
+        const before = contentsOf(store);
+        const last = blocks.slice(forkHeight);
+        for (const block of last) store.apply([rules.parseBlock(block)]);
+        const after = contentsOf(store);
+
+        for (const _ of last) store.revert();
+        expect(contentsOf(store)).to.deep.equal(before);
+        await expectState(store, memoryOf(network, blocks.slice(0, forkHeight)));
+
+        store.apply(otherBranch.map(rules.parseBlock));
+        await expectState(store, memoryOf(network, [...blocks.slice(0, forkHeight), ...otherBranch]));
+        for (const _ of otherBranch) store.revert();
+        store.apply(last.map(rules.parseBlock));
+        expect(contentsOf(store)).to.deep.equal(after);
+        await closeTemporaryStores();
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe("random chains", () => {
+  it("have every kind of transaction in both wire versions, and nobody but origin below zero", async () => {
+    const seen = new Set<string>();
+    for (const wish of fc.sample(chainWish(), { numRuns: 40, seed: 2_026 })) {
+      const { network, blocks } = await buildRandomChain(wish);
+      const { rows } = await memoryOf(network, blocks).wallets({
+        filter: { balance: { to: -1n } },
+        order: { field: "balance", direction: "desc" },
+        offset: 0,
+        limit: 10,
+      });
+      expect(rows).to.have.length(1);
+      for (const { version, typeGroup, type } of blocks.flatMap(({ transactions }) => transactions ?? [])) {
+        if ((typeGroup ?? 1) === 1) seen.add(`${version}/${type}`);
+      }
+    }
+    const kinds = [1, 2].flatMap((version) => Array.from({ length: version === 1 ? 9 : 11 }, (_, type) => `${version}/${type}`));
+    expect([...seen]).to.have.members(kinds);
+  });
+});
