@@ -5,6 +5,7 @@ import type { ChainAdapter } from "../types/chain-adapter.js";
 import type { WebhookStore } from "../types/webhook-store.js";
 import type { ApiPlugin, Clock, Health, Logger, NodeContext } from "../types/node-context.js";
 import { createApiState } from "./api/state.js";
+import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { PorticoError } from "./errors.js";
@@ -63,7 +64,7 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   };
 
   const edge = createEdge(options, {
-    routes: v2Routes,
+    routes: [...v2Routes, ...v1Routes],
     openState: async () => createApiState(await chain.snapshot(), { rules, host: context, supports: chain.supports ?? {}, clock, webhooks: webhooks.engine() }),
     tipId: chain.tipId,
     health,

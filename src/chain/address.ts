@@ -14,7 +14,17 @@ export const addressOf = (publicKey: string, pubKeyHash: number): string => {
   return base58check.encode(payload);
 };
 
-/** The same, remembering the last answers: the same few senders and generators come again in block after block. */
+/** Whether a text is an address of the network: its version byte and its checksum are right. */
+export const isAddress = (text: string, pubKeyHash: number): boolean => {
+  try {
+    const payload = base58check.decode(text);
+    return payload.length === 21 && payload[0] === pubKeyHash;
+  } catch {
+    return false;
+  }
+};
+
+/** `addressOf`, remembering the last answers: the same few senders and generators come again in block after block. */
 export const createAddressOf = (pubKeyHash: number, remembered = 10_000): ((publicKey: string) => string) => {
   const known = new Map<string, string>();
   return (publicKey) => {

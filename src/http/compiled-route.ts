@@ -94,7 +94,7 @@ const splitPaging = (query: unknown): { page: PageInput; query: unknown } => {
 
 const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileNeeds) => {
   const schema = querySchema(route);
-  const layOut = createQueryLayout(schema);
+  const layOut = createQueryLayout(schema, { leaveOutUnknown: route.ignoresUnknownQuery === true });
   const readQuery = needs.inputReader(schema, "query");
   const readParams = route.params === undefined ? undefined : needs.inputReader(route.params, "params");
   const own = route.query !== undefined;

@@ -99,21 +99,17 @@ export const Range = <Bound extends TSchema>(bound: Bound, options: { exact?: bo
   );
 };
 
+type OrderFields<Field extends string> = readonly Field[] | Readonly<Record<string, Field>>;
+
 const snakeCased = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const acceptedNames = <Field extends string>(fields: readonly Field[] | Readonly<Record<string, Field>>): Map<string, Field> => {
+const acceptedNames = <Field extends string>(fields: OrderFields<Field>): Map<string, Field> => {
   const named = Array.isArray(fields) ? (fields as readonly Field[]).map((field) => [field, field] as const) : Object.entries(fields);
   return new Map(named.flatMap(([name, field]) => [[name, field] as const, [snakeCased(name), field] as const]));
 };
 
-/**
- * `field` or `field:asc` / `field:desc`, any letter case in the direction, names in camelCase or snake_case; a bare field ascends.
- * `fields` lists the names, or maps each accepted name to what handlers call it (`{ votes: "voteBalance" }`).
- */
-export const OrderBy = <const Field extends string>(
-  fields: readonly Field[] | Readonly<Record<string, Field>>,
-  options: { default?: string; description?: string } = {},
-): TUnsafe<Order<Field>> => {
+/** How `OrderBy` reads its values: for types of order that take more forms. */
+export const orderKind = <const Field extends string>(fields: OrderFields<Field>): InputKind<Order<Field>> => {
   const names = acceptedNames(fields);
   const shown = Array.isArray(fields) ? (fields as readonly Field[]) : Object.keys(fields);
   const rule = `must be one of ${shown.join(", ")}, each alone or with :asc or :desc`;
@@ -125,11 +121,24 @@ export const OrderBy = <const Field extends string>(
     }
     return { value: { field, direction: match[2]?.toLowerCase() === "desc" ? "desc" : "asc" } };
   };
-  if (options.default !== undefined && "rule" in parse(options.default)) {
-    throw new TypeError(`The default order "${options.default}" ${rule}.`);
-  }
   const pattern = `^(${[...names.keys()].join("|")})(:([aA][sS][cC]|[dD][eE][sS][cC]))?$`;
-  return InputOf({ parse, accepts: { type: "string", pattern } }, options);
+  return { parse, accepts: { type: "string", pattern } };
+};
+
+/**
+ * `field` or `field:asc` / `field:desc`, any letter case in the direction, names in camelCase or snake_case; a bare field ascends.
+ * `fields` lists the names, or maps each accepted name to what handlers call it (`{ votes: "voteBalance" }`).
+ */
+export const OrderBy = <const Field extends string>(
+  fields: OrderFields<Field>,
+  options: { default?: string; description?: string } = {},
+): TUnsafe<Order<Field>> => {
+  const kind = orderKind(fields);
+  const wrong = options.default === undefined ? undefined : kind.parse(options.default);
+  if (wrong !== undefined && "rule" in wrong) {
+    throw new TypeError(`The default order "${String(options.default)}" ${wrong.rule}.`);
+  }
+  return InputOf(kind, options);
 };
 
 /** What handlers get of an input schema. */

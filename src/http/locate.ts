@@ -40,16 +40,20 @@ export interface Whereabouts<Entry> {
 const answers = <Entry>(match: Match<Entry> | undefined, method: string): boolean =>
   match !== undefined && (match.item.methods.has(method) || (method === "HEAD" && match.item.methods.has("GET")));
 
-/** Of a request that names no generation: the default one, or the other where only that has the path, or the method there. */
+const isLiteral = <Entry>(match: Match<Entry> | undefined): boolean => match?.item.path.includes("{") === false;
+
+/**
+ * Of a request that names no generation: the default one, or the other where only that has the path, or the method there. A path
+ * that the other one spells out is not taken for a parameter of the default one: `/delegates/get` names no delegate.
+ */
 const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
   const usual = needs.defaultVersion;
   const other: Generation = usual === 1 ? 2 : 1;
   const match = needs.routings[usual].find(path);
-  if (answers(match, method)) {
-    return match && { ...match, generation: usual };
-  }
   const otherMatch = needs.routings[other].find(path);
-  if (otherMatch !== undefined && (match === undefined || answers(otherMatch, method))) {
+  const spelledOut = isLiteral(otherMatch) && !isLiteral(match);
+  const preferOther = answers(otherMatch, method) && (spelledOut || !answers(match, method));
+  if (otherMatch !== undefined && (match === undefined || preferOther)) {
     return { ...otherMatch, generation: other };
   }
   return match && { ...match, generation: usual };

@@ -73,15 +73,19 @@ const put = (tree: JsonSchema, name: string, { path, many }: Place, text: string
 
 /**
  * Makes the reader that lays out query parameters as the schema nests them: `balance.from=1` as `{ balance: { from: "1" } }`, the
- * same object that a body would carry. Throws BAD_REQUEST for names that the schema does not have and for repeated single values.
+ * same object that a body would carry. Throws BAD_REQUEST for repeated single values and, unless they are to be left out, for
+ * names that the schema does not have.
  */
-export const createQueryLayout = (schema: unknown): ((pairs: QueryPairs) => JsonSchema) => {
+export const createQueryLayout = (schema: unknown, { leaveOutUnknown = false } = {}): ((pairs: QueryPairs) => JsonSchema) => {
   const places = isSchema(schema) ? placesOf(schema, []) : new Map<string, Place>();
   return (pairs) => {
     const tree: JsonSchema = {};
     for (const [name, text] of pairs) {
       const place = places.get(name);
       if (place === undefined) {
+        if (leaveOutUnknown) {
+          continue;
+        }
         throw inputError("query", name, "is not allowed");
       }
       put(tree, name, place, text);

@@ -42,6 +42,8 @@ interface RouteCommon<Path, Query, Body> {
   params?: Path;
   query?: Query;
   body?: Body;
+  /** Query parameters that `query` does not name are left out, not refused. Default false. */
+  ignoresUnknownQuery?: boolean;
   /** A missing or empty body is taken as `{}`. Default false. */
   bodyOptional?: boolean;
   /** The body must be declared as JSON (415 otherwise). Default: any content type, or none, is read as JSON. */

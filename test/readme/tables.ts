@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { optionsTable as commandLineTable } from "../../examples/standalone/options.js";
+import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { errorTable } from "../../src/errors.js";
 import { optionTable } from "../../src/options.js";
@@ -91,6 +92,7 @@ const errorsTable = (): string =>
 
 /** Table by the name that its place in the README carries: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
+  "routes 1": () => routesTable(1, v1Routes),
   "routes 2": () => routesTable(2, v2Routes),
   options: optionsTable,
   errors: errorsTable,

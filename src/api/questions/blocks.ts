@@ -72,12 +72,13 @@ export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["o
 export const blockAtHeight = async (name: string, { chain }: ApiState): Promise<Block | undefined> =>
   /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
 
-/**
- * A block by what names it: a height, up to the tip, is tried before an id.
- * @throws PorticoError BLOCK_NOT_FOUND
- */
+/** A block by what names it, or undefined: a height, up to the tip, is tried before an id. */
+export const blockNamed = async (name: string, state: ApiState): Promise<Block | undefined> =>
+  (await blockAtHeight(name, state)) ?? (await state.chain.block({ id: name.toLowerCase() }));
+
+/** The same. @throws PorticoError BLOCK_NOT_FOUND */
 export const findBlock = async (name: string, state: ApiState): Promise<Block> => {
-  const found = (await blockAtHeight(name, state)) ?? (await state.chain.block({ id: name.toLowerCase() }));
+  const found = await blockNamed(name, state);
   if (found === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
   return found;
 };

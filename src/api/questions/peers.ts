@@ -8,18 +8,19 @@ import type { PageAnswer, PageRequest } from "../../http/route.js";
 import { type PeerResource, presentPeer } from "../resources/peer.js";
 
 type PresentedPeer = Static<typeof PeerResource>;
-type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" | "latency";
+export type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" | "latency";
 
-const orders: readonly PeerOrder[] = ["ip", "port", "version", "height", "status", "os", "latency"];
+export const peerOrders: readonly PeerOrder[] = ["ip", "port", "version", "height", "status", "os", "latency"];
 
-export const PeerListQuery = Type.Object({
+export const peerFilters = {
   ip: Type.Optional(Text()),
   port: Type.Optional(WholeNumber({ minimum: 0, maximum: 65_535 })),
   version: Type.Optional(Text()),
   os: Type.Optional(Text()),
   status: Type.Optional(Text({ description: "A number, or OK for 200." })),
-  orderBy: OrderBy(orders, { default: "latency:asc" }),
-});
+};
+
+export const PeerListQuery = Type.Object({ ...peerFilters, orderBy: OrderBy(peerOrders, { default: "latency:asc" }) });
 type PeerFilter = Omit<Static<typeof PeerListQuery>, "orderBy">;
 
 const answering = "200";

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import type { TransactionData } from "../../../types/events.js";
 import type { PoolResult, TransactionPool } from "../../../types/node-context.js";
-import { parseTransaction } from "../../chain/block.js";
+import { parseTransaction, type UnconfirmedTransaction } from "../../chain/block.js";
 import { PorticoError } from "../../errors.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import { presentUnconfirmed, type UnconfirmedTransactionResource } from "../resources/transaction.js";
@@ -9,24 +9,32 @@ import type { ApiState } from "../state.js";
 
 type PresentedUnconfirmed = Static<typeof UnconfirmedTransactionResource>;
 
-const present = (data: TransactionData, { rules }: ApiState): PresentedUnconfirmed =>
-  presentUnconfirmed(parseTransaction(data, `unconfirmed transaction ${data.id}`, rules.addressOf), rules.epoch);
+/** Reads what the host's pool holds. */
+export const readUnconfirmed = (data: TransactionData, { rules }: ApiState): UnconfirmedTransaction =>
+  parseTransaction(data, `unconfirmed transaction ${data.id}`, rules.addressOf);
 
 /** In the pool's own order. A host without a pool has nothing unconfirmed. */
-export const listUnconfirmed = async ({ offset, limit }: PageRequest, state: ApiState): Promise<PageAnswer<PresentedUnconfirmed>> => {
-  const all = (await state.host.pool?.list()) ?? [];
-  return { rows: all.slice(offset, offset + limit).map((data) => present(data, state)), total: all.length };
-};
+export const allUnconfirmed = async ({ host: { pool } }: ApiState): Promise<TransactionData[]> => (await pool?.list()) ?? [];
 
 const fromPool = async (id: string, pool: TransactionPool): Promise<TransactionData | undefined> =>
   pool.get === undefined ? (await pool.list()).find((data) => data.id === id) : pool.get(id);
 
 /** @throws PorticoError TRANSACTION_NOT_FOUND */
-export const findUnconfirmed = async (id: string, state: ApiState): Promise<PresentedUnconfirmed> => {
+export const unconfirmedNamed = async (id: string, state: ApiState): Promise<UnconfirmedTransaction> => {
   const found = state.host.pool === undefined ? undefined : await fromPool(id, state.host.pool);
   if (found === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
-  return present(found, state);
+  return readUnconfirmed(found, state);
 };
+
+export const listUnconfirmed = async ({ offset, limit }: PageRequest, state: ApiState): Promise<PageAnswer<PresentedUnconfirmed>> => {
+  const all = await allUnconfirmed(state);
+  const rows = all.slice(offset, offset + limit).map((data) => presentUnconfirmed(readUnconfirmed(data, state), state.rules.epoch));
+  return { rows, total: all.length };
+};
+
+/** @throws PorticoError TRANSACTION_NOT_FOUND */
+export const findUnconfirmed = async (id: string, state: ApiState): Promise<PresentedUnconfirmed> =>
+  presentUnconfirmed(await unconfirmedNamed(id, state), state.rules.epoch);
 
 /** Transactions of one `POST /transactions`. */
 export const mostSubmitted = 40;

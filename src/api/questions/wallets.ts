@@ -61,13 +61,17 @@ export const findWallet = async (identifier: string, { chain, rules }: ApiState)
 
 const stride = 1000;
 
-/** Balance by address of every wallet that votes for a delegate, the richest first. */
-export const balancesOfVoters = async (vote: string, { chain }: ApiState): Promise<Record<string, bigint>> => {
-  const balances: Record<string, bigint> = {};
-  for (let offset = 0, total = 1; offset < total; offset += stride) {
-    const voters = await chain.wallets({ filter: { vote }, order: { field: "balance", direction: "desc" }, offset, limit: stride });
-    for (const { address, balance } of voters.rows) balances[address] = balance;
-    total = voters.total;
+/** Every wallet that votes for a delegate, the richest first. */
+export const votersOf = async (vote: string, { chain }: ApiState): Promise<Wallet[]> => {
+  const voters: Wallet[] = [];
+  for (let total = 1; voters.length < total; ) {
+    const page = await chain.wallets({ filter: { vote }, order: { field: "balance", direction: "desc" }, offset: voters.length, limit: stride });
+    voters.push(...page.rows);
+    total = page.rows.length === 0 ? voters.length : page.total;
   }
-  return balances;
+  return voters;
 };
+
+/** Balance by address of every wallet that votes for a delegate, the richest first. */
+export const balancesOfVoters = async (vote: string, state: ApiState): Promise<Record<string, bigint>> =>
+  Object.fromEntries((await votersOf(vote, state)).map(({ address, balance }) => [address, balance]));

@@ -1,0 +1,107 @@
+import type { Transaction } from "../../../types/chain.js";
+import type { ChainSnapshot, Page, TransactionFilter, TransactionQuery } from "../../../types/chain-adapter.js";
+import type { PageRequest } from "../../http/route.js";
+import { queryError } from "./input.js";
+
+/**
+ * Lists of transactions that pass any of several filters, put together from lists that pass all: the only ones that a chain is asked
+ * for. The total is exact: what passes one filter or the other is what passes each, less what passes both, and so on.
+ */
+
+type Order = TransactionQuery["order"];
+
+/** Every further filter doubles the questions. */
+export const mostFilters = 5;
+/** So many rows of each filter are read at the most, from the nearer end. */
+export const deepest = 10_000;
+/** Rows asked for at a time. */
+const stride = 1000;
+
+const anyOrder: Order = { field: "timestamp", direction: "desc" };
+
+const totalOf = async (filter: TransactionFilter, chain: ChainSnapshot): Promise<number> =>
+  (await chain.transactions({ filter, order: anyOrder, offset: 0, limit: 1 })).total;
+
+/** The sum over all choices of filters, odd ones added and even ones taken off. A choice that nothing passes ends what goes on from it. */
+const countAny = async (filters: readonly TransactionFilter[], chain: ChainSnapshot, chosen: TransactionFilter = {}, sign = 1): Promise<number> => {
+  let sum = 0;
+  for (const [index, filter] of filters.entries()) {
+    const all = { ...chosen, ...filter };
+    const total = await totalOf(all, chain);
+    if (total > 0) sum += sign * total + (await countAny(filters.slice(index + 1), chain, all, -sign));
+  }
+  return sum;
+};
+
+const values: Record<Order["field"], (row: Transaction) => string | number | bigint> = {
+  timestamp: () => 0,
+  type: ({ type }) => type,
+  version: ({ version }) => version,
+  amount: ({ amount }) => amount,
+  fee: ({ fee }) => fee,
+  id: ({ id }) => id,
+};
+
+/** The chain's own order, as `ListQuery` tells it: `asc` is the exact reverse of `desc`, and ties follow the place in the chain. */
+const comparison = ({ field, direction }: Order): ((a: Transaction, b: Transaction) => number) => {
+  const value = values[field];
+  const sign = direction === "asc" ? 1 : -1;
+  return (a, b) => {
+    const [left, right] = [value(a), value(b)];
+    return sign * (left < right ? -1 : left > right ? 1 : a.blockHeight - b.blockHeight || a.sequence - b.sequence);
+  };
+};
+
+const firstRows = async (filter: TransactionFilter, order: Order, count: number, chain: ChainSnapshot): Promise<Transaction[]> => {
+  const rows: Transaction[] = [];
+  while (rows.length < count) {
+    const limit = Math.min(stride, count - rows.length);
+    const page = await chain.transactions({ filter, order, offset: rows.length, limit });
+    rows.push(...page.rows);
+    if (page.rows.length < limit) break;
+  }
+  return rows;
+};
+
+const reversed = ({ field, direction }: Order): Order => ({ field, direction: direction === "asc" ? "desc" : "asc" });
+
+const rowsFrom = async (filters: readonly TransactionFilter[], order: Order, { offset, limit }: PageRequest, chain: ChainSnapshot): Promise<Transaction[]> => {
+  const rows = new Map<string, Transaction>();
+  for (const filter of filters) {
+    for (const row of await firstRows(filter, order, offset + limit, chain)) rows.set(row.id, row);
+  }
+  return [...rows.values()].sort(comparison(order)).slice(offset, offset + limit);
+};
+
+/** @throws PorticoError BAD_REQUEST for a page too far from either end, which would cost too much. */
+const rowsOfAny = async (
+  filters: readonly TransactionFilter[],
+  { order, page, total }: { order: Order; page: PageRequest; total: number },
+  chain: ChainSnapshot,
+): Promise<Transaction[]> => {
+  const { offset } = page;
+  const limit = Math.max(0, Math.min(page.limit, total - offset));
+  if (limit === 0) return [];
+  const after = total - offset - limit;
+  if (Math.min(offset, after) > deepest) {
+    throw queryError("offset", `must be within ${deepest} of either end of the list when several filters are given`);
+  }
+  if (offset <= after) return rowsFrom(filters, order, { offset, limit }, chain);
+  return (await rowsFrom(filters, reversed(order), { offset: after, limit }, chain)).reverse();
+};
+
+/**
+ * One page of the transactions that pass any of the filters; of all, when there is no filter.
+ * @throws PorticoError BAD_REQUEST for more than `mostFilters`, and for a page of several filters deeper than `deepest`
+ */
+export const transactionsOfAny = async (
+  filters: readonly TransactionFilter[],
+  { order, page }: { order: Order; page: PageRequest },
+  chain: ChainSnapshot,
+): Promise<Page<Transaction>> => {
+  const [only] = filters;
+  if (filters.length <= 1) return chain.transactions({ filter: only ?? {}, order, ...page });
+  if (filters.length > mostFilters) throw queryError("value", `must not have more than ${mostFilters} filters`);
+  const total = await countAny(filters, chain);
+  return { rows: await rowsOfAny(filters, { order, page, total }, chain), total };
+};

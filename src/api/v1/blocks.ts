@@ -1,0 +1,145 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { parseAmount } from "../../chain/amount.js";
+import { PorticoError } from "../../errors.js";
+import { Text } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { blockNamed, BlockListQuery } from "../questions/blocks.js";
+import { pageOf } from "../questions/page.js";
+import { Amount } from "../resources/amount.js";
+import type { ApiState } from "../state.js";
+import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
+import { feeOf, FeeReply, FeesReply, feesOf } from "./fees.js";
+import { pageOfQuery, paging } from "./input.js";
+import { BlockResource, presentBlock } from "./resources/block.js";
+
+const { item } = routesOf<ApiState>();
+const common = { ...firstGeneration, resource: "blocks" } as const;
+
+/** What the first networks of the family cut their rewards by. */
+const milestoneLength = 3_000_000;
+const milestoneOf = (height: number): number => Math.floor(height / milestoneLength);
+
+const constantsOf = ({ chain, rules }: ApiState) => rules.milestones.at(chain.tip.height);
+const rewardOf = (state: ApiState): bigint => parseAmount(constantsOf(state).reward);
+
+/** Both spellings are deployed. */
+const heightRoute = (path: string): Route<ApiState> =>
+  item({
+    ...common,
+    path,
+    summary: "Tells the height and the id of the last block.",
+    reply: SucceededWith({ height: Type.Integer(), id: Type.String() }),
+    answer: (_request, { chain: { tip } }) => succeeded({ height: tip.height, id: tip.id }),
+  });
+
+const feesRoute = (path: string): Route<ApiState> =>
+  item({
+    ...common,
+    path,
+    summary: "Tells the fixed fees of the first five kinds of transaction.",
+    reply: FeesReply,
+    answer: (_request, state) => succeeded({ fees: feesOf(state) }),
+  });
+
+const StatusReply = SucceededWith({
+  epoch: Type.String({ description: "ISO 8601." }),
+  height: Type.Integer(),
+  fee: Amount,
+  milestone: Type.Integer(),
+  nethash: Type.String(),
+  reward: Amount,
+  supply: Amount,
+});
+
+const statusOf = (state: ApiState): Omit<Static<typeof StatusReply>, "success"> => ({
+  epoch: constantsOf(state).epoch,
+  height: state.chain.tip.height,
+  fee: feeOf("transfer", state),
+  milestone: milestoneOf(state.chain.tip.height),
+  nethash: state.rules.network.network.nethash,
+  reward: rewardOf(state),
+  supply: state.chain.supply,
+});
+
+const status = StatusReply.properties;
+
+export const blockRoutes: Route<ApiState>[] = [
+  item({
+    ...common,
+    path: "/blocks",
+    summary: "Lists blocks, the last first.",
+    query: Type.Object({ ...BlockListQuery.properties, ...paging }),
+    reply: SucceededWith({ blocks: Type.Array(BlockResource), count: Type.Integer({ description: "Blocks on all pages." }) }),
+    answer: async ({ query: { limit, offset, orderBy, ...filter } }, { chain }) => {
+      const request = { filter, orderBy, page: pageOfQuery({ limit, offset }) };
+      const { rows, total } = await pageOf(request, (query) => chain.blocks(query), (block) => presentBlock(block, chain.tip.height));
+      return succeeded({ blocks: rows, count: total });
+    },
+  }),
+  item({
+    ...common,
+    path: "/blocks/get",
+    summary: "Shows a block.",
+    query: Type.Object({ id: Text({ minLength: 1, description: "Height, or id." }) }),
+    reply: SucceededWith({ block: BlockResource }),
+    answer: async ({ query: { id } }, state) => {
+      const block = await blockNamed(id, state);
+      if (block === undefined) throw new PorticoError("BLOCK_NOT_FOUND", `Block with id ${id} not found`);
+      return succeeded({ block: presentBlock(block, state.chain.tip.height) });
+    },
+  }),
+  heightRoute("/blocks/getHeight"),
+  heightRoute("/blocks/getheight"),
+  item({
+    ...common,
+    path: "/blocks/getEpoch",
+    summary: "Tells when the network's time begins.",
+    reply: SucceededWith({ epoch: status.epoch }),
+    answer: (_request, state) => succeeded({ epoch: constantsOf(state).epoch }),
+  }),
+  item({
+    ...common,
+    path: "/blocks/getNethash",
+    summary: "Tells what identifies the network.",
+    stateless: true,
+    reply: SucceededWith({ nethash: status.nethash }),
+    answer: (_request, { rules }) => succeeded({ nethash: rules.network.network.nethash }),
+  }),
+  item({
+    ...common,
+    path: "/blocks/getFee",
+    summary: "Tells the fee of a transfer.",
+    reply: FeeReply,
+    answer: (_request, state) => succeeded({ fee: feeOf("transfer", state) }),
+  }),
+  feesRoute("/blocks/getFees"),
+  feesRoute("/blocks/getfees"),
+  item({
+    ...common,
+    path: "/blocks/getMilestone",
+    summary: "Counts the whole three millions of blocks.",
+    reply: SucceededWith({ milestone: status.milestone }),
+    answer: (_request, { chain }) => succeeded({ milestone: milestoneOf(chain.tip.height) }),
+  }),
+  item({
+    ...common,
+    path: "/blocks/getReward",
+    summary: "Tells the reward of a block at the tip.",
+    reply: SucceededWith({ reward: status.reward }),
+    answer: (_request, state) => succeeded({ reward: rewardOf(state) }),
+  }),
+  item({
+    ...common,
+    path: "/blocks/getSupply",
+    summary: "Tells the supply.",
+    reply: SucceededWith({ supply: status.supply }),
+    answer: (_request, { chain }) => succeeded({ supply: chain.supply }),
+  }),
+  item({
+    ...common,
+    path: "/blocks/getStatus",
+    summary: "Tells the epoch, the height, the fee of a transfer, the reward and the supply.",
+    reply: StatusReply,
+    answer: (_request, state) => succeeded(statusOf(state)),
+  }),
+];

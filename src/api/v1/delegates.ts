@@ -1,0 +1,172 @@
+import { Type } from "@sinclair/typebox";
+import type { DelegateOrder, Order } from "../../../types/chain-adapter.js";
+import { forgerOf, forgingOrder, roundOf, slotOf } from "../../chain/rounds.js";
+import { PorticoError } from "../../errors.js";
+import { InputOf, orderKind, Text, WholeNumber } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { PublicKey } from "../questions/fields.js";
+import { pageOf } from "../questions/page.js";
+import { votersOf } from "../questions/wallets.js";
+import { Amount } from "../resources/amount.js";
+import { type ApiState, requireSupport } from "../state.js";
+import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
+import { feeOf } from "./fees.js";
+import { paging, queryError } from "./input.js";
+import { DelegateResource, FoundDelegateResource, presentDelegate, presentFoundDelegate } from "./resources/delegate.js";
+import { presentVoter, VoterResource } from "./resources/account.js";
+
+const { item } = routesOf<ApiState>();
+const common = { ...firstGeneration, resource: "delegates" } as const;
+
+const byRank: Order<DelegateOrder> = { field: "rank", direction: "asc" };
+const byColumn = orderKind({
+  rank: "rank",
+  rate: "rank",
+  username: "username",
+  address: "address",
+  publicKey: "publicKey",
+  vote: "voteBalance",
+  votes: "voteBalance",
+  voteBalance: "voteBalance",
+  approval: "approval",
+  producedBlocks: "producedBlocks",
+  producedblocks: "producedBlocks",
+  forged: "forgedTotal",
+});
+
+/** The contract calls it a number, and a number names no column: it asks for the usual order, as deployed nodes took it. */
+const orderBy = InputOf<Order<DelegateOrder>>(
+  {
+    parse: (value) => (typeof value === "string" && /^[0-9]+$/.test(value) ? { value: byRank } : byColumn.parse(value)),
+    accepts: { anyOf: [byColumn.accepts, { type: "integer", minimum: 0 }] },
+  },
+  { default: "rank:asc" },
+);
+
+const usualDelegates = 51;
+const usualForgers = 10;
+
+/** As many as the network lets forge. @throws PorticoError BAD_REQUEST */
+const delegateLimit = (asked: number | undefined, { chain, rules }: ApiState): number => {
+  const most = rules.milestones.at(chain.tip.height).activeDelegates;
+  if (asked !== undefined && asked > most) throw queryError("limit", `must be <= ${most}`);
+  return asked ?? Math.min(usualDelegates, most);
+};
+
+const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+
+/** Its own delegate, where the host names one, else the first by rank. */
+const delegateOfNode = async ({ chain, host }: ApiState) =>
+  (host.node?.delegate === undefined ? undefined : await chain.delegate(host.node.delegate)) ??
+  (await chain.delegates({ filter: {}, order: byRank, offset: 0, limit: 1 })).rows[0];
+
+export const delegateRoutes: Route<ApiState>[] = [
+  item({
+    ...common,
+    path: "/delegates",
+    summary: "Lists all registered delegates.",
+    query: Type.Object({
+      limit: Type.Optional(WholeNumber({ minimum: 1, description: "Up to the number of active delegates. Default 51." })),
+      offset: paging.offset,
+      orderBy,
+    }),
+    reply: SucceededWith({ delegates: Type.Array(DelegateResource), totalCount: Type.Integer() }),
+    answer: async ({ query: { limit, offset, orderBy } }, state) => {
+      const page = { offset, limit: delegateLimit(limit, state) };
+      const { rows, total } = await pageOf({ filter: {}, orderBy, page }, (query) => state.chain.delegates(query), presentDelegate);
+      return succeeded({ delegates: rows, totalCount: total });
+    },
+  }),
+  item({
+    ...common,
+    path: "/delegates/get",
+    summary: "Shows a delegate.",
+    query: Type.Object({
+      publicKey: Type.Optional(Text({ description: "Wins over username." })),
+      username: Type.Optional(Text()),
+      id: Type.Optional(Text({ description: "Username, address or public key; where neither of the others is given." })),
+    }),
+    reply: SucceededWith({ delegate: DelegateResource, delegates: Type.Array(DelegateResource, { minItems: 1, maxItems: 1 }) }),
+    answer: async ({ query: { publicKey, username, id } }, { chain }) => {
+      const name = given(publicKey) ?? given(username) ?? given(id);
+      const found = name === undefined ? undefined : await chain.delegate(name);
+      if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND");
+      const delegate = presentDelegate(found);
+      return succeeded({ delegate, delegates: [delegate] });
+    },
+  }),
+  item({
+    ...common,
+    path: "/delegates/fee",
+    summary: "Tells the fee of a delegate registration, and the node's own delegate or, where it has none, the first by rank.",
+    reply: SucceededWith({ fee: Amount, delegate: Type.Optional(DelegateResource) }),
+    answer: async (_request, state) => {
+      const delegate = await delegateOfNode(state);
+      const fee = feeOf("delegateRegistration", state);
+      return succeeded({ fee, ...(delegate === undefined ? {} : { delegate: presentDelegate(delegate) }) });
+    },
+  }),
+  item({
+    ...common,
+    path: "/delegates/count",
+    summary: "Counts the registered delegates.",
+    reply: SucceededWith({ count: Type.Integer() }),
+    answer: async (_request, { chain }) =>
+      succeeded({ count: (await chain.delegates({ filter: {}, order: byRank, offset: 0, limit: 1 })).total }),
+  }),
+  item({
+    ...common,
+    path: "/delegates/search",
+    summary: "Searches delegates by a part of their username.",
+    query: Type.Object({
+      q: Text({ minLength: 1, maxLength: 20, description: "Part of the username." }),
+      limit: WholeNumber({ minimum: 1, maximum: 100, default: 100 }),
+      offset: paging.offset,
+      orderBy,
+    }),
+    reply: SucceededWith({ delegates: Type.Array(FoundDelegateResource) }),
+    answer: async ({ query: { q, limit, offset, orderBy } }, { chain }) => {
+      const request = { filter: { username: q }, orderBy, page: { offset, limit } };
+      const { rows } = await pageOf(request, (query) => chain.delegates(query), presentFoundDelegate);
+      return succeeded({ delegates: rows });
+    },
+  }),
+  item({
+    ...common,
+    path: "/delegates/voters",
+    summary: "Lists all accounts that vote for a delegate, the richest first.",
+    query: Type.Object({ publicKey: PublicKey }),
+    reply: SucceededWith({ accounts: Type.Array(VoterResource) }),
+    answer: async ({ query: { publicKey } }, state) => succeeded({ accounts: (await votersOf(publicKey, state)).map(presentVoter) }),
+  }),
+  item({
+    ...common,
+    path: "/delegates/forging/getForgedByAccount",
+    summary: "Tells what a delegate forged in all.",
+    query: Type.Object({ generatorPublicKey: PublicKey }),
+    reply: SucceededWith({ fees: Amount, rewards: Amount, forged: Amount }),
+    answer: async ({ query: { generatorPublicKey } }, { chain }) => {
+      const delegate = await chain.delegate(generatorPublicKey);
+      if (delegate === undefined) return succeeded({ fees: 0n, rewards: 0n, forged: 0n });
+      return succeeded({ fees: delegate.forgedFees, rewards: delegate.forgedRewards, forged: delegate.forgedTotal });
+    },
+  }),
+  item({
+    ...common,
+    path: "/delegates/getNextForgers",
+    summary: "Tells whose turns come after the tip, were its round to go on.",
+    query: Type.Object({ limit: WholeNumber({ minimum: 0, default: usualForgers, description: "Public keys; 0 is the default." }) }),
+    errors: [501],
+    reply: SucceededWith({ currentBlock: Type.Integer(), currentSlot: Type.Integer(), delegates: Type.Array(Type.String()) }),
+    answer: async ({ query: { limit } }, state) => {
+      requireSupport("rounds", state);
+      const { tip } = state.chain;
+      const { milestones } = state.rules;
+      const { round } = roundOf(tip.height + 1, milestones);
+      const order = forgingOrder((await state.chain.round(round)) ?? [], round);
+      const currentSlot = slotOf(tip.timestamp, milestones.at(tip.height).blocktime);
+      const turns = Array.from({ length: Math.min(limit === 0 ? usualForgers : limit, order.length) }, (_, i) => currentSlot + 1 + i);
+      return succeeded({ currentBlock: tip.height, currentSlot, delegates: turns.flatMap((slot) => forgerOf(slot, order)?.publicKey ?? []) });
+    },
+  }),
+];

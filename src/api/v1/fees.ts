@@ -1,0 +1,22 @@
+import { Type } from "@sinclair/typebox";
+import { Amount } from "../resources/amount.js";
+import { presentStaticFees } from "../resources/constants.js";
+import type { ApiState } from "../state.js";
+import { SucceededWith } from "./envelope.js";
+
+/** The fixed fee at the tip of a kind of transaction, by its key; 0 where the network names none. */
+export const feeOf = (key: string, { chain, rules }: ApiState): bigint => presentStaticFees(rules.milestones.at(chain.tip.height))[key] ?? 0n;
+
+export const FeeReply = SucceededWith({ fee: Amount });
+
+export const FeesReply = SucceededWith({
+  fees: Type.Object({ send: Amount, vote: Amount, secondsignature: Amount, delegate: Amount, multisignature: Amount }),
+});
+
+export const feesOf = (state: ApiState) => ({
+  send: feeOf("transfer", state),
+  vote: feeOf("vote", state),
+  secondsignature: feeOf("secondSignature", state),
+  delegate: feeOf("delegateRegistration", state),
+  multisignature: feeOf("multiSignature", state),
+});

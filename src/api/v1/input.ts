@@ -1,0 +1,29 @@
+import { PorticoError } from "../../errors.js";
+import { isAddress } from "../../chain/address.js";
+import { WholeNumber } from "../../http/input.js";
+import type { PageRequest } from "../../http/route.js";
+import type { ApiState } from "../state.js";
+
+export const largestLimit = 100;
+
+/** Of every list that has no bounds of its own. */
+export const paging = {
+  limit: WholeNumber({ minimum: 0, maximum: largestLimit, default: largestLimit, description: "Rows; 0 is the default." }),
+  offset: WholeNumber({ minimum: 0, default: 0, description: "Rows before the first." }),
+};
+
+export const pageOfQuery = ({ limit, offset }: PageRequest): PageRequest => ({ offset, limit: limit === 0 ? largestLimit : limit });
+
+/** An error of the query that names the field and the rule it breaks. */
+export const queryError = (key: string, rule: string): PorticoError =>
+  new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source: "query", keys: [key] } });
+
+/**
+ * Lets pass what is an address of the network, or of a wallet that the chain holds for whatever reason.
+ * @throws PorticoError BAD_REQUEST
+ */
+export const requireAddress = async (key: string, address: string, { chain, rules }: ApiState): Promise<void> => {
+  if (isAddress(address, rules.network.network.pubKeyHash)) return;
+  if ((await chain.wallet(address))?.address === address) return;
+  throw queryError(key, "must be an address of this network");
+};

@@ -1,0 +1,68 @@
+import { isIP } from "node:net";
+import { Type } from "@sinclair/typebox";
+import { PorticoError } from "../../errors.js";
+import { OrderBy, Text, WholeNumber } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { pageOfPeers, peerFilters, type PeerOrder } from "../questions/peers.js";
+import type { ApiState } from "../state.js";
+import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
+import { pageOfQuery, paging, queryError } from "./input.js";
+import { PeerResource, presentPeer } from "./resources/peer.js";
+
+const { item } = routesOf<ApiState>();
+/** Peers come from the host, whatever the chain's state. */
+const common = { ...firstGeneration, resource: "peers", cache: "never", stateless: true } as const;
+
+const orders = {
+  ip: "ip",
+  port: "port",
+  version: "version",
+  height: "height",
+  status: "status",
+  os: "os",
+  delay: "latency",
+  latency: "latency",
+} as const satisfies Record<string, PeerOrder>;
+
+const peersOf = async ({ host }: ApiState) => (await host.peers?.list()) ?? [];
+
+export const peerRoutes: Route<ApiState>[] = [
+  item({
+    ...common,
+    path: "/peers",
+    summary: "Lists the peers whose interface is public, the fastest first.",
+    query: Type.Object({ ...peerFilters, ...paging, orderBy: OrderBy(orders, { default: "delay:asc" }) }),
+    reply: SucceededWith({ peers: Type.Array(PeerResource), totalCount: Type.Integer() }),
+    answer: async ({ query: { limit, offset, orderBy, ...filter } }, state) => {
+      const { rows, total } = pageOfPeers(await peersOf(state), { filter, orderBy, page: pageOfQuery({ limit, offset }) });
+      return succeeded({ peers: rows.map(presentPeer), totalCount: total });
+    },
+  }),
+  item({
+    ...common,
+    path: "/peers/get",
+    summary: "Shows a peer.",
+    query: Type.Object({
+      ip: Text({ description: "Address, version 4 or 6." }),
+      port: WholeNumber({ minimum: 0, maximum: 65_535, description: "Port of the peer protocol." }),
+    }),
+    reply: SucceededWith({ peer: PeerResource }),
+    answer: async ({ query: { ip, port } }, state) => {
+      if (isIP(ip) === 0) throw queryError("ip", "must be an IP address");
+      const page = { offset: 0, limit: 1 };
+      const [peer] = pageOfPeers(await peersOf(state), { filter: { ip, port }, orderBy: { field: "ip", direction: "asc" }, page }).rows;
+      if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND", `Peer ${ip}:${port} not found`);
+      return succeeded({ peer: presentPeer(peer) });
+    },
+  }),
+  item({
+    ...common,
+    path: "/peers/version",
+    summary: "Tells the version of the node software.",
+    reply: SucceededWith({ version: Type.String() }),
+    answer: (_request, { host }) => {
+      if (host.node?.version === undefined) throw new PorticoError("NOT_FOUND", "This node does not tell its version.");
+      return succeeded({ version: host.node.version });
+    },
+  }),
+];

@@ -1,0 +1,51 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Delegate } from "../../../../types/chain.js";
+import { Amount, AmountText } from "../../resources/amount.js";
+import { TextOrNull } from "../../resources/text.js";
+
+const common = {
+  username: Type.String(),
+  address: Type.String(),
+  publicKey: Type.String(),
+  producedblocks: Type.Integer(),
+  missedblocks: Type.Integer({ description: "Finished rounds in which it was active and forged no block." }),
+  productivity: Type.Number({ description: "Percent, two decimals, of producedblocks among producedblocks + missedblocks." }),
+  approval: Type.Number({ description: "Percent of the supply, two decimals." }),
+  rate: Type.Optional(Type.Integer({ description: "Rank; absent when the last round did not rank the delegate." })),
+  forged: Amount,
+};
+
+/** As lists, `get` and `fee` show it. */
+export const DelegateResource = Type.Object(
+  { ...common, vote: Type.Unsafe<string | null>({ ...TextOrNull, description: "Public key that the delegate itself votes for." }) },
+  { title: "FlatDelegate" },
+);
+
+/** As searches and votes show it. */
+export const FoundDelegateResource = Type.Object({ ...common, vote: AmountText }, { title: "FoundDelegate" });
+
+/** Percent of a delegate's turns that it took; 0 for one that never had any. */
+const productivityOf = (produced: number, missed: number): number =>
+  produced + missed === 0 ? 0 : Math.round((produced * 10_000) / (produced + missed)) / 100;
+
+const presentCommon = (delegate: Delegate) => {
+  const missedblocks = 0;
+  return {
+    username: delegate.username,
+    address: delegate.address,
+    publicKey: delegate.publicKey,
+    producedblocks: delegate.producedBlocks,
+    missedblocks,
+    productivity: productivityOf(delegate.producedBlocks, missedblocks),
+    approval: delegate.approval,
+    ...(delegate.rank === null ? {} : { rate: delegate.rank }),
+    forged: delegate.forgedTotal,
+  };
+};
+
+export const presentDelegate = (delegate: Delegate): Static<typeof DelegateResource> => ({ ...presentCommon(delegate), vote: delegate.vote });
+
+export const presentFoundDelegate = (delegate: Delegate): Static<typeof FoundDelegateResource> => ({
+  ...presentCommon(delegate),
+  vote: delegate.voteBalance.toString(),
+});

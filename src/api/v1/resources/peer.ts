@@ -1,0 +1,24 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type PeerResource as SecondPeerResource, Ports } from "../../resources/peer.js";
+
+export const PeerResource = Type.Object(
+  {
+    ip: Type.String(),
+    port: Type.Integer({ description: "Port of the peer protocol." }),
+    ports: Ports,
+    version: Type.String({ description: "Version of the node software." }),
+    height: Type.Integer(),
+    status: Type.String({ description: "OK for a peer that answers, else the number of its status." }),
+    os: Type.String({ description: "`unknown` where the host does not know." }),
+    delay: Type.Integer({ description: "Milliseconds." }),
+  },
+  { title: "FlatPeer" },
+);
+
+const answering = 200;
+
+export const presentPeer = ({ latency, status, ...peer }: Static<typeof SecondPeerResource>): Static<typeof PeerResource> => ({
+  ...peer,
+  status: status === answering ? "OK" : String(status),
+  delay: latency,
+});

@@ -1,0 +1,70 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Transaction } from "../../../../types/chain.js";
+import type { UnconfirmedTransaction } from "../../../chain/block.js";
+import { Amount } from "../../resources/amount.js";
+import { OpenObject } from "../../resources/open-object.js";
+
+const common = {
+  id: Type.String(),
+  version: Type.Integer(),
+  typeGroup: Type.Integer(),
+  type: Type.Integer(),
+  amount: Amount,
+  fee: Amount,
+  recipientId: Type.Optional(Type.String({ description: "Of a vote: the sender. Absent for kinds that have none, or several." })),
+  senderId: Type.String(),
+  senderPublicKey: Type.String(),
+  vendorField: Type.Optional(Type.String()),
+  signature: Type.Optional(Type.String()),
+  signSignature: Type.Optional(Type.String()),
+  signatures: Type.Optional(Type.Array(Type.String())),
+  asset: Type.Unsafe<Record<string, unknown>>({ ...OpenObject, description: "Empty where there is none." }),
+};
+
+const Timestamp = Type.Integer({ description: "Seconds since the network's epoch." });
+
+export const TransactionResource = Type.Object(
+  {
+    ...common,
+    blockid: Type.String(),
+    timestamp: Timestamp,
+    confirmations: Type.Integer({ description: "Height of the tip less that of its block, plus 1." }),
+  },
+  { title: "FlatTransaction" },
+);
+
+/** A transaction of the pool: in no block yet, and of version 2 without a time. */
+export const UnconfirmedTransactionResource = Type.Object(
+  { ...common, timestamp: Type.Optional(Timestamp), confirmations: Type.Literal(0) },
+  { title: "FlatUnconfirmedTransaction" },
+);
+
+const presentCommon = (transaction: UnconfirmedTransaction) => ({
+  id: transaction.id,
+  version: transaction.version,
+  typeGroup: transaction.typeGroup,
+  type: transaction.type,
+  amount: transaction.amount,
+  fee: transaction.fee,
+  ...(transaction.recipientId === undefined ? {} : { recipientId: transaction.recipientId }),
+  senderId: transaction.senderId,
+  senderPublicKey: transaction.senderPublicKey,
+  ...(transaction.vendorField === undefined ? {} : { vendorField: transaction.vendorField }),
+  ...(transaction.signature === undefined ? {} : { signature: transaction.signature }),
+  ...(transaction.secondSignature === undefined ? {} : { signSignature: transaction.secondSignature }),
+  ...(transaction.signatures === undefined ? {} : { signatures: transaction.signatures }),
+  asset: transaction.asset ?? {},
+});
+
+export const presentTransaction = (transaction: Transaction, tipHeight: number): Static<typeof TransactionResource> => ({
+  ...presentCommon(transaction),
+  blockid: transaction.blockId,
+  timestamp: transaction.timestamp,
+  confirmations: tipHeight - transaction.blockHeight + 1,
+});
+
+export const presentUnconfirmed = (transaction: UnconfirmedTransaction): Static<typeof UnconfirmedTransactionResource> => ({
+  ...presentCommon(transaction),
+  ...(transaction.timestamp === undefined ? {} : { timestamp: transaction.timestamp }),
+  confirmations: 0,
+});

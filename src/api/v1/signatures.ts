@@ -1,0 +1,17 @@
+import { type Route, routesOf } from "../../http/route.js";
+import type { ApiState } from "../state.js";
+import { firstGeneration, succeeded } from "./envelope.js";
+import { feeOf, FeeReply } from "./fees.js";
+
+const { item } = routesOf<ApiState>();
+
+export const signatureRoutes: Route<ApiState>[] = [
+  item({
+    ...firstGeneration,
+    resource: "signatures",
+    path: "/signatures/fee",
+    summary: "Tells the fee of a second signature.",
+    reply: FeeReply,
+    answer: (_request, state) => succeeded({ fee: feeOf("secondSignature", state) }),
+  }),
+];

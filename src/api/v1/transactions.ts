@@ -1,0 +1,150 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { TransactionFilter, TransactionOrder } from "../../../types/chain-adapter.js";
+import type { TransactionData } from "../../../types/events.js";
+import type { UnconfirmedTransaction } from "../../chain/block.js";
+import { PorticoError } from "../../errors.js";
+import { Amount, OrderBy, Text, WholeNumber } from "../../http/input.js";
+import { type Route, routesOf } from "../../http/route.js";
+import { Address, BlockId, Hash, PublicKey } from "../questions/fields.js";
+import { allUnconfirmed, readUnconfirmed, unconfirmedNamed } from "../questions/pool.js";
+import { withBlockIds } from "../questions/transactions.js";
+import type { ApiState } from "../state.js";
+import { transactionsOfAny } from "./any-of.js";
+import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
+import { pageOfQuery, paging, requireAddress } from "./input.js";
+import { presentTransaction, presentUnconfirmed, TransactionResource, UnconfirmedTransactionResource } from "./resources/transaction.js";
+
+const { item } = routesOf<ApiState>();
+const common = { ...firstGeneration, resource: "transactions" } as const;
+
+const orders: readonly TransactionOrder[] = ["timestamp", "type", "amount", "fee", "version", "id"];
+
+const Filters = Type.Object({
+  id: Type.Optional(Hash),
+  blockId: Type.Optional(BlockId),
+  type: Type.Optional(WholeNumber({ minimum: 0 })),
+  version: Type.Optional(WholeNumber({ minimum: 1 })),
+  senderPublicKey: Type.Optional(PublicKey),
+  senderId: Type.Optional(Address),
+  recipientId: Type.Optional(Address),
+  ownerPublicKey: Type.Optional(Type.Unsafe<string>({ ...PublicKey, description: "Sender or recipient." })),
+  ownerAddress: Type.Optional(Type.Unsafe<string>({ ...Address, description: "Sender or recipient." })),
+  vendorField: Type.Optional(Text({ description: "Exact." })),
+  timestamp: Type.Optional(WholeNumber({ minimum: 0, description: "Seconds since the network's epoch." })),
+  amount: Type.Optional(Amount()),
+  fee: Type.Optional(Amount()),
+});
+type Filters = Static<typeof Filters>;
+
+const exactly = <T>(value: T): { from: T; to: T } => ({ from: value, to: value });
+
+/** Sender and recipient of one address are its owner: what wallets ask for, and the chain knows at once. */
+const alternatives = ({ senderId, recipientId, ownerPublicKey, ownerAddress, timestamp, amount, fee, ...given }: Filters, { rules }: ApiState): TransactionFilter[] => {
+  const own = senderId !== undefined && senderId === recipientId;
+  const owners = [own ? senderId : undefined, ownerAddress, ownerPublicKey === undefined ? undefined : rules.addressOf(ownerPublicKey)];
+  const addresses = [...new Set(owners.filter((owner) => owner !== undefined))];
+  const [owner] = addresses;
+  return [
+    ...(Object.entries(given) as [string, unknown][]).map(([name, value]): TransactionFilter => ({ [name]: value })),
+    ...(own || senderId === undefined ? [] : [{ senderId }]),
+    ...(own || recipientId === undefined ? [] : [{ recipientId }]),
+    ...(owner === undefined ? [] : [addresses.length === 1 ? { ownerId: owner } : { addresses }]),
+    ...(timestamp === undefined ? [] : [{ timestamp: exactly(timestamp) }]),
+    ...(amount === undefined ? [] : [{ amount: exactly(amount) }]),
+    ...(fee === undefined ? [] : [{ fee: exactly(fee) }]),
+  ];
+};
+
+const requireAddresses = async (filters: Filters, state: ApiState): Promise<void> => {
+  for (const key of ["senderId", "recipientId", "ownerAddress"] as const) {
+    const address = filters[key];
+    if (address !== undefined) await requireAddress(key, address, state);
+  }
+};
+
+/** Who receives is told by kinds of transaction that expect a place in the chain, which one of the pool has yet to get. */
+const parties = (transaction: UnconfirmedTransaction, { rules }: ApiState): string[] => [
+  transaction.senderId,
+  ...rules.recipientsOf({ timestamp: 0, ...transaction, blockId: "", blockHeight: 0, sequence: 0 }),
+];
+
+const poolOf = async (
+  { senderPublicKey, address }: { senderPublicKey: string | undefined; address: string | undefined },
+  state: ApiState,
+): Promise<TransactionData[]> => {
+  const all = await allUnconfirmed(state);
+  if (senderPublicKey === undefined && address === undefined) return all;
+  return all.filter((data) => {
+    const transaction = readUnconfirmed(data, state);
+    return (
+      (senderPublicKey === undefined || transaction.senderPublicKey === senderPublicKey) &&
+      (address === undefined || parties(transaction, state).includes(address))
+    );
+  });
+};
+
+const byId = Type.Object({ id: Text({ minLength: 1 }) });
+
+export const transactionRoutes: Route<ApiState>[] = [
+  item({
+    ...common,
+    path: "/transactions",
+    summary: "Lists the transactions that pass any of the filters given, the last first.",
+    query: Type.Object({ ...Filters.properties, ...paging, orderBy: OrderBy(orders, { default: "timestamp:desc" }) }),
+    reply: SucceededWith({
+      transactions: Type.Array(TransactionResource),
+      count: Type.Integer({ description: "Transactions on all pages." }),
+    }),
+    answer: async ({ query: { limit, offset, orderBy, ...filters } }, state) => {
+      await requireAddresses(filters, state);
+      const asked = { order: orderBy, page: pageOfQuery({ limit, offset }) };
+      const named = await Promise.all(alternatives(filters, state).map((filter) => withBlockIds(filter, state)));
+      const { rows, total } = await transactionsOfAny(named, asked, state.chain);
+      return succeeded({ transactions: rows.map((row) => presentTransaction(row, state.chain.tip.height)), count: total });
+    },
+  }),
+  item({
+    ...common,
+    path: "/transactions/get",
+    summary: "Shows a transaction.",
+    query: byId,
+    reply: SucceededWith({ transaction: TransactionResource }),
+    answer: async ({ query: { id } }, { chain }) => {
+      const found = await chain.transaction(id);
+      if (found === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND", "No transactions found");
+      return succeeded({ transaction: presentTransaction(found, chain.tip.height) });
+    },
+  }),
+  item({
+    ...common,
+    path: "/transactions/unconfirmed",
+    summary: "Lists the transactions of the node's pool, in its order.",
+    cache: "never",
+    stateless: true,
+    query: Type.Object({
+      senderPublicKey: Type.Optional(PublicKey),
+      address: Type.Optional(Type.Unsafe<string>({ ...Address, description: "Sender or recipient." })),
+      ...paging,
+    }),
+    reply: SucceededWith({
+      transactions: Type.Array(UnconfirmedTransactionResource),
+      count: Type.Integer({ description: "Transactions on all pages." }),
+    }),
+    answer: async ({ query: { senderPublicKey, address, ...asked } }, state) => {
+      const { offset, limit } = pageOfQuery(asked);
+      const all = await poolOf({ senderPublicKey, address }, state);
+      const rows = all.slice(offset, offset + limit).map((data) => presentUnconfirmed(readUnconfirmed(data, state)));
+      return succeeded({ transactions: rows, count: all.length });
+    },
+  }),
+  item({
+    ...common,
+    path: "/transactions/unconfirmed/get",
+    summary: "Shows a transaction of the node's pool.",
+    cache: "never",
+    stateless: true,
+    query: byId,
+    reply: SucceededWith({ transaction: UnconfirmedTransactionResource }),
+    answer: async ({ query: { id } }, state) => succeeded({ transaction: presentUnconfirmed(await unconfirmedNamed(id, state)) }),
+  }),
+];
