@@ -106,3 +106,12 @@ const answered = async <Answer>(call: Promise<unknown>): Promise<Answer> => {
     return response;
   }
 };
+
+/** Each at the address that its documentation has it use. */
+export const secondGenerationClients: ClientPackage[] = [
+  firstClient(2),
+  laterClient("client-1.0", "1.0.5", "/api/v2"),
+  laterClient("client-1.1", "1.1.4", "/api"),
+  laterClient("client-2.0", "2.0.0", "/api/v2"),
+  laterClient("client-3.0", "3.0.0", "/api"),
+];

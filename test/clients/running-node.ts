@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { createApiPlugin } from "../../src/index.js";
 import type { Peer } from "../../types/chain.js";
 import type { TransactionData } from "../../types/events.js";
-import type { ApiPlugin, NodeInfo, PorticoOptions } from "../../types/node-context.js";
+import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { ApiPlugin, NodeInfo, PorticoOptions, TransactionPool } from "../../types/node-context.js";
 import { figuresOf } from "../e2e/figures.js";
-import { createTestPool, type TestPool } from "./test-pool.js";
+import { createTestPool, refusingPool, type TestPool } from "./test-pool.js";
 
 /** What reached the server of a request, its body aside. */
 export interface Received {
@@ -24,6 +25,8 @@ export interface RunningNode {
   readonly origin: string;
   readonly port: number;
   readonly pool: TestPool;
+  /** Errors that it logged. */
+  readonly logged: string[];
   /** What has been asked since the last time that somebody looked. */
   received(): Received[];
   /** Connections since the last time that somebody looked. */
@@ -111,26 +114,18 @@ const watch = (server: Server): Pick<RunningNode, "received" | "connections"> =>
   };
 };
 
-const listen = async (plugin: ApiPlugin, pool: TestPool, known: { peers: Peer[] }): Promise<RunningNode> => {
-  const server = await plugin.listen(0);
-  const { port } = server.address() as AddressInfo;
-  known.peers = peersAt(port);
-  return { origin: `http://127.0.0.1:${port}`, port, pool, ...watch(server) };
+/** What pool the host has: one that works, none, one that takes nothing, one that throws whatever it is asked. */
+export type PoolKind = "working" | "none" | "read-only" | "throwing";
+
+const poolOf = (kind: PoolKind, working: TestPool): { pool?: TransactionPool } => {
+  if (kind === "none") return {};
+  if (kind === "read-only") return { pool: { list: working.list } };
+  return { pool: kind === "throwing" ? refusingPool : working };
 };
 
 const stops: (() => Promise<void>)[] = [];
 let indexed: Promise<ApiPlugin> | undefined;
 const nodes = new Map<string, Promise<RunningNode>>();
-
-const beside = (pool: TestPool, known: { peers: Peer[] }) => ({
-  network,
-  events: new EventEmitter(),
-  pool,
-  peers: { list: () => known.peers, suspended: () => known.peers.slice(4) },
-  sync: { networkHeight: () => tip.height + blocksBehind },
-  node,
-  clock: { now: () => now },
-});
 
 /** Reads the chain into an LMDB store, once for all tests. */
 const index = async (): Promise<ApiPlugin> => {
@@ -145,22 +140,37 @@ const index = async (): Promise<ApiPlugin> => {
   return plugin;
 };
 
-const start = async (options: PorticoOptions): Promise<RunningNode> => {
+const start = async (options: PorticoOptions, poolKind: PoolKind): Promise<RunningNode> => {
   indexed ??= index();
   const { chain } = await indexed;
-  const known = { peers: [] as Peer[] };
-  const pool = createTestPool(unconfirmed);
   const tipId = "tipId" in chain ? (chain.tipId as () => string | undefined) : undefined;
-  const shared = { snapshot: () => chain.snapshot(), ...(tipId === undefined ? {} : { tipId }) };
-  const plugin = createApiPlugin({ ...beside(pool, known), chain: shared, options });
+  const shared: ChainAdapter = { snapshot: () => chain.snapshot(), ...(tipId === undefined ? {} : { tipId }) };
+  let peers: Peer[] = [];
+  const pool = createTestPool(unconfirmed);
+  const logged: string[] = [];
+  const plugin = createApiPlugin({
+    network,
+    events: new EventEmitter(),
+    chain: shared,
+    ...poolOf(poolKind, pool),
+    peers: { list: () => peers, suspended: () => peers.filter(({ status }) => status !== 200) },
+    sync: { networkHeight: () => tip.height + blocksBehind },
+    node,
+    clock: { now: () => now },
+    logger: { debug: () => undefined, info: () => undefined, warn: (line) => logged.push(line), error: (line) => logged.push(line) },
+    options,
+  });
   stops.unshift(plugin.stop);
-  return listen(plugin, pool, known);
+  const server = await plugin.listen(0);
+  const { port } = server.address() as AddressInfo;
+  peers = peersAt(port);
+  return { origin: `http://127.0.0.1:${port}`, port, pool, logged, ...watch(server) };
 };
 
-/** The node with these options; it runs until all tests have ended. */
-export const runningNode = (options: PorticoOptions = {}): Promise<RunningNode> => {
-  const key = JSON.stringify(options);
-  const node = nodes.get(key) ?? start(options);
+/** The node with these options and such a pool; it runs until all tests have ended. */
+export const runningNode = (options: PorticoOptions = {}, pool: PoolKind = "working"): Promise<RunningNode> => {
+  const key = JSON.stringify([options, pool]);
+  const node = nodes.get(key) ?? start(options, pool);
   nodes.set(key, node);
   return node;
 };

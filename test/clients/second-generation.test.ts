@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { asSent } from "./as-sent.js";
 import { type Call, callsOf } from "./calls.js";
-import { type Client, type ClientPackage, firstClient, laterClient } from "./clients.js";
+import { type Client, type ClientPackage, secondGenerationClients } from "./clients.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 
 /** Methods that have tests of their own, as they change something. */
@@ -42,10 +42,6 @@ const describeClient = (of: ClientPackage, amounts: "number" | "string"): void =
 
 describe("deployed clients of the second generation", () => {
   for (const amounts of ["number", "string"] as const) {
-    describeClient(firstClient(2), amounts);
-    describeClient(laterClient("client-1.0", "1.0.5", "/api/v2"), amounts);
-    describeClient(laterClient("client-1.1", "1.1.4", "/api"), amounts);
-    describeClient(laterClient("client-2.0", "2.0.0", "/api/v2"), amounts);
-    describeClient(laterClient("client-3.0", "3.0.0", "/api"), amounts);
+    for (const of of secondGenerationClients) describeClient(of, amounts);
   }
 });

@@ -55,3 +55,9 @@ export const createTestPool = (held: readonly TransactionData[] = [], size = hel
     },
   };
 };
+
+const refuse = (): never => {
+  throw new Error("the pool is on fire");
+};
+/** Throws whatever it is asked. */
+export const refusingPool: TransactionPool = { list: refuse, get: () => Promise.reject(new Error("the pool is on fire")), submit: refuse };

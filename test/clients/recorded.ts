@@ -1,0 +1,42 @@
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { createGunzip, createInflate } from "node:zlib";
+import { text } from "node:stream/consumers";
+
+/** A request as a program sends it, header by header: nothing is added to it but `Host` and the length of the body. */
+export interface Recorded {
+  method?: "GET" | "POST" | "PUT" | "DELETE";
+  /** From the origin on, query and all. */
+  path: string;
+  headers?: Record<string, string>;
+  /** Byte by byte. */
+  body?: string;
+}
+
+export interface Replayed {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** As a program's JSON parser gives it. */
+  body: unknown;
+}
+
+/** Replays recorded requests over connections that stay open, as browsers' do. */
+export const createReplayer = (origin: string, maxSockets = 4) => {
+  const agent = new Agent({ keepAlive: true, maxSockets });
+
+  const replay = async ({ method = "GET", path, headers = {}, body }: Recorded): Promise<Replayed> => {
+    const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
+    const asked = request(`${origin}${path}`, { method, agent, headers: { ...headers, ...length } });
+    const answer = await new Promise<Parameters<NonNullable<Parameters<typeof request>[2]>>[0]>((resolve, reject) => {
+      asked.on("response", resolve).on("error", reject).end(body);
+    });
+    const encoding = answer.headers["content-encoding"];
+    const plain = encoding === "gzip" ? answer.pipe(createGunzip()) : encoding === "deflate" ? answer.pipe(createInflate()) : answer;
+    const received = await text(plain);
+    return { status: answer.statusCode ?? 0, headers: answer.headers, text: received, body: received === "" ? undefined : JSON.parse(received) };
+  };
+
+  return { replay, close: () => agent.destroy() };
+};
+
+export type Replayer = ReturnType<typeof createReplayer>;

@@ -1,0 +1,101 @@
+import { expect } from "chai";
+import { type ClientPackage, firstClient, laterClient, secondGenerationClients } from "./clients.js";
+import { notFound } from "./knowledge.js";
+import { createReplayer, type Replayer } from "./recorded.js";
+import { type RunningNode, runningNode } from "./running-node.js";
+
+/** What each client really puts on the wire, which is what a node has to understand. */
+const wire: [of: ClientPackage, get: { path: string; version?: string; type?: string }, post: { path: string; type?: string }][] = [
+  [firstClient(2), { path: "/api/wallets/x", version: "2", type: "application/json" }, { path: "/api/wallets/search", type: "application/json" }],
+  [laterClient("client-1.0", "1.0.5", "/api/v2"), { path: "/api/v2/wallets/x" }, { path: "/api/v2/wallets/search" }],
+  [laterClient("client-1.1", "1.1.4", "/api"), { path: "/api/wallets/x" }, { path: "/api/wallets/search", type: "application/json" }],
+  [laterClient("client-2.0", "2.0.0", "/api/v2"), { path: "/api/v2/wallets/x" }, { path: "/api/v2/wallets/search", type: "application/json" }],
+];
+
+describe("what deployed clients put on the wire", () => {
+  let node: RunningNode;
+  let replayer: Replayer;
+  before(async function () {
+    this.timeout(60_000);
+    node = await runningNode();
+  });
+  beforeEach(() => {
+    replayer = createReplayer(node.origin, 1);
+    node.received();
+    node.connections();
+  });
+  afterEach(() => replayer.close());
+
+  for (const [of, get, post] of wire) {
+    it(`${of.name}: path, version and content type`, async () => {
+      const client = of.connect(node.origin);
+      expect(await client.call("wallets", "get", ["x"])).to.deep.equal({ status: 404, body: notFound("Wallet") });
+      expect(await client.call("wallets", "search", [{ username: "nobody at all" }])).to.have.nested.property("body.meta.totalCount", 0);
+      const sent = node.received().map(({ method, url, headers }) => ({
+        method,
+        path: url,
+        version: headers["api-version"],
+        type: headers["content-type"],
+      }));
+      expect(sent).to.deep.equal([
+        { version: undefined, type: undefined, ...get, method: "GET" },
+        { type: undefined, ...post, method: "POST", version: get.version },
+      ]);
+    });
+  }
+
+  it("client 0.1.9: the version as an old vendor's content type", async () => {
+    const ofVersion = (version: number) => replayer.replay({ path: "/api/delegates?limit=1", headers: { Accept: `application/vnd.ark.core-api.v${version}+json` } });
+    const { body, headers } = await ofVersion(2);
+    expect(body).to.have.nested.property("meta.count", 1);
+    expect(headers["api-version"]).to.equal("2");
+  });
+
+  for (const of of secondGenerationClients) {
+    it(`${of.name}: one connection for all calls, errors too`, async () => {
+      const client = of.connect(node.origin);
+      await client.call("node", "status", []);
+      // What a client opens beforehand, or keeps from tests before, is not counted.
+      node.connections();
+      for (let round = 0; round < 10; round++) {
+        expect((await client.call("blocks", "all", [{ limit: 1 + round }])).status).to.equal(200);
+        expect((await client.call("wallets", "get", [`nobody${round}`])).status).to.equal(404);
+        expect((await client.call("wallets", "all", [{ limit: 1000 }])).status).to.equal(400);
+        expect((await client.call("transactions", "create", [{}])).status).to.equal(422);
+      }
+      expect(node.connections()).to.equal(0);
+    });
+  }
+
+  it("a single connection is enough for a hundred requests of every outcome", async () => {
+    const outcomes: [path: string, status: number, method?: "GET" | "POST" | "DELETE", body?: string][] = [
+      ["/api/v2/wallets?limit=100", 200],
+      ["/api/v2/wallets/", 301],
+      ["/api/v2/wallets?limit=0", 400],
+      ["/api/v2/wallets/search", 400, "POST", "{"],
+      ["/api/v2/nowhere", 404],
+      ["/api/v2/wallets", 405, "DELETE"],
+      ["/api/v2/transactions", 422, "POST", "{}"],
+      ["/api/v3/wallets", 400],
+      ["/nowhere/at/all", 404],
+    ];
+    for (let round = 0; round < 10; round++) {
+      for (const [path, status, method = "GET", body] of outcomes) {
+        const answer = await replayer.replay({ path, method, ...(body === undefined ? {} : { body }) });
+        expect(answer.status, `${method} ${path}`).to.equal(status);
+        expect(answer.headers.connection, `${method} ${path}`).to.not.equal("close");
+        if (status >= 400) expect(answer.body, `${method} ${path}`).to.include.keys("statusCode", "error", "message");
+      }
+    }
+    expect(node.connections()).to.equal(1);
+  });
+
+  it("a body that is too large is refused in JSON, and the next request is served", async () => {
+    const body = JSON.stringify({ addresses: ["A".repeat(1_100_000)] });
+    for (const of of secondGenerationClients.filter(({ methods }) => methods.wallets?.includes("search"))) {
+      const answer = await of.connect(node.origin).call("wallets", "search", [JSON.parse(body)]);
+      expect(answer, of.name).to.deep.equal({ status: 413, body: { statusCode: 413, error: "Payload Too Large", message: "The request body is too large." } });
+      expect(await of.connect(node.origin).call("wallets", "search", [{}]), of.name).to.have.property("status", 200);
+    }
+  });
+});
