@@ -12,7 +12,7 @@ import type { ChainFile } from "./chain-file.js";
 import { type ChainSource, createChainSource, openImport } from "./chain-source.js";
 import { type ChainCrypto, createCrypto } from "./crypto.js";
 import { lockFolder } from "./folder-lock.js";
-import { createForger, type Forger } from "./forger.js";
+import { createForger } from "./forger.js";
 import { localSeed } from "./genesis.js";
 import { codeOf, HostError, messageOf } from "./host-error.js";
 import { createHostEvents, type HostEmitter } from "./host-events.js";
@@ -123,68 +123,82 @@ const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logge
   return height;
 };
 
+type Closing = ReturnType<typeof createClosing>;
+
+/** The host's own files: what it imports, what it forged, and both as one chain. */
+const openFiles = async (options: HostOptions, network: Network, closing: Closing, onBroken: (error: HostError) => void) => {
+  prepareFolder(options.dataDir);
+  closing.add(lockFolder(options.dataDir).release);
+  const imported = options.import === undefined ? undefined : await openImport(options.import, network);
+  if (imported !== undefined) closing.add(imported.close);
+  const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));
+  closing.add(log.close);
+  const files = imported === undefined ? { log } : { log, imported };
+  return { ...files, source: createChainSource(network.genesisBlock, { ...files, onBroken }) };
+};
+
+/** Portico, and what it is handed. */
+const createNode = ({ dataDir, port }: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress }: HostNeeds) => {
+  const { network } = crypto;
+  const events = createHostEvents();
+  // The pool reads the chain through the plugin, and the plugin serves the pool.
+  const chain: ChainAdapter = { snapshot: () => plugin.chain.snapshot() };
+  const pool = createPool({ crypto, chain, events });
+  // The version of the network's rules that this node keeps: clients look at it to know what they may ask.
+  const node: NodeInfo = { version: "3.9.1", ports: { "@arkecosystem/core-api": port }, transactionPool: { dynamicFees } };
+  const plugin = createApiPlugin({ network, events, dataDir, blocks, pool, node, logger, clock, ...(onProgress === undefined ? {} : { onProgress }) });
+  return { plugin, pool, events, node, chain };
+};
+
 /**
  * Undefined when the signal ended it first.
  * @throws HostError with one sentence for a person; what was opened is closed again.
  */
-export const startHost = async (options: HostOptions, { logger, clock, onProgress, signal }: HostNeeds): Promise<Host | undefined> => {
+export const startHost = async (options: HostOptions, needs: HostNeeds): Promise<Host | undefined> => {
+  const { logger, clock, signal } = needs;
   const closing = createClosing();
   let fail: (error: HostError) => void = () => undefined;
   const failed = new Promise<HostError>((resolve) => (fail = resolve));
+  /** Whatever comes first: the work done, a file that broke, or the wish to stop. */
+  const unlessFailed = async <T>(work: Promise<T>): Promise<T> => {
+    const done = await Promise.race([work, failed]);
+    if (done instanceof HostError) throw done;
+    signal?.throwIfAborted();
+    return done;
+  };
   let imported: ChainFile | undefined;
   try {
     const network = readNetwork(options.network);
     const crypto = createCrypto(network);
     const forging = forgingFor(options, crypto);
-    prepareFolder(options.dataDir);
-    closing.add(lockFolder(options.dataDir).release);
-    imported = options.import === undefined ? undefined : await openImport(options.import, network);
-    if (imported !== undefined) closing.add(imported.close);
-    const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));
-    closing.add(log.close);
-    const files = imported === undefined ? { log } : { log, imported };
-    const source = createChainSource(network.genesisBlock, { ...files, onBroken: fail });
+    const files = await openFiles(options, network, closing, fail);
+    imported = files.imported;
+    signal?.throwIfAborted();
 
-    const events = createHostEvents();
-    // The pool reads the chain through the plugin, and the plugin serves the pool.
-    const chain: ChainAdapter = { snapshot: () => plugin.chain.snapshot() };
-    const pool = createPool({ crypto, chain, events });
-    // The version of the network's rules that this node keeps: clients look at it to know what they may ask.
-    const node: NodeInfo = { version: "3.9.1", ports: { "@arkecosystem/core-api": options.port }, transactionPool: { dynamicFees } };
-    const { dataDir } = options;
-    const plugin = createApiPlugin({ network, events, dataDir, blocks: source, pool, node, logger, clock, ...(onProgress === undefined ? {} : { onProgress }) });
-
-    const listening = plugin.listen(options.port, options.host);
+    const { plugin, pool, events, node, chain } = createNode(options, crypto, files.source, needs);
     closing.add(plugin.stop);
     signal?.addEventListener("abort", () => void plugin.stop(), { once: true });
-    const server = await Promise.race([listening, failed]);
-    if (server instanceof HostError) throw server;
-    if (signal?.aborted === true) return await closing.closeAll().then(() => undefined);
+    const server = await unlessFailed(plugin.listen(options.port, options.host));
     const { port } = server.address() as AddressInfo;
     node.ports = { "@arkecosystem/core-api": port };
-    const height = await Promise.race([joinLogAndStore(plugin, { source, logger, ...files }), failed]);
-    if (height instanceof HostError) throw height;
+    const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));
     events.emit("state:started", true);
 
     if (forging !== undefined) {
       await warnOfStrangers(forging.publicKeys, chain, logger);
-      closing.add(startForger().stop);
-    }
-
-    function startForger(): Forger {
-      const sources = [pool.offer, ...(forging?.traffic ?? [])];
-      const maker = createBlockMaker({ crypto, keyRing: forging?.keyRing ?? (() => undefined), sources });
-      const epoch = Date.parse(crypto.constantsAt(1).epoch);
+      const maker = createBlockMaker({ crypto, keyRing: forging.keyRing, sources: [pool.offer, ...forging.traffic] });
       const pace = options.forgeInterval === undefined ? {} : { interval: options.forgeInterval };
-      const forger = createForger(pace, { maker, chain, log, pool, events, logger, clock, epoch, settled: plugin.settled });
+      const epoch = Date.parse(crypto.constantsAt(1).epoch);
+      const forger = createForger(pace, { maker, chain, log: files.log, pool, events, logger, clock, epoch, settled: plugin.settled });
+      closing.add(forger.stop);
       forger.start();
-      return forger;
     }
-
     const at = options.host.includes(":") ? `[${options.host}]` : options.host;
     return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: `http://${at}:${port}/api`, stop: closing.closeAll };
   } catch (error) {
     await closing.closeAll();
+    // Whatever a start that is being given up runs into is of no interest any more.
+    if (signal?.aborted === true) return undefined;
     throw explain(error, options, imported);
   }
 };

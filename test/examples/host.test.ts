@@ -130,6 +130,19 @@ describe("the standalone host", function () {
       expect(progress[1]?.tip.height).to.be.above(reached);
     });
 
+    it("is given up as well while it catches up with a longer file, and before it begins", async () => {
+      const all = await localBlocks();
+      await (await start({ import: write("part.ndjson", toLines(all.slice(0, 5))) })).stop();
+      const options = { ...defaults(), import: write("whole.ndjson", toLines(all)) };
+      const ending = new AbortController();
+      let now = 0;
+      const clock = { now: () => (now += 1_000) };
+      expect(await startHost(options, { logger, clock, onProgress: () => ending.abort(), signal: ending.signal })).to.equal(undefined);
+      expect(await startHost(options, { logger, clock, signal: AbortSignal.abort() })).to.equal(undefined);
+      expect(lines.filter((line) => !line.startsWith("webhooks: "))).to.deep.equal([]);
+      expect((await start()).height).to.be.within(6, 59);
+    });
+
     it("names the line that is broken, keeps what precedes it, and goes on when it is mended", async () => {
       const all = await localBlocks();
       const text = toLines(all);
