@@ -38,7 +38,7 @@ const withoutCycles = () => {
  */
 export const payloadJson = (payload: unknown): string => {
   try {
-    return (JSON.stringify(payload, withoutCycles())) ?? "null";
+    return ["undefined", "function", "symbol"].includes(typeof payload) ? "null" : JSON.stringify(payload, withoutCycles());
   } catch (error) {
     return JSON.stringify({ unreadable: error instanceof Error ? error.message : String(error) });
   }
