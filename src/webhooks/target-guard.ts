@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { PorticoError } from "../errors.js";
 
@@ -27,13 +28,11 @@ const isPublic = (address: Address): boolean => {
 };
 
 const readNetwork = (text: string): Network => {
-  try {
-    if (text.includes("/")) return ipaddr.parseCIDR(text);
-    const address = ipaddr.parse(text);
-    return [address, address.kind() === "ipv4" ? 32 : 128];
-  } catch {
+  const [address = "", bits = isIP(address) === 4 ? "32" : "128"] = text.split("/", 2);
+  if (isIP(address) === 0 || !ipaddr.isValidCIDR(`${address}/${bits}`)) {
     throw new PorticoError("OPTION_INVALID", `allowTargets: "${text}" is neither an address nor a network in CIDR form`);
   }
+  return ipaddr.parseCIDR(`${address}/${bits}`);
 };
 
 const contains = ([network, bits]: Network, address: Address): boolean => address.kind() === network.kind() && address.match(network, bits);
@@ -48,7 +47,7 @@ export const loopbackAddresses = ["127.0.0.1", "::1"];
 export const literalAddresses = (hostname: string): string[] | undefined => {
   const bare = withoutBrackets(hostname.toLowerCase());
   if (isLoopbackName(bare)) return loopbackAddresses;
-  return ipaddr.isValid(bare) ? [bare] : undefined;
+  return isIP(bare) === 0 ? undefined : [bare];
 };
 
 /** @throws PorticoError OPTION_INVALID for an entry that is neither an address nor a network */
@@ -56,7 +55,7 @@ export const createTargetGuard = (allowTargets: readonly string[]): TargetGuard 
   const allowed = allowTargets.map(readNetwork);
 
   const allows = (text: string): boolean => {
-    if (!ipaddr.isValid(text)) return false;
+    if (isIP(text) === 0) return false;
     // IPv4 in IPv6 clothes is judged as what it is.
     const address = ipaddr.process(text);
     return isPublic(address) || allowed.some((network) => contains(network, address));

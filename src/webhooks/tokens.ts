@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../../types/node-context.js";
@@ -52,8 +52,7 @@ const readToken = async (path: string, logger: Logger): Promise<string | undefin
 
 /** The file appears with its mode and its content at once. Of two processes that try, one makes it; false for the other. */
 const writeToken = async (path: string, token: string): Promise<boolean> => {
-  const draft = `${path}.${process.pid}`;
-  await rm(draft, { force: true });
+  const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${token}\n`, { flag: "wx", mode: ownerOnly, flush: true });
   try {
     await link(draft, path);

@@ -1,0 +1,139 @@
+import { Type } from "@sinclair/typebox";
+import type { DeliveryState } from "../../../types/webhooks.js";
+import { Flag, InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input.js";
+import { operatorNames, operators } from "../../webhooks/operators.js";
+import { TextOrNull } from "./text.js";
+
+const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });
+const MillisecondsOrNull = Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Milliseconds since 1970." });
+
+const operatorList = operatorNames.map((name) => `\`${name}\`: the payload's value ${operators[name].meaning}`).join("; ");
+
+const Condition = Type.Object(
+  {
+    key: Type.String(),
+    condition: Type.Unsafe<(typeof operatorNames)[number]>({ type: "string", enum: operatorNames }),
+    value: Type.Optional(Type.Unknown()),
+  },
+  { title: "Condition" },
+);
+
+const webhookMembers = {
+  id: Type.Integer(),
+  event: Type.String(),
+  target: Type.String(),
+  enabled: Type.Boolean(),
+  conditions: Type.Array(Condition),
+  match: Type.Unsafe<"any" | "all">({ type: "string", enum: ["any", "all"] }),
+  confirmations: Type.Integer(),
+  createdAt: Milliseconds,
+  failingSince: MillisecondsOrNull,
+  disabledBecause: TextOrNull,
+};
+
+export const WebhookResource = Type.Object(webhookMembers, { title: "Webhook" });
+
+export const WebhookSecretResource = Type.Object(
+  {
+    token: Type.String({ description: "64 hex digits; shown this once." }),
+    secret: Type.String({ description: "The same 32 bytes as Standard Webhooks libraries take them." }),
+  },
+  { title: "WebhookSecret" },
+);
+
+export const CreatedWebhookResource = Type.Object({ ...webhookMembers, ...WebhookSecretResource.properties }, { title: "CreatedWebhook" });
+
+const AttemptResource = Type.Object(
+  {
+    at: Milliseconds,
+    duration: Type.Integer({ description: "Milliseconds." }),
+    status: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "HTTP status; null without an answer." }),
+    stage: TextOrNull,
+    error: TextOrNull,
+    body: Type.String({ description: "First bytes of the answer." }),
+  },
+  { title: "Attempt" },
+);
+
+export const deliveryStates: readonly DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped"];
+
+const deliveryMembers = {
+  id: Type.Integer(),
+  webhookId: Type.Integer(),
+  messageId: Type.String({ description: "The header `webhook-id`, the same on every attempt." }),
+  event: Type.String(),
+  state: Type.Unsafe<DeliveryState>({ type: "string", enum: deliveryStates }),
+  timestamp: Milliseconds,
+  dueAt: MillisecondsOrNull,
+  attemptCount: Type.Integer(),
+  attempts: Type.Array(AttemptResource),
+};
+
+export const DeliveryResource = Type.Object(deliveryMembers, { title: "Delivery" });
+export const DeliveryDetailResource = Type.Object({ ...deliveryMembers, payload: Type.Unknown() }, { title: "DeliveryDetail" });
+
+export const EventResource = Type.Object(
+  {
+    event: Type.String(),
+    description: Type.String(),
+    source: Type.Unsafe<"chain" | "host">({ type: "string", enum: ["chain", "host"] }),
+    confirmations: Type.Boolean({ description: "Whether webhooks of it may wait for confirmations." }),
+    example: Type.Unknown(),
+  },
+  { title: "Event" },
+);
+
+export const DryRunResource = Type.Object(
+  {
+    matches: Type.Boolean(),
+    timestamp: MillisecondsOrNull,
+    payload: Type.Unknown(),
+    conditions: Type.Array(
+      Type.Object({ ...Condition.properties, holds: Type.Boolean(), actual: Type.Optional(Type.Unknown()), reason: Type.String() }),
+    ),
+  },
+  { title: "DryRun" },
+);
+
+export const RecoveredResource = Type.Object({ recovered: Type.Integer() }, { title: "Recovered" });
+
+/** Accepted input. What it means is checked by the engine, from the same table of operators. */
+const ConditionInput = Type.Object({
+  key: Text({ minLength: 1, description: "A member of the payload, or a dotted path into it." }),
+  condition: OneOf(operatorNames, { description: operatorList }),
+  value: Type.Optional(Type.Unknown({ description: "`{min, max}` for the two `between`; not used by `truthy` and `falsy`." })),
+});
+
+const conditions = ListOf(ConditionInput);
+const match = OneOf(["any", "all"], { description: "Whether one condition must hold, or each." });
+
+export const WebhookInput = Type.Object({
+  event: Text({ description: "One of `GET /webhooks/events`." }),
+  target: Text({ description: "http or https URL." }),
+  enabled: Type.Optional(Flag({ description: "Default true." })),
+  conditions: Type.Optional(conditions),
+  match: Type.Optional(match),
+  confirmations: Type.Optional(WholeNumber({ minimum: 0, description: "block.applied and transaction.applied only." })),
+});
+
+export const DryRunInput = Type.Object({
+  event: Type.Optional(Text({ description: "Needed without `payload`." })),
+  conditions,
+  match: Type.Optional(match),
+  payload: Type.Optional(Type.Unknown({ description: "A sample; without it the last real ones are taken." })),
+  last: Type.Optional(WholeNumber({ minimum: 1, maximum: 100 })),
+});
+
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Milliseconds since 1970, or ISO 8601 with its offset. */
+const Time = InputOf<number>({
+  parse: (value) => {
+    if (Number.isSafeInteger(value)) return { value: value as number };
+    const time = typeof value === "string" && isoTime.test(value) ? Date.parse(value) : Number.NaN;
+    return Number.isNaN(time) ? { rule: "must be milliseconds since 1970, or a time such as 2024-01-31T12:00:00Z" } : { value: time };
+  },
+  accepts: { anyOf: [{ type: "integer" }, { type: "string", format: "date-time" }] },
+});
+
+export const RecoverInput = Type.Object({ since: Time, until: Type.Optional(Time) });

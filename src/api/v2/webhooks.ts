@@ -1,0 +1,197 @@
+import { Type } from "@sinclair/typebox";
+import type { Clock } from "../../../types/node-context.js";
+import type { Webhooks } from "../../../types/webhooks.js";
+import { PorticoError } from "../../errors.js";
+import { OneOf, Text } from "../../http/input.js";
+import { type Route, routesOf, type Scope } from "../../http/route.js";
+import { DataOf } from "../resources/data.js";
+import {
+  CreatedWebhookResource,
+  DeliveryDetailResource,
+  DeliveryResource,
+  deliveryStates,
+  DryRunInput,
+  DryRunResource,
+  EventResource,
+  RecoveredResource,
+  RecoverInput,
+  WebhookInput,
+  WebhookResource,
+  WebhookSecretResource,
+} from "../resources/webhook.js";
+
+/** What the routes of webhooks are answered from. They need no chain. */
+export interface WebhookScope extends Scope {
+  /** @throws PorticoError NOT_READY while the store is closed, NOT_SUPPORTED where the node has no webhooks */
+  readonly webhooks: Webhooks;
+  readonly clock: Clock;
+}
+
+const { item, list } = routesOf<WebhookScope>();
+
+const common = { versions: [1, 2], resource: "webhooks", authenticated: true, stateless: true, cache: "never" } as const;
+const params = Type.Object({ id: Text({ description: "Number of the webhook." }) });
+const deliveryParams = Type.Object({ id: Text({ description: "Number of the webhook." }), deliveryId: Text({ description: "Number of the delivery." }) });
+const Nothing = Type.Object({});
+
+/** Numbers in paths are text: what is none is the number of nothing. */
+const numberOf = (text: string, missing: "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND"): number => {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new PorticoError(missing);
+  return Number(text);
+};
+
+const webhookOf = ({ id }: { id: string }): number => numberOf(id, "WEBHOOK_NOT_FOUND");
+const deliveryOf = ({ id, deliveryId }: { id: string; deliveryId: string }): [number, number] => [
+  webhookOf({ id }),
+  numberOf(deliveryId, "DELIVERY_NOT_FOUND"),
+];
+
+export const webhookRoutes: Route<WebhookScope>[] = [
+  list({
+    ...common,
+    method: "GET",
+    path: "/webhooks",
+    summary: "Lists webhooks, enabled or not, the oldest first.",
+    item: WebhookResource,
+    answer: ({ page }, { webhooks }) => webhooks.list(page),
+  }),
+  item({
+    ...common,
+    method: "POST",
+    path: "/webhooks",
+    summary: "Creates a webhook, and shows its token and secret this once.",
+    body: WebhookInput,
+    requiresJsonType: true,
+    status: 201,
+    errors: [415],
+    reply: DataOf(CreatedWebhookResource),
+    answer: ({ body }, { webhooks }) => ({ data: webhooks.create(body) }),
+  }),
+  list({
+    ...common,
+    method: "GET",
+    path: "/webhooks/events",
+    summary: "Lists the events that a webhook may listen to, each with an example of its payload.",
+    item: EventResource,
+    answer: ({ page: { offset, limit } }, { webhooks }) => {
+      const events = webhooks.events();
+      return { rows: events.slice(offset, offset + limit), total: events.length };
+    },
+  }),
+  item({
+    ...common,
+    method: "POST",
+    path: "/webhooks/dry-run",
+    summary: "Tries conditions on a sample payload, or on the last real ones of an event. Nothing is sent.",
+    body: DryRunInput,
+    requiresJsonType: true,
+    errors: [415],
+    reply: DataOf(Type.Array(DryRunResource)),
+    answer: ({ body }, { webhooks }) => ({ data: webhooks.dryRun(body) }),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/webhooks/{id}",
+    summary: "Shows a webhook.",
+    params,
+    errors: [404],
+    reply: DataOf(WebhookResource),
+    answer: ({ params }, { webhooks }) => ({ data: webhooks.get(webhookOf(params)) }),
+  }),
+  item({
+    ...common,
+    method: "PUT",
+    path: "/webhooks/{id}",
+    summary: "Replaces a webhook; its id and token stay.",
+    params,
+    body: WebhookInput,
+    requiresJsonType: true,
+    errors: [404, 415],
+    reply: Nothing,
+    answer: ({ params, body }, { webhooks }) => {
+      webhooks.replace(webhookOf(params), body);
+      return {};
+    },
+  }),
+  item({
+    ...common,
+    method: "DELETE",
+    path: "/webhooks/{id}",
+    summary: "Removes a webhook and its deliveries.",
+    params,
+    errors: [404],
+    reply: Nothing,
+    answer: ({ params }, { webhooks }) => {
+      webhooks.remove(webhookOf(params));
+      return {};
+    },
+  }),
+  item({
+    ...common,
+    method: "POST",
+    path: "/webhooks/{id}/ping",
+    summary: "Sends a ping to the target, whatever the webhook's event and conditions.",
+    params,
+    status: 202,
+    errors: [404],
+    reply: DataOf(DeliveryResource),
+    answer: ({ params }, { webhooks }) => ({ data: webhooks.ping(webhookOf(params)) }),
+  }),
+  item({
+    ...common,
+    method: "POST",
+    path: "/webhooks/{id}/rotate",
+    summary: "Gives a webhook a new token and secret, shown this once; the old ones sign beside them for a day.",
+    params,
+    errors: [404],
+    reply: DataOf(WebhookSecretResource),
+    answer: ({ params }, { webhooks }) => ({ data: webhooks.rotate(webhookOf(params)) }),
+  }),
+  item({
+    ...common,
+    method: "POST",
+    path: "/webhooks/{id}/recover",
+    summary: "Sends again what of a time was not delivered; up to now where `until` is missing.",
+    params,
+    body: RecoverInput,
+    requiresJsonType: true,
+    errors: [404, 415],
+    reply: DataOf(RecoveredResource),
+    answer: async ({ params, body: { since, until } }, { webhooks, clock }) => ({
+      data: { recovered: await webhooks.recover(webhookOf(params), { since, until: until ?? clock.now() }) },
+    }),
+  }),
+  list({
+    ...common,
+    method: "GET",
+    path: "/webhooks/{id}/deliveries",
+    summary: "Lists the deliveries of a webhook, the newest first.",
+    params,
+    query: Type.Object({ state: Type.Optional(OneOf(deliveryStates)) }),
+    errors: [404],
+    item: DeliveryResource,
+    answer: ({ params, query: { state }, page }, { webhooks }) => webhooks.deliveries(webhookOf(params), state, page),
+  }),
+  item({
+    ...common,
+    method: "GET",
+    path: "/webhooks/{id}/deliveries/{deliveryId}",
+    summary: "Shows a delivery with its payload and its attempts.",
+    params: deliveryParams,
+    errors: [404],
+    reply: DataOf(DeliveryDetailResource),
+    answer: ({ params }, { webhooks }) => ({ data: webhooks.delivery(...deliveryOf(params)) }),
+  }),
+  item({
+    ...common,
+    method: "POST",
+    path: "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
+    summary: "Sends a delivery again, with the whole retry schedule ahead of it.",
+    params: deliveryParams,
+    status: 202,
+    errors: [404],
+    reply: DataOf(DeliveryResource),
+    answer: ({ params }, { webhooks }) => ({ data: webhooks.redeliver(...deliveryOf(params)) }),
+  }),
+];

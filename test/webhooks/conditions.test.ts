@@ -1,0 +1,288 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Condition, Operator } from "../../types/webhooks.js";
+import { combine, compileCondition, explain } from "../../src/webhooks/conditions.js";
+import { absent, valueAt } from "../../src/webhooks/json-value.js";
+import { createMatcher, type Matchable } from "../../src/webhooks/matcher.js";
+import { operatorNames, operators } from "../../src/webhooks/operators.js";
+
+/** What the decisions say of an operator, as cases: what the payload has, the condition's value, whether it holds. */
+const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][]> = {
+  eq: [
+    ["a", "a", true],
+    ["a", "b", false],
+    [7, 7, true],
+    [7, "7", true],
+    ["7", 7, true],
+    ["12500000000000000001", 12500000000000000001n, true],
+    ["12500000000000000001", 12500000000000000000n, false],
+    ["07", 7, false],
+    ["07", "7", false],
+    [0.1, "0.1", true],
+    [1e21, "1000000000000000000000", true],
+    [true, true, true],
+    [true, "true", false],
+    [null, null, true],
+    [null, "null", false],
+    [{ a: 1, b: [2, "x"] }, { b: ["2", "x"], a: "1" }, true],
+    [{ a: 1 }, { a: 1, b: 2 }, false],
+    [[1, 2], [1, 2], true],
+    [[1, 2], [2, 1], false],
+    [[], {}, false],
+    [{ 'a":1,"b': 1 }, { a: 1, b: 1 }, false],
+  ],
+  ne: [
+    ["a", "a", false],
+    ["a", "b", true],
+    [7, "7", false],
+    [{ a: 1 }, { a: 2 }, true],
+  ],
+  gt: [
+    [2, 1, true],
+    [1, 1, false],
+    ["681877755", "2500000000", false],
+    ["12500000000000000002", "12500000000000000001", true],
+    ["12500000000000000001", 12500000000000000001n, false],
+    ["10", 9, true],
+    ["0.10", "0.1", false],
+    ["-2", "-10", true],
+    ["b", "a", true],
+    ["Z", "a", false],
+    ["abc", "5", false],
+    ["abc", 5, false],
+    [5, "abc", false],
+    [true, 0, false],
+    [null, -1, false],
+    [[2], 1, false],
+  ],
+  gte: [
+    [1, 1, true],
+    ["1.0", 1, true],
+    ["a", "a", true],
+    [0, 1, false],
+    [null, 0, false],
+  ],
+  lt: [
+    [1, 2, true],
+    [2, 2, false],
+    ["9", "10", true],
+    ["a", "b", true],
+    [null, 1, false],
+  ],
+  lte: [
+    [2, 2, true],
+    [3, 2, false],
+    ["99999999999999999999", "100000000000000000000", true],
+    [false, 1, false],
+  ],
+  between: [
+    [2, { min: 1, max: 3 }, true],
+    [1, { min: 1, max: 3 }, false],
+    [3, { min: 1, max: 3 }, false],
+    ["200", { min: "100", max: "3000" }, true],
+    ["b", { min: "a", max: "c" }, true],
+    ["x", { min: 1, max: 3 }, false],
+    [null, { min: -1, max: 1 }, false],
+  ],
+  "not-between": [
+    [2, { min: 1, max: 3 }, false],
+    [1, { min: 1, max: 3 }, true],
+    [3, { min: 1, max: 3 }, true],
+    ["x", { min: 1, max: 3 }, true],
+    [null, { min: -1, max: 1 }, true],
+  ],
+  contains: [
+    ["order 42", "42", true],
+    ["order 42", 42, true],
+    ["order 42", "43", false],
+    [["a", "b"], "b", true],
+    [["a", 7], "7", true],
+    [[{ a: 1 }], { a: 1 }, true],
+    [["ab"], "a", false],
+    [{ a: 1 }, "a", false],
+    [42, "4", false],
+    [null, "null", false],
+  ],
+  regexp: [
+    ["order 42", "^order \\d+$", true],
+    ["order x", "^order \\d+$", false],
+    ["ORDER", "(?i)order", true],
+    [42, "^42$", true],
+    [true, "^true$", true],
+    [["42"], "42", false],
+    [null, "null", false],
+    ["a/b", "a\\/b", true],
+  ],
+  truthy: [
+    [true, undefined, true],
+    ["true", undefined, false],
+    [1, undefined, false],
+  ],
+  falsy: [
+    [false, undefined, true],
+    [0, undefined, false],
+    ["", undefined, false],
+    [null, undefined, false],
+  ],
+};
+
+const holds = (condition: Condition, payload: unknown): boolean => {
+  const compiled = compileCondition(condition);
+  return compiled.test(valueAt(payload, compiled.key, compiled.path));
+};
+
+const text = (value: unknown): string =>
+  value === undefined ? "nothing" : JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? `${member}n` : member));
+
+describe("conditions", () => {
+  for (const name of operatorNames) {
+    describe(name, () => {
+      for (const [actual, value, expected] of cases[name]) {
+        it(`${expected ? "holds" : "fails"} for ${text(actual)} with ${text(value)}`, () => {
+          expect(holds({ key: "it", condition: name, value }, { it: actual })).to.equal(expected);
+        });
+      }
+      it(`${["ne", "not-between"].includes(name) ? "holds" : "fails"} where the key is missing`, () => {
+        const value = cases[name][0]?.[1];
+        expect(holds({ key: "it", condition: name, value }, { other: 1 })).to.equal(name === "ne" || name === "not-between");
+      });
+    });
+  }
+
+  it("has the exact complement of between in not-between, for any values", () => {
+    const scalar = fc.oneof(fc.integer(), fc.string(), fc.bigInt().map(String), fc.boolean(), fc.constant(null));
+    const bound = fc.oneof(fc.integer(), fc.string(), fc.bigInt());
+    fc.assert(
+      fc.property(scalar, bound, bound, (it, min, max) => {
+        const value = { min, max };
+        expect(holds({ key: "it", condition: "not-between", value }, { it })).to.equal(!holds({ key: "it", condition: "between", value }, { it }));
+      }),
+    );
+  });
+
+  describe("keys", () => {
+    const payload = { asset: { votes: ["+a", "-b"], "x.y": 1 }, "asset.votes": "direct", list: [[1, 2]], deep: { a: { b: { c: 5 } } } };
+    for (const [key, found] of [
+      ["deep.a.b.c", 5],
+      ["asset.votes", "direct"],
+      ["asset.votes.0", "+a"],
+      ["asset.votes.1", "-b"],
+      ["list.0.1", 2],
+      ["asset.votes.2", absent],
+      ["asset.votes.length", absent],
+      ["list.length", absent],
+      ["deep.a.b.c.d", absent],
+      ["constructor", absent],
+      ["__proto__", absent],
+      ["deep.__proto__.polluted", absent],
+      ["deep.hasOwnProperty", absent],
+      ["", absent],
+    ] as const) {
+      it(`reads "${key}"`, () => {
+        expect(valueAt(payload, key, key.split("."))).to.equal(found);
+      });
+    }
+    for (const payload of [null, "text", 5, undefined]) {
+      it(`finds nothing in ${String(payload)}`, () => {
+        expect(valueAt(payload, "length", ["length"])).to.equal(absent);
+      });
+    }
+  });
+
+  it("runs any accepted pattern in linear time", () => {
+    const condition: Condition = { key: "it", condition: "regexp", value: "(a+)+$" };
+    const before = performance.now();
+    expect(holds(condition, { it: `${"a".repeat(50_000)}b` })).to.equal(false);
+    expect(performance.now() - before).to.be.below(2_000);
+  });
+
+  for (const pattern of ["[", "(?=a)", "(a)\\1", "(a{1000}){1000}", "*"]) {
+    it(`does not compile ${pattern}`, () => {
+      expect(() => compileCondition({ key: "it", condition: "regexp", value: pattern })).to.throw();
+    });
+  }
+
+  it("explains what holds, and what does not and why", () => {
+    expect(explain({ key: "amount", condition: "gt", value: 500 }, { amount: "100" })).to.deep.equal({
+      key: "amount",
+      condition: "gt",
+      value: 500,
+      holds: false,
+      actual: "100",
+      reason: '"amount" does not fulfil "is greater than the value" (500): it is "100"',
+    });
+    expect(explain({ key: "amount", condition: "ne", value: 12500000000000000001n }, {})).to.deep.equal({
+      key: "amount",
+      condition: "ne",
+      value: 12500000000000000001n,
+      holds: true,
+      reason: '"amount" fulfils "does not equal the value" ("12500000000000000001"): the payload has nothing there',
+    });
+  });
+});
+
+describe("matcher", () => {
+  const value = fc.oneof(
+    fc.constantFrom("a", "b", "10", "9", "12500000000000000001"),
+    fc.integer({ min: -3, max: 11 }),
+    fc.constantFrom<unknown>(12500000000000000001n, true, false, null, [1, "a"], { x: 1 }),
+  );
+  const conditionOf: fc.Arbitrary<Condition> = fc
+    .record({ key: fc.constantFrom("a", "b", "a.0", "c.d"), condition: fc.constantFrom(...operatorNames), value, min: fc.integer(), max: fc.integer() })
+    .map(({ key, condition, value, min, max }) => {
+      const { form } = operators[condition];
+      if (form === "range") return { key, condition, value: { min, max } };
+      if (form === "pattern") return { key, condition, value: "^[a1]" };
+      return { key, condition, value: form === "scalar" && (typeof value === "object" || typeof value === "boolean") ? 5 : value };
+    });
+  const webhook = fc.record({
+    event: fc.constantFrom("one", "two"),
+    enabled: fc.boolean(),
+    match: fc.constantFrom<("any" | "all")[]>("any", "all"),
+    conditions: fc.array(conditionOf, { maxLength: 4 }),
+  });
+  const payload = fc.record({ a: value, b: value, c: fc.record({ d: value }) }, { requiredKeys: [] });
+
+  it("finds exactly those that are found by trying each condition of each webhook", () => {
+    fc.assert(
+      fc.property(fc.array(webhook, { maxLength: 12 }), fc.array(payload, { minLength: 1, maxLength: 4 }), (drafts, payloads) => {
+        const webhooks: Matchable[] = drafts.map((draft, index) => ({ id: index + 1, ...draft }));
+        const matcher = createMatcher(webhooks);
+        for (const one of payloads) {
+          for (const event of ["one", "two", "three"]) {
+            const expected = webhooks.filter(
+              (hook) => hook.enabled && hook.event === event && combine(hook.conditions.map((condition) => holds(condition, one)), hook.match),
+            );
+            expect(matcher.match(event, one)).to.deep.equal(expected.map(({ id }) => id));
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("fires once where two conditions hold", () => {
+    const conditions: Condition[] = [
+      { key: "a", condition: "eq", value: 1 },
+      { key: "a", condition: "gt", value: 0 },
+    ];
+    expect(createMatcher([{ id: 1, event: "one", enabled: true, match: "any", conditions }]).match("one", { a: 1 })).to.deep.equal([1]);
+  });
+
+  it("listens to events of enabled webhooks alone", () => {
+    const matcher = createMatcher([
+      { id: 1, event: "one", enabled: true, match: "any", conditions: [] },
+      { id: 2, event: "two", enabled: false, match: "any", conditions: [] },
+    ]);
+    expect(["one", "two", "three"].map(matcher.listens)).to.deep.equal([true, false, false]);
+  });
+
+  it("lets a pattern that does not compile any more fail alone", () => {
+    const conditions: Condition[] = [{ key: "a", condition: "regexp", value: "[" }];
+    const matcher = createMatcher([
+      { id: 1, event: "one", enabled: true, match: "any", conditions },
+      { id: 2, event: "one", enabled: true, match: "any", conditions: [] },
+    ]);
+    expect(matcher.match("one", { a: "[" })).to.deep.equal([2]);
+  });
+});

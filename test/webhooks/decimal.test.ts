@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { compareDecimals, numberText, toDecimal } from "../../src/webhooks/decimal.js";
+
+/** Decimal text as digits and a number of decimal places, both exact. */
+const scaled = (text: string, places: number): bigint => {
+  const [whole = "0", fraction = ""] = text.split(".");
+  return BigInt(whole + fraction.padEnd(places, "0"));
+};
+
+const decimalText = fc
+  .tuple(fc.boolean(), fc.bigInt({ min: 0n, max: 10n ** 40n }), fc.option(fc.stringMatching(/^\d{1,20}$/), { nil: undefined }), fc.nat({ max: 3 }))
+  .map(([negative, whole, fraction, zeros]) => `${negative ? "-" : ""}${"0".repeat(zeros)}${whole}${fraction === undefined ? "" : `.${fraction}`}`);
+
+const sign = (value: number): number => Math.sign(value);
+
+describe("decimals", () => {
+  it("compare as the numbers they stand for, however long", () => {
+    fc.assert(
+      fc.property(decimalText, decimalText, (a, b) => {
+        const [first, second] = [toDecimal(a), toDecimal(b)];
+        const negated = (text: string): bigint => (text.startsWith("-") ? -scaled(text.slice(1), 20) : scaled(text, 20));
+        const expected = negated(a) - negated(b);
+        expect(first).to.exist;
+        expect(second).to.exist;
+        expect(sign(compareDecimals(first!, second!))).to.equal(expected < 0n ? -1 : expected > 0n ? 1 : 0);
+      }),
+    );
+  });
+
+  it("are read from every number as it is", () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        expect(Number(numberText(value))).to.equal(value === 0 ? 0 : value);
+        expect(numberText(value)).to.match(/^-?\d+(\.\d+)?$/);
+        expect(compareDecimals(toDecimal(value)!, toDecimal(numberText(value))!)).to.equal(0);
+      }),
+    );
+  });
+
+  for (const [value, text] of [
+    [1e21, "1000000000000000000000"],
+    [1.5e-7, "0.00000015"],
+    [-0, "0"],
+    [-1.25, "-1.25"],
+    [12500000000000000001n, "12500000000000000001"],
+    [-5n, "-5"],
+  ] as const) {
+    it(`writes ${value} as ${text}`, () => {
+      expect(numberText(value)).to.equal(text);
+    });
+  }
+
+  for (const text of ["", "abc", "1e5", "+1", "1.", ".5", " 1", "0x10", "1,000", "--1", "Infinity"]) {
+    it(`does not take "${text}" for a number`, () => {
+      expect(toDecimal(text)).to.equal(undefined);
+    });
+  }
+  it("take nothing else for a number", () => {
+    for (const value of [true, null, undefined, {}, [1], Number.NaN, Infinity]) expect(toDecimal(value)).to.equal(undefined);
+  });
+});

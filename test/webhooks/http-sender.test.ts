@@ -1,0 +1,153 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { expect } from "chai";
+import { createHttpSender, type Sender, type SenderOptions } from "../../src/webhooks/http-sender.js";
+import type { Resolve } from "../../src/webhooks/resolve.js";
+import { createTargetGuard } from "../../src/webhooks/target-guard.js";
+import { closeServer, createReceiver, listenLocally, readBody, type Receiver } from "./receiver.js";
+
+const options: SenderOptions = { timeout: 5_000, responseLimit: 16_384, concurrencyPerTarget: 4 };
+const unknown: Resolve = () => Promise.reject(new Error("not asked for"));
+const never = new AbortController().signal;
+
+describe("http sender", () => {
+  let receiver: Receiver;
+  let senders: Sender[];
+
+  const create = (changed: Partial<SenderOptions> = {}, { allow = ["127.0.0.1"], resolve = unknown } = {}): Sender => {
+    const sender = createHttpSender({ ...options, ...changed }, { guard: createTargetGuard(allow), resolve });
+    senders.push(sender);
+    return sender;
+  };
+  const post = (sender: Sender, target: string) => sender.send({ target, headers: { "content-type": "application/json" }, body: "{}" }, never);
+
+  beforeEach(async () => {
+    senders = [];
+    receiver = await createReceiver();
+  });
+  afterEach(async () => {
+    await Promise.all(senders.map((sender) => sender.close()));
+    await receiver.close();
+  });
+
+  it("posts, and tells status and the beginning of the answer", async () => {
+    receiver.answer = (_request, response) => response.writeHead(202).end("é".repeat(1_000));
+    const answer = await post(create(), `${receiver.url}/path?query=1`);
+    expect(answer).to.deep.equal({ status: 202, retryAfter: undefined, body: "é".repeat(512), failure: null });
+    expect(receiver.received[0]).to.include({ path: "/path?query=1", body: "{}" });
+  });
+
+  it("does not follow a redirect", async () => {
+    receiver.answer = (_request, response) => response.writeHead(307, { location: `${receiver.url}/elsewhere`, "retry-after": "9" }).end();
+    const answer = await post(create(), receiver.url);
+    expect(answer).to.deep.include({ status: 307, retryAfter: "9", failure: { stage: "status", error: "The target answered 307." } });
+    expect(receiver.received).to.have.length(1);
+  });
+
+  it("reads no more than the limit of an endless answer, and keeps nothing open", async () => {
+    let [written, closed] = [0, false];
+    receiver.answer = (_request, response) => {
+      const more = (): void => {
+        if (closed) return;
+        written += 1_024;
+        response.write("x".repeat(1_024), more);
+      };
+      response.on("close", () => (closed = true));
+      more();
+    };
+    const answer = await post(create(), receiver.url);
+    expect(answer.failure).to.equal(null);
+    expect(answer.body).to.equal("x".repeat(1_024));
+    while (!closed) await new Promise((resolve) => setImmediate(resolve));
+    // What the kernel's buffers took, and no more.
+    expect(written).to.be.below(64 * 1_048_576);
+  });
+
+  it("gives up on a target that does not answer in time", async () => {
+    receiver.answer = () => undefined;
+    const answer = await post(create({ timeout: 50 }), receiver.url);
+    expect(answer).to.deep.include({ status: null, failure: { stage: "timeout", error: "The target did not answer within 0.05 s." } });
+  });
+
+  it("takes the status for what it says when the body trickles without end", async () => {
+    receiver.answer = (_request, response) => void response.writeHead(200).write("a");
+    const answer = await post(create({ timeout: 100 }), receiver.url);
+    expect(answer).to.deep.include({ status: 200, body: "a", failure: null });
+  });
+
+  it("stops when it is told to", async () => {
+    receiver.answer = () => stop.abort();
+    const stop = new AbortController();
+    const answer = await create().send({ target: receiver.url, headers: {}, body: "{}" }, stop.signal);
+    expect(answer.status).to.equal(null);
+  });
+
+  it("names the stage of a refused connection and of a broken answer", async () => {
+    const { server, url } = await listenLocally(() => undefined);
+    await closeServer(server);
+    expect((await post(create(), url)).failure).to.include({ stage: "connect" });
+
+    const broken: Server = createServer((socket) => socket.end("nonsense\r\n\r\n"));
+    broken.listen(0, "127.0.0.1");
+    await once(broken, "listening");
+    expect((await post(create(), `http://127.0.0.1:${(broken.address() as AddressInfo).port}`)).failure).to.include({ stage: "response" });
+    broken.close();
+
+    expect((await post(create(), receiver.url.replace("http:", "https:"))).failure).to.include({ stage: "tls" });
+  });
+
+  it("keeps connections for the next deliveries", async () => {
+    const sockets = new Set<unknown>();
+    const { server, url } = await listenLocally((request, response) => {
+      sockets.add(request.socket);
+      void readBody(request).then(() => response.end());
+    });
+    const sender = create();
+    for (let count = 0; count < 20; count++) expect((await post(sender, url)).status).to.equal(200);
+    await closeServer(server);
+    expect(sockets.size).to.be.at.most(2);
+  });
+
+  describe("guards the connection", () => {
+    const port = (): string => new URL(receiver.url).port;
+    const refusedBy = (sender: Sender, host: string) => post(sender, `http://${host}:${port()}/`);
+
+    for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "hook.localhost", "169.254.169.254"]) {
+      it(`to ${host}`, async () => {
+        const answer = await refusedBy(create({}, { allow: [] }), host);
+        expect(answer.failure).to.include({ stage: "address" });
+        expect(receiver.received).to.have.length(0);
+      });
+    }
+
+    for (const addresses of [["127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"], ["10.0.0.1", "169.254.169.254"], ["::ffff:7f00:1", "127.0.0.1"]]) {
+      it(`to a name that resolves to ${addresses.join(" and ")}`, async () => {
+        const answer = await refusedBy(create({}, { allow: [], resolve: () => Promise.resolve(addresses) }), "harmless.example");
+        expect(answer.failure).to.deep.equal({ stage: "address", error: "harmless.example is a special address" });
+        expect(receiver.received).to.have.length(0);
+      });
+    }
+
+    it("to a name that points elsewhere than it did a moment ago", async () => {
+      const answers = [["127.0.0.2"], ["127.0.0.1"]];
+      const resolve: Resolve = () => Promise.resolve(answers.shift() ?? []);
+      const sender = create({}, { allow: ["127.0.0.1"], resolve });
+      expect((await refusedBy(sender, "rebound.example")).failure).to.include({ stage: "address" });
+      expect((await refusedBy(sender, "rebound.example")).status).to.equal(200);
+    });
+
+    it("and takes the allowed addresses of a name that has others too", async () => {
+      const sender = create({}, { allow: ["127.0.0.1"], resolve: () => Promise.resolve(["10.0.0.1", "127.0.0.1"]) });
+      expect((await refusedBy(sender, "mixed.example")).status).to.equal(200);
+      expect(receiver.received[0]?.headers.host).to.equal(`mixed.example:${port()}`);
+    });
+
+    it("and tells a name that is not found from an address that is refused", async () => {
+      const sender = create({}, { allow: [], resolve: () => Promise.reject(new Error("queryA ENOTFOUND")) });
+      expect((await refusedBy(sender, "nowhere.example")).failure).to.deep.equal({
+        stage: "dns",
+        error: "nowhere.example is not found: queryA ENOTFOUND",
+      });
+    });
+  });
+});

@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { Utils } from "@arkecosystem/crypto";
+import type { Block, Transaction } from "../../types/chain.js";
+import { blockPayload, payloadJson, transactionPayload } from "../../src/webhooks/payload.js";
+
+const parsed = (payload: unknown): unknown => JSON.parse(payloadJson(payload));
+
+describe("payloads", () => {
+  it("have amounts as decimal strings, whatever the host holds them in", () => {
+    const bignumber = { _isBigNumber: true, toJSON: () => "1.2e+21", toFixed: () => "1200000000000000000000" };
+    const payload = {
+      native: 12_500_000_000_000_000_001n,
+      ark: Utils.BigNumber.make("12500000000000000001"),
+      bignumber,
+      number: 7,
+      text: "8",
+      list: [1n, Utils.BigNumber.make(2)],
+    };
+    expect(parsed(payload)).to.deep.equal({
+      native: "12500000000000000001",
+      ark: "12500000000000000001",
+      bignumber: "1200000000000000000000",
+      number: 7,
+      text: "8",
+      list: ["1", "2"],
+    });
+  });
+
+  it("have errors by name and message, maps and sets by their contents", () => {
+    expect(parsed({ error: new TypeError("no") })).to.deep.equal({ error: { name: "TypeError", message: "no" } });
+    expect(parsed({ map: new Map([["a", 1n]]), set: new Set([1, 2n]) })).to.deep.equal({ map: { a: "1" }, set: [1, "2"] });
+    expect(parsed({ date: new Date(0) })).to.deep.equal({ date: "1970-01-01T00:00:00.000Z" });
+  });
+
+  it("leave out what leads back to where it came from, and keep what merely appears twice", () => {
+    const delegate: Record<string, unknown> = { username: "a" };
+    delegate["wallet"] = { delegate, list: [delegate, 1] };
+    expect(parsed(delegate)).to.deep.equal({ username: "a", wallet: { list: [null, 1] } });
+    const shared = { x: 1 };
+    expect(parsed({ first: shared, second: [shared, shared] })).to.deep.equal({ first: { x: 1 }, second: [{ x: 1 }, { x: 1 }] });
+  });
+
+  for (const nothing of [undefined, null, () => 1, Symbol("x")]) {
+    it(`are null for ${String(nothing)}`, () => {
+      expect(payloadJson(nothing)).to.equal("null");
+    });
+  }
+
+  it("never throw", () => {
+    const hostile = {
+      get broken(): never {
+        throw new Error("not today");
+      },
+    };
+    expect(parsed(hostile)).to.deep.equal({ unreadable: "not today" });
+    let deep: unknown = 1;
+    for (let depth = 0; depth < 20_000; depth++) deep = [deep];
+    expect(parsed(deep)).to.have.property("unreadable");
+  });
+
+  it("of a committed block are its header, of a transaction its wire form and place", () => {
+    const block: Block = {
+      id: "1",
+      version: 0,
+      height: 2,
+      timestamp: 8,
+      previousBlock: "0",
+      numberOfTransactions: 1,
+      totalAmount: 12_500_000_000_000_000_001n,
+      totalFee: 3n,
+      reward: 0n,
+      payloadLength: 32,
+      payloadHash: "aa",
+      generatorPublicKey: "02",
+      blockSignature: "30",
+    };
+    expect(JSON.parse(blockPayload(block))).to.deep.equal({ ...block, totalAmount: "12500000000000000001", totalFee: "3", reward: "0" });
+    const transaction: Transaction = {
+      id: "t",
+      version: 2,
+      typeGroup: 1,
+      type: 0,
+      timestamp: 8,
+      nonce: 4n,
+      senderPublicKey: "03",
+      senderId: "A",
+      recipientId: "B",
+      amount: 5n,
+      fee: 6n,
+      blockId: "1",
+      blockHeight: 2,
+      sequence: 0,
+    };
+    const { senderId: _senderId, ...wire } = transaction;
+    expect(JSON.parse(transactionPayload(transaction))).to.deep.equal({ ...wire, nonce: "4", amount: "5", fee: "6" });
+  });
+});

@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { webhookDefaults } from "../../src/webhooks/defaults.js";
+import { nextHealth, nextStep, readRetryAfter, waitBefore } from "../../src/webhooks/retry.js";
+
+const { schedule, jitter, disableAfter } = webhookDefaults;
+const now = Date.UTC(2024, 0, 1);
+const failed = { ok: false, status: 500, retryAfter: undefined };
+const seconds = (count: number): number => count * 1000;
+
+describe("retry decisions", () => {
+  it("wait 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, then give up", () => {
+    const waits = Array.from({ length: 8 }, (_unused, index) => {
+      const next = nextStep(failed, { failures: index + 1, now, random: 0.5 }, { schedule, jitter });
+      return next.state === "retrying" ? (next.dueAt - now) / 1000 : next.state;
+    });
+    expect(waits).to.deep.equal([5, 300, 1_800, 7_200, 18_000, 36_000, 36_000, "dead"]);
+  });
+
+  it("vary by 20 % at the most", () => {
+    expect(waitBefore(seconds(100), jitter, 0, undefined)).to.equal(seconds(80));
+    expect(waitBefore(seconds(100), jitter, 1, undefined)).to.equal(seconds(120));
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.option(fc.nat(), { nil: undefined }), (random, retryAfter) => {
+        const wait = waitBefore(seconds(100), jitter, random, retryAfter);
+        expect(wait).to.be.within(seconds(80), seconds(200));
+        if (retryAfter !== undefined) expect(wait).to.be.at.least(Math.min(retryAfter, seconds(200)));
+      }),
+    );
+  });
+
+  for (const [asked, expected] of [
+    [undefined, 300],
+    ["10", 300],
+    ["400", 400],
+    ["600", 600],
+    ["100000", 600],
+    [new Date(now + seconds(450)).toUTCString(), 450],
+    [new Date(now - seconds(450)).toUTCString(), 300],
+    ["soon", 300],
+    ["-5", 300],
+    ["1.5", 300],
+    ["", 300],
+  ] as const) {
+    it(`wait ${expected} s instead of 300 s when Retry-After says ${String(asked)}`, () => {
+      const next = nextStep({ ...failed, status: 429, retryAfter: asked }, { failures: 2, now, random: 0.5 }, { schedule, jitter });
+      expect(next).to.deep.equal({ state: "retrying", dueAt: now + seconds(expected) });
+    });
+  }
+
+  it("end with success, and with 410", () => {
+    expect(nextStep({ ok: true, status: 204, retryAfter: undefined }, { failures: 0, now, random: 0 }, { schedule, jitter })).to.deep.equal({ state: "delivered" });
+    expect(nextStep({ ok: false, status: 410, retryAfter: "5" }, { failures: 1, now, random: 0 }, { schedule, jitter })).to.deep.equal({ state: "dead" });
+    expect(nextStep(failed, { failures: 1, now, random: 0 }, { schedule: [], jitter })).to.deep.equal({ state: "dead" });
+  });
+
+  it("read a Retry-After date in every form that HTTP has", () => {
+    expect(readRetryAfter("Mon, 01 Jan 2024 00:01:00 GMT", now)).to.equal(60_000);
+    expect(readRetryAfter("Monday, 01-Jan-24 00:01:00 GMT", now)).to.equal(60_000);
+    expect(readRetryAfter(" 60 ", now)).to.equal(60_000);
+  });
+});
+
+describe("health decisions", () => {
+  it("begin to fail with the first failure, and heal with the first success", () => {
+    expect(nextHealth(null, failed, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: null });
+    expect(nextHealth(now - 5, failed, now, disableAfter)).to.deep.equal({ failingSince: now - 5, disabledBecause: null });
+    expect(nextHealth(now - 5, { ok: true, status: 200, retryAfter: undefined }, now, disableAfter)).to.deep.equal({ failingSince: null, disabledBecause: null });
+  });
+
+  it("disable after five days of failures, and at once on 410", () => {
+    const fiveDays = 5 * 24 * 3_600_000;
+    expect(nextHealth(now - fiveDays + 1, failed, now, disableAfter).disabledBecause).to.equal(null);
+    expect(nextHealth(now - fiveDays, failed, now, disableAfter).disabledBecause).to.equal("failing");
+    expect(nextHealth(null, { ...failed, status: 410 }, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: "gone" });
+  });
+});

@@ -1,0 +1,103 @@
+import { mkdtemp, readFile, rm, stat, writeFile, chmod, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createAuthorize, openAuthorize, tokenFile } from "../../src/webhooks/tokens.js";
+import { createLogger } from "./stage.js";
+
+const refusal = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work;
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "nothing was refused";
+};
+
+describe("webhook tokens", () => {
+  const tokens = ["first-token", "second-token"];
+
+  for (const [header, expected] of [
+    ["first-token", true],
+    ["second-token", true],
+    ["Bearer first-token", true],
+    ["bearer second-token", true],
+    [" first-token ", true],
+    ["third-token", false],
+    ["first-toke", false],
+    ["first-token1", false],
+    ["FIRST-TOKEN", false],
+    ["Basic first-token", false],
+    ["Bearer", false],
+    ["Bearer ", false],
+    ["", false],
+    [undefined, false],
+  ] as const) {
+    it(`${expected ? "accept" : "refuse"} ${String(header)}`, () => {
+      expect(createAuthorize(tokens)(header)).to.equal(expected);
+    });
+  }
+
+  it("let nobody in where there are none", () => {
+    expect(createAuthorize([])("")).to.equal(false);
+  });
+
+  describe("that are generated", () => {
+    let dataDir: string;
+    let lines: string[];
+    const open = (given: string[] = []) => openAuthorize({ tokens: given, dataDir: join(dataDir, "inner") }, createLogger(lines));
+    const path = (): string => join(dataDir, "inner", tokenFile);
+
+    beforeEach(async () => {
+      dataDir = await mkdtemp(join(tmpdir(), "portico-token-"));
+      lines = [];
+    });
+    afterEach(() => rm(dataDir, { recursive: true }));
+
+    it("are kept with the data, for their owner alone, and never logged", async () => {
+      const authorize = await open();
+      const token = (await readFile(path(), "utf8")).trim();
+      expect(token).to.match(/^[0-9a-f]{64}$/);
+      expect((await stat(path())).mode & 0o777).to.equal(0o600);
+      expect(authorize(token)).to.equal(true);
+      expect(lines).to.deep.equal([`info webhooks: a token was generated, it is kept in ${path()}`]);
+      expect(await readdir(join(dataDir, "inner"))).to.deep.equal([tokenFile]);
+
+      const again = await open();
+      expect(again(token)).to.equal(true);
+      expect(lines.join()).not.to.include(token);
+    });
+
+    it("are the same for two processes that start at once", async () => {
+      const both = await Promise.all([open(), open()]);
+      const token = (await readFile(path(), "utf8")).trim();
+      expect(both.map((authorize) => authorize(token))).to.deep.equal([true, true]);
+    });
+
+    it("are taken out of others' reach", async () => {
+      await open();
+      await chmod(path(), 0o644);
+      await open();
+      expect((await stat(path())).mode & 0o777).to.equal(0o600);
+      expect(lines.join()).to.include("readable by others");
+    });
+
+    it("are refused where the file is empty", async () => {
+      await open();
+      await writeFile(path(), "\n");
+      expect(await refusal(open())).to.equal(`${path()} holds no token: remove it and another one is generated`);
+    });
+
+    it("are not made where tokens are configured", async () => {
+      const authorize = await open(["configured"]);
+      expect(authorize("configured")).to.equal(true);
+      expect(await readdir(dataDir)).to.deep.equal([]);
+    });
+  });
+
+  for (const wrong of ["", "short", " spaced-token"]) {
+    it(`refuse "${wrong}" as a configured token`, async () => {
+      expect(await refusal(openAuthorize({ tokens: [wrong], dataDir: "unused" }, createLogger([])))).to.match(/^webhooks.tokens:/);
+    });
+  }
+});
