@@ -1,10 +1,11 @@
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
-import { createGunzip, createInflate } from "node:zlib";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import type { Transform } from "node:stream";
 import { text } from "node:stream/consumers";
 
 /** A request as a program sends it, header by header: nothing is added to it but `Host` and the length of the body. */
 export interface Recorded {
-  method?: "GET" | "POST" | "PUT" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS";
   /** From the origin on, query and all. */
   path: string;
   headers?: Record<string, string>;
@@ -20,6 +21,8 @@ export interface Replayed {
   body: unknown;
 }
 
+const decoders: Record<string, (() => Transform) | undefined> = { br: createBrotliDecompress, gzip: createGunzip, deflate: createInflate };
+
 /** Replays recorded requests over connections that stay open, as browsers' do. */
 export const createReplayer = (origin: string, maxSockets = 4) => {
   const agent = new Agent({ keepAlive: true, maxSockets });
@@ -30,8 +33,8 @@ export const createReplayer = (origin: string, maxSockets = 4) => {
     const answer = await new Promise<Parameters<NonNullable<Parameters<typeof request>[2]>>[0]>((resolve, reject) => {
       asked.on("response", resolve).on("error", reject).end(body);
     });
-    const encoding = answer.headers["content-encoding"];
-    const plain = encoding === "gzip" ? answer.pipe(createGunzip()) : encoding === "deflate" ? answer.pipe(createInflate()) : answer;
+    const decoder = decoders[answer.headers["content-encoding"] ?? ""];
+    const plain = decoder === undefined ? answer : answer.pipe(decoder());
     const received = await text(plain);
     return { status: answer.statusCode ?? 0, headers: answer.headers, text: received, body: received === "" ? undefined : JSON.parse(received) };
   };

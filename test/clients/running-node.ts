@@ -131,7 +131,7 @@ const nodes = new Map<string, Promise<RunningNode>>();
 const index = async (): Promise<ApiPlugin> => {
   const dataDir = mkdtempSync(join(tmpdir(), "portico-clients-"));
   const read = (fromHeight: number, limit: number) => blocks.slice(fromHeight - 1, fromHeight - 1 + limit);
-  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read, height: () => blocks.length } });
+  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read, height: () => blocks.length }, options: { webhooks: false } });
   stops.push(async () => {
     await plugin.stop();
     rmSync(dataDir, { recursive: true, force: true });
