@@ -115,6 +115,9 @@ const expectState = async (store: ReturnType<typeof openTemporaryStore>["store"]
   snapshot.release?.();
 };
 
+/** The limit is for the shrinking of a failure: all runs take a few seconds. */
+const effort = { numRuns: 25, interruptAfterTimeLimit: 60_000 };
+
 /** Sizes of the batches that a chain is written in. */
 const batches = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 4 });
 
@@ -135,7 +138,7 @@ describe("the store, on random chains", function () {
         await expectState(store, memoryOf(network, blocks));
         await closeTemporaryStores();
       }),
-      { numRuns: 25 },
+      effort,
     );
   });
 
@@ -157,7 +160,7 @@ describe("the store, on random chains", function () {
           await closeTemporaryStores();
         },
       ),
-      { numRuns: 25 },
+      effort,
     );
   });
 
@@ -183,7 +186,7 @@ describe("the store, on random chains", function () {
         expect(contentsOf(store)).to.deep.equal(after);
         await closeTemporaryStores();
       }),
-      { numRuns: 25 },
+      effort,
     );
   });
 });
