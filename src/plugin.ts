@@ -65,7 +65,7 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
 
   const edge = createEdge(options, {
     routes: [...v2Routes, ...v1Routes],
-    openState: async () => createApiState(await chain.snapshot(), { rules, host: context, supports: chain.supports ?? {}, clock, webhooks: webhooks.engine() }),
+    openState: async () => createApiState(await chain.snapshot(), { rules, host: context, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open }),
     tipId: chain.tipId,
     health,
     isStopping: () => phase === "stopping",
@@ -173,6 +173,11 @@ const createWebhooks = ({ chain, dataDir, events }: NodeContext, { options, logg
 
   return {
     engine: () => engine,
+    open: (): WebhookEngine => {
+      if (settings === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
+      if (engine === undefined) throw new PorticoError("NOT_READY");
+      return engine;
+    },
     authorize: (header: string | undefined) => authorize?.(header) ?? false,
     /** Before the chain is started. */
     prepare: async () => {

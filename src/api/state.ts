@@ -14,8 +14,8 @@ export interface ApiNeeds {
   rules: ChainRules;
   host: ApiHost;
   supports: NonNullable<ChainAdapter["supports"]>;
-  /** Undefined where the host has switched them off, or gives no folder to keep them in. */
-  webhooks: Webhooks | undefined;
+  /** @throws PorticoError NOT_READY while their store is closed, NOT_SUPPORTED where the host has none. */
+  openWebhooks(): Webhooks;
   clock: Clock;
 }
 
@@ -24,6 +24,8 @@ export interface ApiState extends Scope, Readonly<ApiNeeds> {
   tip?: Tip;
   /** @throws PorticoError NOT_READY while there is no state: only stateless routes are asked then. */
   readonly chain: ChainSnapshot;
+  /** @throws PorticoError as `openWebhooks` does. */
+  readonly webhooks: Webhooks;
 }
 
 /** The state that one request is answered from. `release` lets the snapshot go. */
@@ -33,6 +35,9 @@ export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNe
   get chain() {
     if (snapshot === undefined) throw new PorticoError("NOT_READY");
     return snapshot;
+  },
+  get webhooks() {
+    return needs.openWebhooks();
   },
   release: () => snapshot?.release?.(),
 });

@@ -6,8 +6,12 @@ import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
+const noWebhooks = (): never => {
+  throw new PorticoError("NOT_SUPPORTED");
+};
+
 const { network, blocks } = loadChain("core3-testnet-a");
-const needs = { rules: createChainRules(network), host: {}, supports: { rounds: true, locks: false }, webhooks: undefined, clock: { now: () => 0 } };
+const needs = { rules: createChainRules(network), host: {}, supports: { rounds: true, locks: false }, openWebhooks: noWebhooks, clock: { now: () => 0 } };
 
 const genesisSnapshot = async (): Promise<ChainSnapshot> => {
   const adapter = createMemoryAdapter(network);

@@ -10,8 +10,9 @@ import { roundRoutes } from "./rounds.js";
 import { transactionRoutes } from "./transactions.js";
 import { voteRoutes } from "./votes.js";
 import { walletRoutes } from "./wallets.js";
+import { webhookRoutes } from "./webhooks.js";
 
-/** The second generation, webhooks aside. */
+/** The second generation; its webhooks serve the first as well. */
 export const v2Routes: Route<ApiState>[] = [
   ...nodeRoutes,
   ...walletRoutes,
@@ -23,4 +24,5 @@ export const v2Routes: Route<ApiState>[] = [
   ...blockchainRoutes,
   ...roundRoutes,
   ...lockRoutes,
+  ...webhookRoutes,
 ];

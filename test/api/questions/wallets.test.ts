@@ -7,6 +7,10 @@ import type { BlockData } from "../../../types/events.js";
 import { loadChain } from "../../data/read.js";
 import { createMemoryAdapter } from "../../memory-adapter/adapter.js";
 
+const noWebhooks = (): never => {
+  throw new PorticoError("NOT_SUPPORTED");
+};
+
 describe("the filter of wallets", () => {
   it("takes votebalance for voteBalance", () => {
     expect(walletFilter({ votebalance: { from: 1n } })).to.deep.equal({ voteBalance: { from: 1n } });
@@ -34,7 +38,7 @@ describe("a wallet by what names it", () => {
   const [transfer, ...others] = genesis.transactions ?? [];
   const adapter = createMemoryAdapter(network);
   adapter.apply({ ...genesis, transactions: [{ ...transfer, recipientId: rules.addressOf(coldKey) } as NonNullable<typeof transfer>, ...others] });
-  const state = async () => createApiState(await adapter.snapshot(), { rules, host: {}, supports: {}, webhooks: undefined, clock: { now: () => 0 } });
+  const state = async () => createApiState(await adapter.snapshot(), { rules, host: {}, supports: {}, openWebhooks: noWebhooks, clock: { now: () => 0 } });
 
   it("is found by a public key that the chain does not know, as long as it knows the address", async () => {
     const wallet = await findWallet(coldKey, await state());
