@@ -1,5 +1,5 @@
-import { type ConformanceTarget } from "./target.js";
 import { createConformanceSuite } from "./suite.js";
+import type { ConformanceTarget } from "./target.js";
 
 type Body = (this: unknown, ...context: unknown[]) => Promise<void>;
 
@@ -14,6 +14,18 @@ const canSkip = (context: unknown): context is { skip(reason?: string): void } =
   typeof context === "object" && context !== null && "skip" in context && typeof context.skip === "function";
 
 /**
+ * An implementer's whole test file:
+ *
+ *     import { after, describe, it } from "node:test";
+ *     import { describeConformance } from "portico/conformance";
+ *
+ *     const createAdapter = async ({ network, blocks }) => {
+ *       const adapter = await createMyAdapter(network);
+ *       for (const block of blocks) await adapter.write(block);
+ *       return { adapter, apply: adapter.write, revert: adapter.takeBack, close: adapter.close };
+ *     };
+ *     describeConformance("my adapter", { createAdapter }, { describe, it, after });
+ *
  * Registers the whole suite as one `describe`. A case that the adapter has no part for is skipped with its reason where the
  * runner can do that (mocha, node:test, vitest), and passes where it cannot.
  */
