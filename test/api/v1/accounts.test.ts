@@ -1,0 +1,137 @@
+import { expect } from "chai";
+import { chainNames } from "../../e2e/chains.js";
+import { figuresOf, type WalletRow } from "../../e2e/figures.js";
+import { type Served, serveFirst } from "../../e2e/first-generation.js";
+import { parsed } from "../../e2e/interface.js";
+import { walletKind } from "../../e2e/kinds.js";
+import { sorted } from "../../e2e/naive-list.js";
+
+/** Well formed, of the networks' version byte, and of nobody. */
+const nobody = "AKdr5d9AMEnsKYxpDcoHdyyjSCKVx3r9Nj";
+const otherNetwork = "DGihocTkwDygiFvmg6aG8jThYTic47GzU9";
+
+const account = (row: WalletRow) => ({
+  address: row.address,
+  publicKey: row.publicKey,
+  secondPublicKey: row.secondPublicKey,
+  username: row.username,
+  vote: row.vote,
+  balance: row.balance,
+  unconfirmedBalance: row.balance,
+  multisignatures: row.multiSignature?.publicKeys ?? [],
+  u_multisignatures: row.multiSignature?.publicKeys ?? [],
+  secondSignature: row.secondPublicKey === null ? 0 : 1,
+  unconfirmedSignature: row.secondPublicKey === null ? 0 : 1,
+});
+
+for (const name of chainNames) {
+  describe(`accounts of ${name}, first generation`, function () {
+    this.timeout(60_000);
+    const { walletRows, delegateRows, meta } = figuresOf(name);
+    const richestFirst = sorted(walletRows, "balance:desc", walletKind);
+    const richest = richestFirst[0] as WalletRow;
+    let served: Served;
+
+    before(async () => {
+      served = await serveFirst(name);
+    });
+    after(() => served.stop());
+
+    it("are of every kind that is told apart", () => {
+      expect(walletRows.some(({ secondPublicKey }) => secondPublicKey !== null)).to.equal(true);
+      expect(walletRows.some(({ multiSignature }) => multiSignature !== null)).to.equal(true);
+      expect(walletRows.some(({ publicKey }) => publicKey === null)).to.equal(true);
+      expect(walletRows.some(({ balance }) => balance.startsWith("-"))).to.equal(true);
+      expect(walletRows.some(({ address }) => address === nobody || address === otherNetwork)).to.equal(false);
+    });
+
+    it("GET /accounts, getBalance, getPublicKey and getPublickey tell of every account by its address", async () => {
+      for (const row of walletRows) {
+        const of = `?address=${row.address}`;
+        expect(await served.get(`/accounts${of}`)).to.deep.equal({ account: account(row), success: true });
+        const { balance, publicKey } = row;
+        expect(await served.get(`/accounts/getBalance${of}`)).to.deep.equal({ balance, unconfirmedBalance: balance, success: true });
+        for (const spelling of ["getPublicKey", "getPublickey"]) {
+          expect(await served.get(`/accounts/${spelling}${of}`)).to.deep.equal({ publicKey, success: true });
+        }
+      }
+    });
+
+    it("GET /accounts/delegates shows the delegate that an account votes for", async () => {
+      const listed = new Map<unknown, Record<string, unknown>>();
+      for (const offset of [0, 51, 102]) {
+        const { delegates } = await served.get(`/delegates?offset=${offset}`);
+        for (const delegate of delegates as Record<string, unknown>[]) listed.set(delegate.publicKey, delegate);
+      }
+      const weights = new Map(delegateRows.map(({ publicKey, voteBalance }) => [publicKey, voteBalance]));
+      for (const { address, vote } of walletRows) {
+        const path = `/accounts/delegates?address=${address}`;
+        if (vote === null) {
+          expect(await served.refusal(path)).to.equal(`Address ${address} hasn't voted yet.`);
+        } else {
+          const { delegates } = await served.get(path);
+          expect(delegates).to.deep.equal([{ ...listed.get(vote), vote: weights.get(vote) }]);
+        }
+      }
+    });
+
+    it("know an address that nobody has seen from what is no address", async () => {
+      for (const [path, error] of [
+        ["/accounts", "Account not found"],
+        ["/accounts/getPublicKey", "Account not found"],
+        ["/accounts/getPublickey", "Account not found"],
+        ["/accounts/delegates", "Address not found."],
+      ] as const) {
+        expect(await served.refusal(`${path}?address=${nobody}`), path).to.equal(error);
+      }
+      expect(await served.get(`/accounts/getBalance?address=${nobody}`)).to.deep.equal({ balance: "0", unconfirmedBalance: "0", success: true });
+
+      const mistyped = `${richest.address.slice(0, -1)}${richest.address.endsWith("a") ? "b" : "a"}`;
+      const { username, publicKey } = delegateRows[0] ?? { username: "", publicKey: "" };
+      for (const path of ["/accounts", "/accounts/getBalance", "/accounts/getPublicKey", "/accounts/getPublickey", "/accounts/delegates"]) {
+        expect(await served.refusal(path), path).to.equal('"address" is required');
+        for (const address of ["", "1", "no address", mistyped, otherNetwork, username, publicKey]) {
+          const asked = `${path}?address=${encodeURIComponent(address)}`;
+          expect(await served.refusal(asked), asked).to.equal('"address" must be an address of this network');
+        }
+      }
+    });
+
+    it("GET /accounts/delegates/fee tells the fee of a registration", async () => {
+      expect(await served.get("/accounts/delegates/fee")).to.deep.equal({ fee: 2_500_000_000, success: true });
+    });
+
+    it("GET /accounts/count counts them", async () => {
+      expect(await served.get("/accounts/count")).to.deep.equal({ count: meta.counts.wallets, success: true });
+    });
+
+    const lists: [path: string, present: (row: WalletRow) => unknown, more: object][] = [
+      ["/accounts/getAllAccounts", account, { totalCount: walletRows.length }],
+      ["/accounts/top", ({ address, balance, publicKey }) => ({ address, balance, publicKey }), {}],
+    ];
+    for (const [path, present, more] of lists) {
+      describe(`GET ${path}`, () => {
+        it("lists a hundred, the richest first", async () => {
+          const expected = { accounts: richestFirst.slice(0, 100).map(present), ...more, success: true };
+          expect(await served.get(path)).to.deep.equal(parsed(expected));
+          expect(await served.get(`${path}?limit=0&offset=0`)).to.deep.equal(parsed(expected));
+        });
+
+        it("gives each account once on a walk by offset", async () => {
+          const seen: unknown[] = [];
+          for (let offset = 0; offset < walletRows.length + 70; offset += 70) {
+            seen.push(...((await served.get(`${path}?limit=70&offset=${offset}`)).accounts as unknown[]));
+          }
+          expect(seen).to.deep.equal(richestFirst.map(present));
+        });
+
+        it("refuses bounds that it does not keep", async () => {
+          expect(await served.refusal(`${path}?limit=101`)).to.equal('"limit" must be <= 100');
+          expect(await served.refusal(`${path}?limit=-1`)).to.equal('"limit" must be >= 0');
+          expect(await served.refusal(`${path}?offset=-1`)).to.equal('"offset" must be >= 0');
+          expect(await served.refusal(`${path}?offset=1.5`)).to.equal('"offset" must be integer');
+        });
+      });
+    }
+  });
+}

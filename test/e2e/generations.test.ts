@@ -1,0 +1,233 @@
+import { expect } from "chai";
+import { v1Routes } from "../../src/api/v1/index.js";
+import { parseExactJson } from "../../src/http/exact-json.js";
+import { chainNames } from "./chains.js";
+import { figuresOf } from "./figures.js";
+import { keepsToSchema, type Served, serveFirst } from "./first-generation.js";
+
+interface Flat {
+  [member: string]: unknown;
+}
+
+/** Both generations of one server, where they speak of the same things. */
+for (const name of chainNames) {
+  describe(`both generations on ${name}`, function () {
+    this.timeout(60_000);
+    const { delegateRows, walletRows, blockRows, transactionRows, tip } = figuresOf(name);
+    let served: Served;
+    before(async () => {
+      served = await serveFirst(name);
+    });
+    after(() => served.stop());
+
+    const second = async (path: string): Promise<Flat> => (await served.second(path)) as Flat;
+    const meta = async (path: string): Promise<Flat> => {
+      const response = await served.ask(`/v2${path}`);
+      return ((await response.json()) as { meta: Flat }).meta;
+    };
+
+    it("say the same of every delegate", async () => {
+      for (const { publicKey, address } of delegateRows) {
+        const one = (await served.get(`/delegates/get?publicKey=${publicKey}`)).delegate as Flat;
+        const two = await second(`/delegates/${publicKey}`);
+        const wallet = await second(`/wallets/${address}`);
+        const forged = await served.get(`/delegates/forging/getForgedByAccount?generatorPublicKey=${publicKey}`);
+        const { blocks, production, forged: totals } = two as { blocks: Flat; production: Flat; forged: Flat };
+        expect([one.username, one.address, one.rate, one.producedblocks, one.approval, one.forged]).to.deep.equal([
+          two.username,
+          two.address,
+          two.rank,
+          blocks.produced,
+          production.approval,
+          totals.total,
+        ]);
+        expect(one.vote).to.equal(wallet.vote);
+        expect(forged).to.deep.equal({ fees: totals.fees, rewards: totals.rewards, forged: totals.total, success: true });
+      }
+    });
+
+    it("find the same delegates, with the same votes", async () => {
+      const found = (await served.get("/delegates/search?q=genesis")).delegates as Flat[];
+      const response = await served.ask("/v2/delegates?username=genesis");
+      const { data } = parseExactJson(await response.text()) as { data: Flat[] };
+      expect(found.map(({ username, vote }) => [username, vote])).to.deep.equal(data.map(({ username, votes }) => [username, String(votes)]));
+    });
+
+    it("list the same voters", async () => {
+      for (const { publicKey } of delegateRows.slice(0, 20)) {
+        const accounts = (await served.get(`/delegates/voters?publicKey=${publicKey}`)).accounts as Flat[];
+        const wallets = (await second(`/delegates/${publicKey}/voters`)) as unknown as Flat[];
+        expect(accounts.slice(0, 100).map(({ address, balance }) => [address, balance])).to.deep.equal(
+          wallets.map(({ address, balance }) => [address, balance]),
+        );
+        expect(accounts.length).to.equal((await meta(`/delegates/${publicKey}/voters`)).totalCount);
+      }
+    });
+
+    it("say the same of wallets and accounts", async () => {
+      for (const { address } of walletRows.filter((_, index) => index % 9 === 0)) {
+        const account = (await served.get(`/accounts?address=${address}`)).account as Flat;
+        const wallet = await second(`/wallets/${address}`);
+        for (const member of ["address", "publicKey", "secondPublicKey", "username", "vote"]) expect(account[member], member).to.equal(wallet[member]);
+        expect(account.balance).to.equal(String(wallet.balance));
+      }
+    });
+
+    it("count the same", async () => {
+      const { totalCount: delegates } = await meta("/delegates");
+      const { totalCount: wallets } = await meta("/wallets");
+      expect((await served.get("/delegates/count")).count).to.equal(delegates);
+      expect((await served.get("/delegates")).totalCount).to.equal(delegates);
+      expect((await served.get("/accounts/count")).count).to.equal(wallets);
+      expect((await served.get("/blocks")).count).to.equal((await meta("/blocks")).totalCount);
+      expect((await served.get("/transactions")).count).to.equal((await meta("/transactions")).totalCount);
+      expect((await served.get("/transactions?type=3")).count).to.equal((await meta("/transactions?type=3")).totalCount);
+    });
+
+    it("say the same of the tip, the supply, the reward and the network", async () => {
+      const { block, supply } = (await second("/blockchain")) as { block: Flat; supply: unknown };
+      const configuration = (await second("/node/configuration")) as { nethash: unknown; version: unknown; constants: Flat };
+      const status = await served.get("/blocks/getStatus");
+      expect([status.height, status.supply]).to.deep.equal([block.height, supply]);
+      expect([status.nethash, status.reward, status.epoch]).to.deep.equal([
+        configuration.nethash,
+        configuration.constants.reward,
+        configuration.constants.epoch,
+      ]);
+      expect(await served.get("/blocks/getHeight")).to.deep.equal({ ...block, success: true });
+      const { network } = (await served.get("/loader/autoconfigure")) as { network: Flat };
+      expect([network.nethash, network.version]).to.deep.equal([configuration.nethash, configuration.version]);
+      const { data } = (await (await served.ask("/v2/node/syncing")).json()) as { data: Flat };
+      expect(await served.get("/loader/status/sync")).to.deep.equal({ ...data, success: true });
+    });
+
+    it("say the same of blocks and transactions, confirmations included", async () => {
+      for (const { id } of blockRows.filter((_, index) => index % 20 === 0)) {
+        const one = (await served.get(`/blocks/get?id=${id}`)).block as Flat;
+        const two = (await second(`/blocks/${id}`)) as { forged: Flat; confirmations: unknown; timestamp: Flat; previous: unknown };
+        expect([one.totalForged, one.totalFee, one.totalAmount, one.reward]).to.deep.equal([
+          two.forged.total,
+          two.forged.fee,
+          two.forged.amount,
+          two.forged.reward,
+        ]);
+        expect([one.confirmations, one.timestamp, one.previousBlock]).to.deep.equal([two.confirmations, two.timestamp.epoch, two.previous]);
+      }
+      for (const { id } of transactionRows.filter((_, index) => index % 50 === 0)) {
+        const one = (await served.get(`/transactions/get?id=${id}`)).transaction as Flat;
+        const two = (await second(`/transactions/${id}`)) as Flat & { timestamp: Flat };
+        expect([one.amount, one.fee, one.senderId, one.recipientId, one.blockid, one.confirmations, one.timestamp]).to.deep.equal([
+          two.amount,
+          two.fee,
+          two.sender,
+          two.recipient,
+          two.blockId,
+          two.confirmations,
+          two.timestamp.epoch,
+        ]);
+      }
+    });
+
+    describe("a request that names no generation", () => {
+      /** What each route needs to be answered. */
+      const address = walletRows.find(({ vote }) => vote !== null)?.address ?? "";
+      const publicKey = delegateRows[0]?.publicKey ?? "";
+      const queries: Record<string, string> = {
+        "/accounts": `address=${address}`,
+        "/accounts/delegates": `address=${address}`,
+        "/accounts/getBalance": `address=${address}`,
+        "/accounts/getPublicKey": `address=${address}`,
+        "/accounts/getPublickey": `address=${address}`,
+        "/blocks/get": "id=1",
+        "/delegates/get": `publicKey=${publicKey}`,
+        "/delegates/search": "q=genesis",
+        "/delegates/voters": `publicKey=${publicKey}`,
+        "/delegates/forging/getForgedByAccount": `generatorPublicKey=${publicKey}`,
+        "/peers/get": "ip=10.0.0.1&port=4001",
+        "/transactions/get": `id=${transactionRows[0]?.id ?? ""}`,
+        "/transactions/unconfirmed/get": "id=1",
+      };
+      const inBoth = ["/blocks", "/delegates", "/peers", "/transactions", "/transactions/unconfirmed"];
+      /** What a host with neither peers, pool nor version has to refuse. */
+      const refusing = ["/peers/get", "/peers/version", "/transactions/unconfirmed/get"];
+
+      for (const { path } of v1Routes) {
+        it(`reaches ${path} of the ${inBoth.includes(path) ? "second" : "first"}`, async () => {
+          const query = queries[path] === undefined ? "" : `?${queries[path]}`;
+          const plain = await served.ask(path + query);
+          const text = await plain.text();
+          expect(plain.status, text).to.equal(200);
+          expect(plain.headers.get("API-Version")).to.equal(inBoth.includes(path) ? "2" : "1");
+          expect(plain.headers.get("Vary")).to.match(/API-Version, Accept/);
+          const named = await served.ask(`/v1${path}${query}`);
+          expect(named.headers.get("API-Version")).to.equal("1");
+          const first = await named.text();
+          expect((JSON.parse(first) as Flat).success).to.equal(!refusing.includes(path));
+          if (!refusing.includes(path)) keepsToSchema(path, first);
+          if (!inBoth.includes(path)) expect(text).to.equal(first);
+        });
+      }
+
+      it("still reaches what the second generation names by a parameter", async () => {
+        const { username } = delegateRows[0] ?? { username: "" };
+        for (const path of [`/delegates/${encodeURIComponent(username)}`, `/blocks/${tip.height}`, `/transactions/${transactionRows[0]?.id ?? ""}`]) {
+          const response = await served.ask(path);
+          expect([response.status, response.headers.get("API-Version")], path).to.deep.equal([200, "2"]);
+        }
+      });
+    });
+
+    it("keep to what a request names: a path of the one is not found in the other", async () => {
+      for (const ask of [() => served.ask("/v2/loader/status"), () => served.ask("/loader/status", { headers: { "API-Version": "2" } })]) {
+        const response = await ask();
+        expect([response.status, response.headers.get("API-Version")]).to.deep.equal([404, "2"]);
+        expect(await response.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found" });
+      }
+      const named = await served.ask("/v2/delegates/count");
+      expect(await named.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Delegate not found" });
+      const unknown = await served.ask("/v1/wallets");
+      expect([unknown.status, unknown.headers.get("API-Version")]).to.deep.equal([404, "1"]);
+    });
+
+    it("refuse a method that neither has, and answer HEAD and OPTIONS", async () => {
+      const posted = await served.ask("/v1/delegates/get", { method: "POST", body: "{}" });
+      expect([posted.status, posted.headers.get("Allow")]).to.deep.equal([405, "GET, HEAD, OPTIONS"]);
+      const head = await served.ask("/delegates/count", { method: "HEAD" });
+      expect([head.status, head.headers.get("API-Version"), await head.text()]).to.deep.equal([200, "1", ""]);
+      const searched = await served.ask("/delegates/search", { method: "POST", body: "{}" });
+      expect([searched.status, searched.headers.get("API-Version")]).to.deep.equal([200, "2"]);
+    });
+
+    it("tell the height that they were computed at, and a strong ETag where the tip alone decides", async () => {
+      const first = await served.ask("/v1/delegates?limit=3");
+      expect(first.headers.get("X-Block-Height")).to.equal(String(tip.height));
+      expect(first.headers.get("ETag")).to.match(/^"[^"]+"$/);
+      expect((await served.ask("/v1/delegates?limit=3&ignored=1")).headers.get("ETag")).to.equal(first.headers.get("ETag"));
+      expect((await served.ask("/v1/delegates?limit=4")).headers.get("ETag")).to.not.equal(first.headers.get("ETag"));
+      expect((await served.ask("/v1/loader/status")).headers.get("ETag")).to.equal(null);
+    });
+  });
+}
+
+describe("the first generation by default", () => {
+  it("answers what both have, and leaves to the second what only that has", async () => {
+    const served = await serveFirst("core3-testnet-a", { options: { defaultVersion: 1, amounts: "string" } });
+    const generation = async (path: string): Promise<unknown> => (await served.ask(path)).headers.get("API-Version");
+    for (const path of ["/delegates", "/blocks", "/transactions", "/peers", "/delegates/get?username=genesis_1"]) expect(await generation(path), path).to.equal("1");
+    for (const path of ["/wallets", "/delegates/genesis_1", "/blocks/last", "/node/status"]) expect(await generation(path), path).to.equal("2");
+    // The form of amounts is a matter of the second generation.
+    expect(await served.get("/signatures/fee")).to.deep.equal({ fee: 500_000_000, success: true });
+    expect((await served.get("/accounts/getBalance?address=ANBkoGqWeTSiaEVgVzSKZd3jS7UWzv9PSo")).balance).to.be.a("string");
+    await served.stop();
+  });
+
+  it("is not ready before there is a state, and says so by its status", async () => {
+    const served = await serveFirst("core3-testnet-a", { chain: { snapshot: () => undefined } });
+    const response = await served.ask("/v1/delegates/count");
+    expect([response.status, response.headers.get("Retry-After")]).to.deep.equal([503, "5"]);
+    expect((await served.get("/loader/autoconfigure")).success).to.equal(true);
+    expect((await served.get("/blocks/getNethash")).success).to.equal(true);
+    expect((await served.get("/peers")).peers).to.deep.equal([]);
+    await served.stop();
+  });
+});
