@@ -61,4 +61,9 @@ export const createClientAddress = (trustedProxies: readonly string[]): ((reques
 
 /** What requests are counted by: an IPv4 address, or the network of 64 bits that one IPv6 subscriber has. */
 export const countedBy = (address: Address): string =>
-  address instanceof ipaddr.IPv6 ? address.parts.slice(0, 4).map((part) => part.toString(16)).join(":") : address.toString();
+  address instanceof ipaddr.IPv6
+    ? address.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(":")
+    : address.toString();

@@ -148,13 +148,13 @@ export const compileRoute = <State extends Scope>(route: Route<State>, needs: Co
   if (reads && route.body !== undefined) {
     refuse(route.path, "a GET has no body");
   }
-  const keepable = reads && route.authenticated !== true && route.stateless !== true;
+  const keepable = reads && route.authenticated !== true;
   if (route.cache === "tip" && !keepable) {
-    refuse(route.path, "only a GET of the state that anyone may read can be kept");
+    refuse(route.path, "only the reply to a GET that anyone may send can be kept");
   }
   return {
     route,
-    kept: keepable && route.cache !== "never",
+    kept: keepable && (route.cache ?? (route.stateless === true ? "never" : "tip")) === "tip",
     failsAs: generationOf(route.versions),
     takesBody: route.method === "POST" || route.method === "PUT",
     readInput: readerOfInput(route, needs),

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, METHODS, type Server, type ServerResponse } from "node:http";
+import { type IncomingMessage, METHODS, type Server, type ServerResponse } from "node:http";
 import { Router } from "@koa/router";
 import Koa from "koa";
 import type { MaybePromise } from "../../types/chain-adapter.js";
@@ -9,15 +9,12 @@ import { failureOf } from "./failure.js";
 import { PorticoError } from "../errors.js";
 import { healthRoute } from "./health.js";
 import { createInputReaders } from "./input-reader.js";
-import { createLocate } from "./locate.js";
+import { createLocate, localTarget } from "./locate.js";
 import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi.js";
-import { createRateLimit } from "./rate-limit.js";
-import { createBodyReader } from "./request-body.js";
-import { createRequestIds } from "./request-id.js";
 import type { Route, Scope } from "./route.js";
 import { createRouting } from "./routing.js";
 import { createServe } from "./serve.js";
-import { createStandingHeaders } from "./standing-headers.js";
+import { createJsonServer } from "./server.js";
 import type { Generation } from "./version.js";
 
 export type { EdgeOptions } from "./edge-options.js";
@@ -48,7 +45,7 @@ export interface Edge {
   /** Everything under the base path, errors included: `app.use(edge.router.routes())`. */
   readonly router: Router;
   readonly openapi: OpenApiDocument;
-  /** For `http.createServer`, or a framework that takes a listener: what is not under the base path goes to its `next`, or is 404. */
+  /** For `http.createServer`, or a framework that takes a listener: what is not under the base path goes to `next`, or is 404. */
   callback(): Listener;
   /** Puts the interface into a Koa app. */
   mount(app: Koa): void;
@@ -60,23 +57,25 @@ export interface Edge {
   drained(): Promise<void>;
 }
 
-const normalized = (basePath: string): string => (basePath === "" ? "" : `/${basePath.replace(/^\/+|\/+$/g, "")}`).replace(/^\/$/, "");
+const normalized = (basePath: string): string =>
+  (basePath === "" ? "" : `/${basePath.replace(/^\/+|\/+$/g, "")}`).replace(/^\/$/, "");
 
 const notFound = (response: ServerResponse): void => writeFailure(response, new PorticoError("NOT_FOUND"));
 
 const writeFailure = (response: ServerResponse, error: PorticoError): void => {
   const { status, body } = failureOf(error, undefined);
   const json = JSON.stringify(body);
-  response.writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(json) }).end(json);
+  response
+    .writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(json) })
+    .end(json);
 };
 
 /** Makes the HTTP edge of a table of routes. Throws TypeError for routes or options that contradict themselves. */
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge => {
   const options: EdgeOptions = { ...given, basePath: normalized(given.basePath) };
   const { basePath } = options;
-  const routes: Route<State>[] = [...needs.routes, healthRoute<State>(needs.health)];
+  const routes: Route<State>[] = [...needs.routes, healthRoute(needs.health), openApiRoute(() => openapi)];
   const openapi = createOpenApi(routes, options, needs.info);
-  routes.push(openApiRoute<State>(openapi));
 
   const compileNeeds = { basePath, amounts: options.amounts, inputReader: createInputReaders() };
   const compiled = routes.map((route) => compileRoute(route, compileNeeds));
@@ -86,19 +85,12 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
         .filter(({ route }) => route.versions.includes(generation))
         .map((entry) => ({ method: entry.route.method, path: entry.route.path, target: entry })),
     );
-  const standing = createStandingHeaders(options);
-  const { serve, inFlight } = createServe<State>({
-    options,
-    locate: createLocate({ basePath, defaultVersion: options.defaultVersion, routings: { 1: routingOf(1), 2: routingOf(2) } }),
-    rateLimit: createRateLimit(options),
-    standing,
-    readBody: createBodyReader(options.bodyLimit),
-    requestId: createRequestIds(),
-    openState: needs.openState,
+  const routings = { 1: routingOf(1), 2: routingOf(2) };
+  const { serve, shortcut, inFlight } = createServe<State>(options, {
+    ...needs,
+    locate: createLocate({ basePath, defaultVersion: options.defaultVersion, routings }),
     tipId: needs.tipId,
-    isStopping: needs.isStopping,
-    authorize: needs.authorize,
-    logger: needs.logger,
+    authorize: needs.authorize ?? (() => false),
   });
 
   const router = new Router();
@@ -113,9 +105,9 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     const handle = app.callback();
     const below = new RegExp(`^${escaped}(?:[/?#]|$)`);
     return (request, response, next) => {
-      const url = request.url ?? "";
-      if (below.test(url)) {
-        void handle(request, response);
+      request.url = localTarget(request.url ?? "");
+      if (below.test(request.url)) {
+        shortcut(request, response, () => void handle(request, response));
       } else if (next !== undefined) {
         next();
       } else {
@@ -129,7 +121,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     openapi,
     callback,
     mount,
-    createServer: () => createServer(callback()),
+    createServer: () => createJsonServer(callback()),
     get open() {
       return inFlight.count;
     },

@@ -35,6 +35,21 @@ const wholeNumber = (text: string): bigint | undefined => {
 /** Whether a text has numbers that JSON.parse might round: sixteen digits in a row, fraction point or exponent included. */
 export const mayLoseDigits = (text: string): boolean => /\d[\d.]{14,}\d|\d[eE][+-]?\d/.test(text);
 
+/** How deep arrays and objects of a JSON text are nested. */
+export const nestingOf = (text: string): number => {
+  let depth = 0;
+  let deepest = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (token === "[" || token === "{") {
+      depth += 1;
+      deepest = Math.max(deepest, depth);
+    } else if (token === "]" || token === "}") {
+      depth -= 1;
+    }
+  }
+  return deepest;
+};
+
 /** Parses JSON with every whole number exact: beyond 2^53 a bigint. Throws SyntaxError, or RangeError for too deep a nesting. */
-export const parseExactJson = (text: string): unknown => 
+export const parseExactJson = (text: string): unknown =>
   parse(text, null, { parseNumber: exactNumber, onDuplicateKey: ({ newValue }) => newValue });

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Context } from "koa";
 import type { Encoding, Reply, Variant } from "./reply.js";
 import type { HeaderPairs } from "./standing-headers.js";
@@ -5,9 +6,9 @@ import type { Generation } from "./version.js";
 
 /** One request while it is answered: what its reply has to say whether or not it succeeds. */
 export interface Exchange {
-  ctx: Context;
-  id: string;
-  /** Undefined until a route is found. */
+  readonly ctx: Context;
+  readonly id: string;
+  /** Undefined until a version is settled. */
   generation: Generation | undefined;
   /** In which generation's way errors are told; undefined until a route is found. */
   failsAs: Generation | undefined;
@@ -15,32 +16,62 @@ export interface Exchange {
   height: number | undefined;
 }
 
-export const setPairs = (ctx: Context, pairs: HeaderPairs): void => {
-  const { res } = ctx;
+export const setPairs = ({ res }: Context, pairs: HeaderPairs): void => {
   for (let index = 0; index + 1 < pairs.length; index += 2) {
     res.setHeader(pairs[index] ?? "", pairs[index + 1] ?? "");
   }
 };
 
-const preferred: readonly Encoding[] = ["br", "gzip"];
-
-/** The encoding that a request would rather have. Of equally wanted ones, brotli: its bytes are kept, so its cost is paid once. */
-export const encodingOf = (ctx: Context): Encoding | undefined => {
-  const header = ctx.req.headers["accept-encoding"];
-  if (header === undefined || header === "" || header === "identity") {
-    return undefined;
-  }
-  const accepted = ctx.acceptsEncodings();
-  const weighed = header.includes("q=");
-  const known = weighed ? accepted.find((encoding) => encoding === "identity" || isEncoding(encoding)) : undefined;
-  const choice = weighed ? known : preferred.find((encoding) => accepted.includes(encoding));
-  return choice !== undefined && isEncoding(choice) ? choice : undefined;
-};
-
 const isEncoding = (name: string): name is Encoding => name === "br" || name === "gzip";
 
+/**
+ * The encoding to send. Of equally wanted ones, brotli: its bytes are kept, so that its cost is paid once. `accepted` is in the
+ * order of the client's weights, if it gave any.
+ */
+const choose = (accepted: readonly string[], weighed: boolean): Encoding | undefined => {
+  if (!weighed) {
+    return accepted.includes("br") || accepted.includes("*") ? "br" : accepted.includes("gzip") ? "gzip" : undefined;
+  }
+  const first = accepted.find((name) => name === "identity" || isEncoding(name));
+  return first !== undefined && isEncoding(first) ? first : undefined;
+};
+
+/** What `Accept-Encoding` comes to, by its text. Few texts are in use; whoever sends others does not grow this for long. */
+export interface Encodings {
+  /** Undefined as well when this text was not seen lately. */
+  recall(request: IncomingMessage): { encoding: Encoding | undefined } | undefined;
+  of(ctx: Context): Encoding | undefined;
+}
+
+const remembered = 1000;
+const plain = { encoding: undefined };
+
+export const createEncodings = (): Encodings => {
+  const known = new Map<string, { encoding: Encoding | undefined }>();
+  const recall = ({ headers }: IncomingMessage) => {
+    const header = headers["accept-encoding"];
+    return header === undefined ? plain : known.get(header);
+  };
+  return {
+    recall,
+    of: (ctx) => {
+      const present = recall(ctx.req);
+      if (present !== undefined) {
+        return present.encoding;
+      }
+      const header = String(ctx.req.headers["accept-encoding"]);
+      const encoding = choose(ctx.acceptsEncodings(), header.includes("q="));
+      if (known.size >= remembered) {
+        known.clear();
+      }
+      known.set(header, { encoding });
+      return encoding;
+    },
+  };
+};
+
 /** Sends a variant; 304 without a body to a client that has it. */
-export const sendVariant = (ctx: Context, status: number, { bytes, headers }: Variant): void => {
+const sendVariant = (ctx: Context, status: number, { bytes, headers }: Variant): void => {
   setPairs(ctx, headers);
   ctx.status = status;
   if (ctx.req.headers["if-none-match"] !== undefined && ctx.fresh) {
@@ -50,9 +81,8 @@ export const sendVariant = (ctx: Context, status: number, { bytes, headers }: Va
   ctx.body = bytes;
 };
 
-/** Sends a reply in the encoding that the request would rather have. */
-export const sendReply = (ctx: Context, reply: Reply): void | Promise<void> => {
-  const encoding = reply.encoded === undefined ? undefined : encodingOf(ctx);
+/** Sends a reply in an encoding, or plain where it is not to be had in any. */
+export const sendReply = (ctx: Context, reply: Reply, encoding: Encoding | undefined): void | Promise<void> => {
   if (reply.encoded === undefined || encoding === undefined) {
     return sendVariant(ctx, reply.status, reply.plain);
   }

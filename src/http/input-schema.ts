@@ -95,7 +95,7 @@ const memberCoercion = (schema: JsonSchema): Coerce | undefined => {
   };
 };
 
-/** What a schema does to the values given to it before they are validated; undefined when nothing. Objects are changed in place. */
+/** What a schema does to values before they are validated; undefined when nothing. Objects are changed in place. */
 export const coercion = (schema: unknown): Coerce | undefined => {
   if (!isSchema(schema) || inputKeyword in schema) {
     return undefined;

@@ -1,4 +1,14 @@
-import { Type, type Static, type TArray, type TBoolean, type TInteger, type TNumber, type TSchema, type TString, type TUnsafe } from "@sinclair/typebox";
+import {
+  Type,
+  type Static,
+  type TArray,
+  type TBoolean,
+  type TInteger,
+  type TNumber,
+  type TSchema,
+  type TString,
+  type TUnsafe,
+} from "@sinclair/typebox";
 import type { Order } from "../../types/chain-adapter.js";
 
 /**

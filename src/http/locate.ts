@@ -1,4 +1,3 @@
-import { PorticoError } from "../errors.js";
 import type { Match, Routing } from "./routing.js";
 import { type Generation, generationNamed, type NamedVersion, versionInPath } from "./version.js";
 
@@ -10,9 +9,13 @@ export interface Target {
   query: string;
 }
 
-/** Cuts up a request target; of one in absolute form, what follows the authority. */
+/** A request target; of one in absolute form, what follows the authority. */
+export const localTarget = (url: string): string =>
+  url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
+
+/** Cuts up a request target. */
 export const targetOf = (url: string): Target => {
-  const local = (url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "")).replace(/#.*$/, "");
+  const local = localTarget(url).replace(/#.*$/, "");
   const cut = local.indexOf("?");
   return cut === -1 ? { path: local, query: "" } : { path: local.slice(0, cut), query: local.slice(cut + 1) };
 };
@@ -65,7 +68,8 @@ const withoutTrailingSlash = ({ path, query }: Target): string => {
 };
 
 /**
- * Finds what a request below the base path asks for. `named` is what its headers name; a version in the path wins over it. Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is no percent-encoded UTF-8.
+ * Finds what a request below the base path asks for. `named` is what its headers name; a version in the path wins over it.
+ * Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is no percent-encoded UTF-8.
  */
 export const createLocate =
   <Entry>(needs: LocateNeeds<Entry>) =>
@@ -74,7 +78,7 @@ export const createLocate =
     const { version, path } = versionInPath(below);
     const versioned = version !== 0;
     const asked = generationNamed(versioned ? version : named);
-    if (below.length > 1 && below.endsWith("/")) {
+    if (below.endsWith("/") && target.path !== "/") {
       return { generation: asked ?? needs.defaultVersion, versioned, redirect: withoutTrailingSlash(target) };
     }
     if (asked === undefined) {
@@ -84,16 +88,3 @@ export const createLocate =
     const match = needs.routings[asked].find(path);
     return { generation: asked, versioned, ...(match && { located: { ...match, generation: asked } }) };
   };
-
-/** Methods that a path answers, for `Allow`. */
-export const allowed = (methods: Iterable<string>): string =>
-  [...methods].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).concat("OPTIONS").join(", ");
-
-/** What answers a method of a path. Throws METHOD_NOT_ALLOWED. */
-export const entryOf = <Entry>({ item }: Located<Entry>, method: string): Entry => {
-  const entry = item.methods.get(method === "HEAD" ? "GET" : method);
-  if (entry === undefined) {
-    throw new PorticoError("METHOD_NOT_ALLOWED");
-  }
-  return entry;
-};

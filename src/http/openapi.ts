@@ -1,6 +1,11 @@
+import { STATUS_CODES } from "node:http";
 import { Type } from "@sinclair/typebox";
-import type { EdgeOptions } from "./edge-options.js";
+import { generationOf, querySchema, replySchema } from "./compiled-route.js";
+import { exactKeyword, inputKeyword } from "./input.js";
+import { isSchema, type JsonSchema } from "./json-schema.js";
+import { createSchemaWriter, type SchemaWriter } from "./openapi-schema.js";
 import { type Route, routesOf, type Scope } from "./route.js";
+import type { Generation } from "./version.js";
 
 export interface OpenApiInfo {
   title: string;
@@ -8,16 +13,196 @@ export interface OpenApiInfo {
   description?: string;
 }
 
-export type OpenApiDocument = Record<string, unknown>;
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  openapi: "3.1.0";
+  info: OpenApiInfo;
+  tags: { name: string }[];
+  paths: Record<string, Record<string, JsonSchema>>;
+  components: Record<string, JsonSchema>;
+}
 
-export const createOpenApi = <State extends Scope>(_routes: readonly Route<State>[], _options: EdgeOptions, info: OpenApiInfo): OpenApiDocument => ({
-  openapi: "3.1.0",
-  info,
-  paths: {},
-});
+interface OpenApiOptions {
+  basePath: string;
+  defaultVersion: Generation;
+  amounts: "number" | "string";
+}
+
+const Failure = Type.Object(
+  {
+    statusCode: Type.Integer(),
+    error: Type.String(),
+    message: Type.String(),
+    validation: Type.Optional(Type.Object({ source: Type.String(), keys: Type.Array(Type.String()) })),
+  },
+  { title: "Failure" },
+);
+
+/** What the first generation says, with HTTP 200, of what a client did wrong. */
+const FirstGenerationFailure = Type.Object(
+  { success: Type.Literal(false), error: Type.String() },
+  { title: "FirstGenerationFailure" },
+);
+
+const replyHeaders = {
+  "API-Version": { description: "Generation that answered.", schema: { type: "integer", enum: [1, 2] } },
+  "X-Request-Id": { description: "Names the request in the log.", schema: { type: "string" } },
+  "X-Block-Height": { description: "Height of the state that the reply was computed from.", schema: { type: "integer" } },
+  ETag: { description: "Of the body's bytes; strong.", schema: { type: "string" } },
+  "Retry-After": { description: "Seconds.", schema: { type: "integer" } },
+};
+
+const referTo = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
+const referToHeaders = (names: (keyof typeof replyHeaders)[]): JsonSchema =>
+  Object.fromEntries(names.map((name) => [name, referTo("headers", name)]));
+const json = (schema: JsonSchema): JsonSchema => ({ "application/json": { schema } });
+
+interface Parameter {
+  name: string;
+  required: boolean;
+  schema: unknown;
+}
+
+/** The parameters of a query as clients write them: members of nested objects by their dotted names. */
+const flattened = (schema: JsonSchema, within: string): Parameter[] => {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(isSchema(schema.properties) ? schema.properties : {}).flatMap(([name, part]): Parameter[] => {
+    const own = {
+      name: within + name,
+      required: within === "" && required.includes(name) && !(isSchema(part) && "default" in part),
+      schema: part,
+    };
+    if (!isSchema(part) || part.type !== "object" || inputKeyword in part) {
+      return [own];
+    }
+    const single = part[exactKeyword] === true && isSchema(part.properties) ? [{ ...own, schema: part.properties.from }] : [];
+    return [...single, ...flattened(part, `${own.name}.`)];
+  });
+};
+
+const parametersOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter): JsonSchema[] => {
+  const describe =
+    (place: "path" | "query") =>
+    (parameter: Parameter): JsonSchema => {
+      const { description, ...schema } = writer.input(parameter.schema);
+      return {
+        name: parameter.name,
+        in: place,
+        required: parameter.required,
+        ...(description === undefined ? {} : { description }),
+        ...(schema.type === "array" ? { style: "form", explode: false } : {}),
+        schema,
+      };
+    };
+  const path = Object.entries(route.params?.properties ?? {}).map(([name, schema]) => ({ name, required: true, schema }));
+  return [...path.map(describe("path")), ...flattened(querySchema(route), "").map(describe("query"))];
+};
+
+/** Statuses of errors that a route may answer with. The first generation keeps few of them. */
+const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
+  const told = generation === 1 ? [] : [400, ...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
+  const body = generation === 1 || route.body === undefined ? [] : [413, ...(route.requiresJsonType === true ? [415] : [])];
+  const entry = route.authenticated === true ? [401] : [];
+  const always = [429, 500, ...(route.stateless === true ? [] : [503])];
+  return [...new Set([...told, ...entry, ...body, ...always])].sort((a, b) => a - b);
+};
+
+const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter, options: OpenApiOptions): JsonSchema => {
+  const generation = generationOf(route.versions);
+  const reply = writer.reply(replySchema(route), generation === 2 && options.amounts === "string");
+  const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, false)] } : reply;
+  const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
+  const headers = referToHeaders([
+    "API-Version",
+    "X-Request-Id",
+    ...(route.stateless === true ? [] : ["X-Block-Height" as const]),
+    ...(route.method === "GET" ? ["ETag" as const] : []),
+  ]);
+  const success = { description: route.summary, headers, content: json(schema) };
+  return {
+    [typeof status === "number" ? status : 200]: success,
+    ...(typeof status === "number" ? {} : { default: success }),
+    ...Object.fromEntries(failuresOf(route, generation).map((failure) => [failure, referTo("responses", String(failure))])),
+  };
+};
+
+const operationId = (method: string, path: string): string =>
+  `${method}/${path}`
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "")
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join("");
+
+const operationOf = <State extends Scope>(
+  route: Route<State>,
+  path: string,
+  writer: SchemaWriter,
+  options: OpenApiOptions,
+): JsonSchema => {
+  const parameters = parametersOf(route, writer);
+  return {
+    operationId: operationId(route.method.toLowerCase(), path),
+    tags: [route.resource],
+    summary: route.summary,
+    ...(route.authenticated === true ? { security: [{ token: [] }] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: route.bodyOptional !== true, content: json(writer.input(route.body)) } }),
+    responses: responsesOf(route, writer, options),
+  };
+};
+
+const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(
+    [...failures].sort().map((status) => {
+      const waits = status === "429" || status === "503" ? (["Retry-After"] as const) : [];
+      const headers = referToHeaders(["API-Version", "X-Request-Id", ...waits]);
+      return [status, { description: STATUS_CODES[status] ?? "Error", headers, content: json(schema) }];
+    }),
+  );
+
+/**
+ * Describes routes. Those of the default generation and those of both stand right below the base path, others below `/v1` or
+ * `/v2`: every path works as it is written. Throws TypeError when two different schemas have one name.
+ */
+export const createOpenApi = <State extends Scope>(
+  routes: readonly Route<State>[],
+  options: OpenApiOptions,
+  info: OpenApiInfo,
+): OpenApiDocument => {
+  const writer = createSchemaWriter();
+  const paths: OpenApiDocument["paths"] = {};
+  const failures = new Set<string>();
+  for (const route of routes) {
+    const [generation] = route.versions;
+    const below = route.versions.includes(options.defaultVersion) ? "" : `/v${generation}`;
+    const operation = operationOf(route, below + route.path, writer, options);
+    paths[options.basePath + below + route.path] = {
+      ...paths[options.basePath + below + route.path],
+      [route.method.toLowerCase()]: operation,
+    };
+    failuresOf(route, generationOf(route.versions)).forEach((status) => failures.add(String(status)));
+  }
+  const responses = failureResponses(failures, writer.reply(Failure, false));
+  return {
+    openapi: "3.1.0",
+    info,
+    tags: [...new Set(routes.map(({ resource }) => resource))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: writer.components,
+      responses,
+      headers: replyHeaders,
+      securitySchemes: {
+        token: { type: "apiKey", in: "header", name: "Authorization", description: "The token, or `Bearer` and the token." },
+      },
+    },
+  };
+};
 
 /** `GET /openapi.json`. */
-export const openApiRoute = <State extends Scope>(document: OpenApiDocument): Route<State> =>
+export const openApiRoute = <State extends Scope>(document: () => OpenApiDocument): Route<State> =>
   routesOf<State>().item({
     method: "GET",
     path: "/openapi.json",
@@ -25,7 +210,7 @@ export const openApiRoute = <State extends Scope>(document: OpenApiDocument): Ro
     resource: "node",
     summary: "Describes this interface.",
     stateless: true,
-    cache: "never",
+    cache: "tip",
     reply: Type.Unsafe<OpenApiDocument>({}),
-    answer: () => document,
+    answer: document,
   });

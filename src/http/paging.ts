@@ -97,7 +97,12 @@ export interface ListMeta {
 }
 
 /** `path` is the list's own, in the form in which links name it. */
-export const pageMeta = (answer: { count: number; total: number }, path: string, pairs: QueryPairs, input: PageInput): ListMeta => {
+export const pageMeta = (
+  answer: { count: number; total: number },
+  path: string,
+  pairs: QueryPairs,
+  input: PageInput,
+): ListMeta => {
   const { count, total } = answer;
   const pageCount = Math.max(1, Math.ceil(total / input.limit));
   const stops = input.by === "page" ? pageStops(input.page, pageCount) : offsetStops(input.offset, input.limit, total);

@@ -19,6 +19,8 @@ export interface Reply {
   readonly size: number;
   /** Undefined where compression is not worth it. */
   encoded?(encoding: Encoding): Promise<Variant>;
+  /** A variant that has been made already. */
+  ready?(encoding: Encoding): Variant | undefined;
 }
 
 export interface ReplyFacts {
@@ -61,10 +63,13 @@ export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
     return { status: facts.status, plain, size: bytes.length + overhead };
   }
   const made = new Map<Encoding, Promise<Variant>>();
-  const encode = async (encoding: Encoding): Promise<Variant> => ({
-    bytes: await compressors[encoding](bytes),
-    headers: [...headers, "Content-Encoding", encoding, ...tagged(`-${encoding}`)],
-  });
+  const ready = new Map<Encoding, Variant>();
+  const encode = async (encoding: Encoding): Promise<Variant> => {
+    const encoded = await compressors[encoding](bytes);
+    const variant = { bytes: encoded, headers: [...headers, "Content-Encoding", encoding, ...tagged(`-${encoding}`)] };
+    ready.set(encoding, variant);
+    return variant;
+  };
   return {
     status: facts.status,
     plain,
@@ -75,5 +80,6 @@ export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
       made.set(encoding, variant);
       return variant;
     },
+    ready: (encoding) => ready.get(encoding),
   };
 };

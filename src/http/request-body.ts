@@ -1,7 +1,7 @@
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { PorticoError } from "../errors.js";
-import { mayLoseDigits, parseExactJson } from "./exact-json.js";
+import { mayLoseDigits, nestingOf, parseExactJson } from "./exact-json.js";
 
 /** Reads the JSON body of a request, whatever its content type says; undefined when there is none. */
 export type ReadBody = (ctx: Context) => Promise<unknown>;
@@ -25,7 +25,13 @@ const refusalOf = (error: unknown): PorticoError => {
   return new PorticoError("MALFORMED_JSON", undefined, { cause: error });
 };
 
+/** Deeper than anything that is meant; what is much deeper could not be written again. */
+const deepestNesting = 100;
+
 const exactly = (raw: string, parsed: unknown): unknown => {
+  if (nestingOf(raw) > deepestNesting) {
+    throw new PorticoError("MALFORMED_JSON", `The request body is nested deeper than ${deepestNesting} levels.`);
+  }
   if (!mayLoseDigits(raw)) {
     return parsed;
   }

@@ -83,21 +83,30 @@ export interface ListRoute<State extends Scope, Path, Query, Body, Item extends 
 }
 
 /** Any route, its own types forgotten: what tables of routes hold. */
-export type Route<State extends Scope = Scope> = (
+export type Route<State extends Scope = Scope> =
   | (Omit<ItemRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
       answer(request: Request<never, never, never>, state: State): MaybePromise<unknown>;
     })
   | (Omit<ListRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
       answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;
-    })
-);
+    });
 
 /** Makes the two constructors of a room's routes, typed by the state that its answers are computed from. */
 export const routesOf = <State extends Scope>() => ({
-  item: <Reply extends TSchema, Path extends TObject | undefined = undefined, Query extends TObject | undefined = undefined, Body extends TSchema | undefined = undefined>(
+  item: <
+    Reply extends TSchema,
+    Path extends TObject | undefined = undefined,
+    Query extends TObject | undefined = undefined,
+    Body extends TSchema | undefined = undefined,
+  >(
     route: Omit<ItemRoute<State, Path, Query, Body, Reply>, "kind">,
   ): Route<State> => ({ kind: "item", ...route }) as unknown as Route<State>,
-  list: <Item extends TSchema, Path extends TObject | undefined = undefined, Query extends TObject | undefined = undefined, Body extends TSchema | undefined = undefined>(
+  list: <
+    Item extends TSchema,
+    Path extends TObject | undefined = undefined,
+    Query extends TObject | undefined = undefined,
+    Body extends TSchema | undefined = undefined,
+  >(
     route: Omit<ListRoute<State, Path, Query, Body, Item>, "kind">,
   ): Route<State> => ({ kind: "list", ...route }) as unknown as Route<State>,
 });

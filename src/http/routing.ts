@@ -26,7 +26,11 @@ export const parameterNames = (path: string): string[] => [...path.matchAll(para
 
 /** Literal segments before parameters, so that `/wallets/top` is not taken for a wallet of that name. */
 const bySpecificity = (a: string, b: string): number => {
-  const shape = (path: string) => path.split("/").map((segment) => (segment.startsWith("{") ? "1" : "0")).join("");
+  const shape = (path: string) =>
+    path
+      .split("/")
+      .map((segment) => (segment.startsWith("{") ? "1" : "0"))
+      .join("");
   return shape(a) < shape(b) ? -1 : shape(a) > shape(b) ? 1 : 0;
 };
 

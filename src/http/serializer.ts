@@ -67,7 +67,7 @@ const unionOf = (schema: JsonSchema, convert: (part: unknown) => JsonSchema): Js
   return constants === undefined ? { anyOf: (schema.anyOf as unknown[]).map(convert) } : freeForm;
 };
 
-/** The schema in the words that the code generator writes fast and exactly: no ids, null as `nullable`, amounts as their form says. */
+/** The schema in words that the code generator writes fast and exactly: no ids, null as `nullable`, amounts in their form. */
 const forGenerator = (schema: unknown, amountsAsText: boolean): JsonSchema => {
   const convert = (part: unknown): JsonSchema => forGenerator(part, amountsAsText);
   if (!isSchema(schema)) {
@@ -98,8 +98,8 @@ const forGenerator = (schema: unknown, amountsAsText: boolean): JsonSchema => {
 };
 
 /**
- * Compiles the writer of a reply schema. Amounts (`"x-amount": true`) are bigints, written as JSON integers with all their digits,
- * or as decimal strings. Free-form parts (`Unknown`, `Any`) are written verbatim, bigints within them as integers.
+ * Compiles the writer of a reply schema. Amounts (`"x-amount": true`) are bigints, written as JSON integers with all their
+ * digits, or as decimal strings. Free-form parts (`Unknown`, `Any`) are written verbatim, bigints within them as integers.
  */
 export const createSerializer = (schema: unknown, options: { amountsAsText: boolean }): Serialize => {
   const generated = build(forGenerator(schema, options.amountsAsText), { mode: "debug" }) as unknown as DebugBuild;

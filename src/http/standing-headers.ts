@@ -28,6 +28,7 @@ const security = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   crossOriginResourcePolicy: { policy: "cross-origin" },
   crossOriginOpenerPolicy: false,
+  xFrameOptions: { action: "deny" },
   originAgentCluster: false,
   // whether a whole domain is to be https is for its owner to say
   strictTransportSecurity: false,

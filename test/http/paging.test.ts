@@ -57,13 +57,17 @@ describe("paging", () => {
     for (const start of ["/api/things?limit=37", "/api/things?offset=0&limit=37", "/api/things?offset=5&limit=10"]) {
       const names: string[] = [];
       let last = "";
-      for (let link: unknown = start; typeof link === "string"; ) {
+      for (let link: unknown = start; typeof link === "string";) {
         const { meta, data } = await get(link);
         names.push(...data.map(({ name }) => name));
         last = meta.self as string;
         link = meta.next;
       }
-      expect(names).to.deep.equal(manyThings(250).map(({ name }) => name).slice(start.includes("offset=5") ? 5 : 0));
+      expect(names).to.deep.equal(
+        manyThings(250)
+          .map(({ name }) => name)
+          .slice(start.includes("offset=5") ? 5 : 0),
+      );
       const { meta } = await get(start);
       expect(meta.last).to.equal(last);
     }
@@ -105,7 +109,11 @@ describe("paging", () => {
     expect(data[0]?.name).to.equal("thing100");
     expect(meta).to.include({ totalCount: 150, next: "/api/v2/things/search?limit=60&page=2" });
     const { data: last } = await get(meta.last as string, search);
-    expect(last.map(({ name }) => name)).to.deep.equal(manyThings(250).slice(220).map(({ name }) => name));
+    expect(last.map(({ name }) => name)).to.deep.equal(
+      manyThings(250)
+        .slice(220)
+        .map(({ name }) => name),
+    );
   });
 
   const refused: [string, string, string][] = [

@@ -35,7 +35,8 @@ export const ThingReply = Type.Object(
 );
 
 const thingRoutes = routesOf<ThingState>();
-const within = ({ from, to }: Bounds<bigint>, size: bigint): boolean => (from === undefined || size >= from) && (to === undefined || size <= to);
+const within = ({ from, to }: Bounds<bigint>, size: bigint): boolean =>
+  (from === undefined || size >= from) && (to === undefined || size <= to);
 const found = (name: string, { things }: ThingState): Thing => {
   const thing = things.find((one) => one.name === name);
   if (thing === undefined) {
@@ -72,7 +73,10 @@ const ordered = (things: Thing[], { field, direction }: { field: "name" | "total
   return [...things].sort((a, b) => (key(a) < key(b) ? -sign : key(a) > key(b) ? sign : 0));
 };
 
-const page = <T>(rows: T[], { offset, limit }: { offset: number; limit: number }) => ({ rows: rows.slice(offset, offset + limit), total: rows.length });
+const page = <T>(rows: T[], { offset, limit }: { offset: number; limit: number }) => ({
+  rows: rows.slice(offset, offset + limit),
+  total: rows.length,
+});
 
 export const routes: Route<ThingState>[] = [
   thingRoutes.list({
@@ -237,7 +241,10 @@ export const routes: Route<ThingState>[] = [
     summary: "Searches things as the first generation does.",
     query: Type.Object({ q: Text({ minLength: 1, maxLength: 20 }) }),
     reply: Type.Object({ success: Type.Boolean(), names: Type.Array(Type.String()) }),
-    answer: ({ query }, { things }) => ({ success: true, names: things.map(({ name }) => name).filter((name) => name.includes(query.q)) }),
+    answer: ({ query }, { things }) => ({
+      success: true,
+      names: things.map(({ name }) => name).filter((name) => name.includes(query.q)),
+    }),
   }),
   thingRoutes.item({
     method: "GET",
@@ -260,7 +267,11 @@ export const routes: Route<ThingState>[] = [
 ];
 
 export const manyThings = (count: number): Thing[] =>
-  Array.from({ length: count }, (_, index) => ({ name: `thing${String(index).padStart(3, "0")}`, size: BigInt(index), debt: null }));
+  Array.from({ length: count }, (_, index) => ({
+    name: `thing${String(index).padStart(3, "0")}`,
+    size: BigInt(index),
+    debt: null,
+  }));
 
 export const edgeOptions: EdgeOptions = {
   basePath: "/api",

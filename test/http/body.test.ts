@@ -1,0 +1,146 @@
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { ask, parseRaw, sendRaw } from "./ask.js";
+import { echoed, type Served, serveThings, withThings } from "./things.js";
+
+const malformed = { statusCode: 400, error: "Bad Request", message: "The request body is not valid JSON." };
+
+describe("request bodies", () => {
+  let served: Served;
+  before(async () => {
+    served = await serveThings({ bodyLimit: 2000 });
+  });
+  after(() => served.stop());
+  const post = (body: string | Buffer, headers: Record<string, string> = {}, path = "/api/echo") =>
+    ask(served.port, path, { method: "POST", body, headers });
+
+  it("are JSON whatever their content type says", async () => {
+    for (const type of [
+      "application/json",
+      "application/json; charset=utf-8",
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "nonsense",
+      "",
+    ]) {
+      expect((await post('{"amount":3}', type === "" ? {} : { "Content-Type": type })).status, type).to.equal(200);
+      expect(echoed.request).to.have.property("body").that.deep.equals({ amount: 3n });
+    }
+  });
+
+  it("may be missing where the route says so", async () => {
+    for (const body of ["", "{}"]) {
+      const { json } = await post(body, {}, "/api/things/search?limit=1");
+      expect(json).to.have.property("meta").that.includes({ totalCount: 250 });
+    }
+    const { status, json } = await post("", {}, "/api/mirror");
+    expect([status, json]).to.deep.equal([
+      400,
+      {
+        statusCode: 400,
+        error: "Bad Request",
+        message: '"value" is required',
+        validation: { source: "payload", keys: ["value"] },
+      },
+    ]);
+  });
+
+  for (const body of [
+    "{",
+    '{"amount":}',
+    '{"amount":1}}',
+    "nonsense",
+    '"text"',
+    "5",
+    "null",
+    " ",
+    "{'a':1}",
+    '{"a":01}',
+    '{"a":NaN}',
+    '{"a":"\t"}',
+    "\u0000",
+    "[1,]",
+  ]) {
+    it(`are refused when they are no JSON object: ${JSON.stringify(body)}`, async () => {
+      const { status, json } = await post(body);
+      expect([status, json]).to.deep.equal([400, malformed]);
+    });
+  }
+
+  it("are refused when they reach for the prototype", async () => {
+    for (const body of [
+      '{"__proto__":{"polluted":1}}',
+      '{"free":{"__proto__":{"polluted":1}}}',
+      '{"free":{"\\u005f_proto__":{"polluted":1234567890123456789}}}',
+    ]) {
+      expect((await post(body)).json).to.deep.equal(malformed);
+    }
+    expect({}).not.to.have.property("polluted");
+  });
+
+  it("are refused beyond the limit, however they are sent", async () => {
+    const big = JSON.stringify({ free: "x".repeat(2100) });
+    const tooLarge = { statusCode: 413, error: "Payload Too Large", message: "The request body is too large." };
+    for (const answer of [
+      await post(big),
+      await post(big, { "Transfer-Encoding": "chunked" }),
+      await post(gzipSync(JSON.stringify({ free: "x".repeat(100_000) })), { "Content-Encoding": "gzip" }),
+    ]) {
+      expect([answer.status, answer.json]).to.deep.equal([413, tooLarge]);
+      expect(answer.headers.connection).to.equal("close");
+    }
+    expect((await post(JSON.stringify({ free: "x".repeat(1900) }))).status).to.equal(200);
+  });
+
+  it("may be compressed", async () => {
+    expect((await post(gzipSync('{"amount":5}'), { "Content-Encoding": "gzip" })).status).to.equal(200);
+    expect(echoed.request).to.have.property("body").that.deep.equals({ amount: 5n });
+    expect((await post("{}", { "Content-Encoding": "gzip" })).json).to.deep.equal(malformed);
+    expect((await post("{}", { "Content-Encoding": "nonsense" })).status).to.equal(415);
+  });
+
+  it("are refused when their nesting is endless", () =>
+    withThings({ bodyLimit: 1_048_576 }, {}, async ({ port }) => {
+      const depth = 400_000;
+      for (const number of ["1", "12345678901234567890"]) {
+        const body = `{"free":${"[".repeat(depth)}${number}${"]".repeat(depth)}}`;
+        const { status, json } = await ask(port, "/api/mirror", { method: "POST", body });
+        expect([status, json]).to.deep.equal([
+          400,
+          { ...malformed, message: "The request body is nested deeper than 100 levels." },
+        ]);
+      }
+    }));
+
+  it("are answered when they are cut short", async () => {
+    const answer = await sendRaw(
+      served.port,
+      'POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\nConnection: close\r\n\r\n{"amount":1}',
+    );
+    if (answer !== "") {
+      expect(parseRaw(answer).status).to.equal(400);
+    }
+    expect(served.errors).to.deep.equal([]);
+  });
+
+  it("must be declared as JSON where the route says so, which comes after authorization", async () => {
+    await withThings({}, { authorize: (given) => given === "secret" }, async ({ port }) => {
+      const typed = (headers: Record<string, string>) =>
+        ask(port, "/api/typed", { method: "POST", body: '{"name":"n"}', headers });
+      expect((await typed({})).status).to.equal(401);
+      const untyped = await typed({ Authorization: "secret" });
+      expect([untyped.status, untyped.json]).to.deep.equal([
+        415,
+        { statusCode: 415, error: "Unsupported Media Type", message: "The request must carry Content-Type: application/json." },
+      ]);
+      expect((await typed({ Authorization: "secret", "Content-Type": "text/plain" })).status).to.equal(415);
+      expect((await typed({ Authorization: "secret", "Content-Type": "application/json;charset=UTF-8" })).status).to.equal(200);
+    });
+  });
+
+  it("are not read where there is nobody to read them", async () => {
+    const request = "GET /api/both HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{nonsense";
+    const answers = await sendRaw(served.port, request + request.replace("Host: a", "Host: a\r\nConnection: close"));
+    expect(answers.match(/HTTP\/1\.1 200 OK/g)).to.have.length(2);
+  });
+});

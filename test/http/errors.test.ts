@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import { PorticoError } from "../../src/errors.js";
+import { ask } from "./ask.js";
+import { type Served, serveThings, withThings } from "./things.js";
+
+const internal = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred" };
+
+describe("errors", () => {
+  let served: Served;
+  before(async () => {
+    served = await serveThings();
+  });
+  after(() => served.stop());
+  const get = (path: string, headers: Record<string, string> = {}) => ask(served.port, path, { headers });
+
+  it("of a missing thing carry its message and the height it is missing at", async () => {
+    const { status, json, headers } = await get("/api/things/nobody");
+    expect([status, json]).to.deep.equal([404, { statusCode: 404, error: "Not Found", message: "Wallet not found" }]);
+    expect(headers["content-type"]).to.equal("application/json; charset=utf-8");
+    expect(headers["x-block-height"]).to.equal("77");
+    expect(headers["cache-control"]).to.equal("no-cache");
+    expect(headers).not.to.have.property("etag");
+  });
+
+  it("of an unknown path are JSON too", async () => {
+    for (const path of ["/api/nothing", "/api", "/api/v1/nothing", "/api/v2", "/elsewhere", "/apix/things"]) {
+      const { status, json } = await get(path);
+      expect([status, json], path).to.deep.equal([404, { statusCode: 404, error: "Not Found", message: "Not Found" }]);
+    }
+  });
+
+  it("of the inside tell a client nothing but the request's id, and the log everything", async () => {
+    served.errors.length = 0;
+    for (const [path, count] of [
+      ["/api/failing", 1],
+      ["/api/v1/failing", 2],
+      ["/api/failing", 3],
+    ] as const) {
+      const { status, json, headers } = await get(path);
+      expect([status, json]).to.deep.equal([500, internal]);
+      expect(served.errors).to.have.length(count);
+      expect(served.errors[count - 1])
+        .to.include(headers["x-request-id"])
+        .and.include("a secret of the inside")
+        .and.include(path);
+    }
+  });
+
+  it("that clients may not see stay inside, whatever their code", () =>
+    withThings(
+      {},
+      {
+        openState: () => {
+          throw new PorticoError("STORE_DAMAGED", "secret path");
+        },
+      },
+      async ({ port, errors }) => {
+        const { status, json } = await ask(port, "/api/things");
+        expect([status, json]).to.deep.equal([500, internal]);
+        expect(errors[0]).to.include("secret path");
+      },
+    ));
+
+  it("of the client are HTTP 200 in the first generation", async () => {
+    const failed = (error: string) => [200, { success: false, error }];
+    for (const [path, message] of [
+      ["/api/v1/old/get?name=nobody", "Wallet not found"],
+      ["/api/old/get?name=nobody", "Wallet not found"],
+      ["/api/old/get", '"name" is required'],
+      ["/api/old/get?name=x&limit=6", '"limit" must be <= 5'],
+      ["/api/old/get?name=x&more=1", '"more" is not allowed'],
+      ["/api/v1/things/search?q=%zz", '"q" is not percent-encoded UTF-8'],
+    ] as const) {
+      const { status, json, headers } = await get(path);
+      expect([status, json], path).to.deep.equal(failed(message));
+      expect(headers["api-version"]).to.equal("1");
+    }
+  });
+
+  it("ask for a token where one is needed, before anything else of the request is looked at", async () => {
+    for (const answer of [
+      await get("/api/hooks?nonsense=%zz"),
+      await get("/api/v1/hooks"),
+      await ask(served.port, "/api/typed", { method: "POST", body: "{nonsense" }),
+    ]) {
+      expect(answer.status).to.equal(401);
+      expect(answer.headers["www-authenticate"]).to.equal('Bearer realm="webhooks"');
+      expect(answer.json).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token." });
+    }
+  });
+
+  it("ask for a token every time, also for what was answered to others", () =>
+    withThings({}, { authorize: async (given) => Promise.resolve(given === "Bearer good") }, async ({ port }) => {
+      const authorized = (token: string) => ask(port, "/api/hooks", { headers: { Authorization: token } });
+      expect((await authorized("Bearer good")).status).to.equal(200);
+      expect((await authorized("Bearer bad")).status).to.equal(401);
+      const again = await authorized("Bearer good");
+      expect([again.status, again.headers["cache-control"]]).to.deep.equal([200, "no-store"]);
+      expect((await ask(port, "/api/hooks")).status).to.equal(401);
+    }));
+
+  it("say when to come back while there is no state", () =>
+    withThings({}, {}, async (served) => {
+      await ask(served.port, "/api/things");
+      delete served.state.tip;
+      for (const path of ["/api/things", "/api/things/thing001", "/api/v1/old/get?name=thing001"]) {
+        const { status, json, headers } = await ask(served.port, path);
+        expect([status, headers["retry-after"]]).to.deep.equal([503, "5"]);
+        expect(json).to.deep.equal({
+          statusCode: 503,
+          error: "Service Unavailable",
+          message: "The node's state is not ready yet.",
+        });
+        expect(headers).not.to.have.property("x-block-height");
+      }
+      expect((await ask(served.port, "/api/health")).status).to.equal(200);
+      expect((await ask(served.port, "/api/openapi.json")).status).to.equal(200);
+      served.state.tip = { id: "tip9", height: 79 };
+      expect((await ask(served.port, "/api/things")).headers["x-block-height"]).to.equal("79");
+    }));
+
+  it("leave no state open", async () => {
+    for (const path of ["/api/failing", "/api/things/nobody", "/api/things", "/api/things?x=1", "/api/hooks"]) {
+      await get(path);
+    }
+    expect(served.states.open).to.equal(0);
+    expect(served.states.opened).to.be.greaterThan(2);
+  });
+});

@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { Type } from "@sinclair/typebox";
+import { exactNumber, mayLoseDigits, parseExactJson } from "../../src/http/exact-json.js";
+import { createSerializer } from "../../src/http/serializer.js";
+import { ask } from "./ask.js";
+import { echoed, type Thing, withThings } from "./things.js";
+
+/** A value with its bigints rounded, as JSON.parse would have them. */
+const rounded = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    return value.map(rounded);
+  }
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, rounded(member)]));
+  }
+  return typeof value === "bigint" ? Number(value) : value;
+};
+
+const big = 12500000000000000001n;
+
+describe("exact numbers", () => {
+  describe("in", () => {
+    it("are whole numbers of any size, to the digit", () =>
+      withThings({}, {}, async ({ port }) => {
+        await fc.assert(
+          fc.asyncProperty(fc.bigInt({ min: -(10n ** 39n), max: 10n ** 39n }), async (value) => {
+            for (const body of [
+              `{"amount":${value},"size":{"from":${value}}}`,
+              `{"amount":"${value}","size":{"from":"${value}"}}`,
+            ]) {
+              expect((await ask(port, "/api/echo", { method: "POST", body })).status).to.equal(200);
+              expect(echoed.request)
+                .to.have.property("body")
+                .that.deep.equals({ amount: value, size: { from: value } });
+            }
+            await ask(port, `/api/echo?amount=${value}&size.to=${value}`);
+            expect(echoed.request).to.have.property("query").that.includes({ amount: value });
+          }),
+          { numRuns: 50 },
+        );
+      }));
+
+    it("select to the digit", () =>
+      withThings(
+        {},
+        { things: [9007199254740992n, 9007199254740993n].map((size) => ({ name: String(size), size, debt: null })) },
+        async ({ port }) => {
+          const { json } = await ask(port, "/api/things/search", { method: "POST", body: '{"size":{"from":9007199254740993}}' });
+          expect(json).to.have.property("data").that.has.length(1);
+          expect((await ask(port, "/api/things?size.to=9007199254740992")).text).to.include('"totalCount":1');
+        },
+      ));
+
+    const forms: [string, number | bigint][] = [
+      ["0", 0],
+      ["-0", -0],
+      ["9007199254740991", 9007199254740991],
+      ["9007199254740992", 9007199254740992n],
+      ["9007199254740993", 9007199254740993n],
+      ["-9007199254740993", -9007199254740993n],
+      ["9007199254740993.0", 9007199254740993n],
+      ["9007199254740993.5", 9007199254740993.5],
+      ["1.5e19", 15000000000000000000n],
+      ["15000000000000000001e0", 15000000000000000001n],
+      ["150000000000000000010e-1", 15000000000000000001n],
+      ["1e3", 1000],
+      ["1.5", 1.5],
+      ["1e-3", 0.001],
+      ["1e400", Infinity],
+    ];
+    for (const [text, value] of forms) {
+      it(`reads ${text}`, () => {
+        expect(exactNumber(text)).to.equal(value);
+      });
+    }
+
+    it("are refused when they are longer than any amount", () => {
+      expect(() => exactNumber("1".repeat(101))).to.throw(SyntaxError);
+    });
+
+    it("differ from what JSON.parse reads in nothing but digits", () => {
+      fc.assert(
+        fc.property(fc.json(), (text) => {
+          expect(rounded(parseExactJson(text))).to.deep.equal(JSON.parse(text));
+        }),
+      );
+    });
+
+    it("are looked for wherever JSON.parse might round", () => {
+      fc.assert(
+        fc.property(fc.bigInt({ min: 2n ** 53n, max: 10n ** 30n }), (value) => {
+          expect(mayLoseDigits(`[${value}]`)).to.equal(true);
+        }),
+      );
+      expect(mayLoseDigits("[1e20]")).to.equal(true);
+      expect(mayLoseDigits("[900719925474099.3e1]")).to.equal(true);
+      expect(mayLoseDigits('{"limit":100,"from":1234567890}')).to.equal(false);
+    });
+  });
+
+  describe("out", () => {
+    const things: Thing[] = [
+      { name: "a", size: big, debt: -big, rank: 3, asset: { votes: ["+02"], deep: { none: null, n: 1.5, big } } },
+      { name: 'b"\u2028\ud800', size: 0n, debt: null },
+    ];
+
+    it("have all their digits", () =>
+      withThings({}, { things }, async ({ port }) => {
+        const { text } = await ask(port, "/api/things/a");
+        expect(text).to.equal(
+          '{"data":{"name":"a","size":12500000000000000001,"debt":-12500000000000000001,"rank":3,' +
+            '"asset":{"votes":["+02"],"deep":{"none":null,"n":1.5,"big":12500000000000000001}}}}',
+        );
+        const { json } = await ask(port, "/api/things?orderBy=name:desc&limit=1");
+        expect(json)
+          .to.have.property("data")
+          .that.deep.equals([{ name: 'b"\u2028\ud800', size: 0, debt: null }]);
+      }));
+
+    it("are decimal strings where the option says so, on the second generation alone", () =>
+      withThings({ amounts: "string" }, { things }, async ({ port }) => {
+        expect((await ask(port, "/api/things/a")).text).to.include(
+          '"size":"12500000000000000001","debt":"-12500000000000000001","rank":3',
+        );
+        expect((await ask(port, "/api/things")).text).to.include('"size":"0","debt":null');
+        expect((await ask(port, "/api/old/get?name=a")).text).to.equal('{"success":true,"size":12500000000000000001}');
+      }));
+
+    it("come back as they were sent in free-form parts", () =>
+      withThings({}, {}, async ({ port }) => {
+        const free = '{"value":12500000000000000001,"list":[9007199254740993,1.5,"x",null,true]}';
+        const { text, status } = await ask(port, "/api/mirror", { method: "POST", body: `{"free":${free}}` });
+        expect([status, text]).to.deep.equal([201, `{"data":${free}}`]);
+      }));
+
+    const amount = Type.Unsafe<bigint>({ type: "integer", "x-amount": true });
+    const written = (schema: unknown, value: unknown, amountsAsText = false): string =>
+      createSerializer(schema, { amountsAsText })(value);
+    it("are written wherever a schema may have them", () => {
+      expect(written(Type.Record(Type.String(), amount), { a: big, b: 1n })).to.equal(`{"a":${big},"b":1}`);
+      expect(written(Type.Array(Type.Union([amount, Type.Null()])), [big, null])).to.equal(`[${big},null]`);
+      expect(written({ type: ["integer", "null"] }, big)).to.equal(String(big));
+      expect(written({ type: ["integer", "null"] }, null)).to.equal("null");
+      expect(written(Type.Union([Type.Null(), Type.Object({ a: amount })]), { a: big })).to.equal(`{"a":${big}}`);
+      expect(written(Type.Union([Type.Object({ a: amount }), Type.Null()]), null)).to.equal("null");
+      expect(written(Type.Object({ a: Type.Optional(amount), b: Type.Optional(amount) }), { b: big })).to.equal(`{"b":${big}}`);
+      expect(written(Type.Object({ a: Type.Optional(amount) }), { a: undefined })).to.equal("{}");
+      expect(written(Type.Array(Type.Union([amount, Type.Null()])), [big, null], true)).to.equal(`["${big}",null]`);
+      expect(written(Type.Object({}, { additionalProperties: true }), { a: [big] })).to.equal(`{"a":[${big}]}`);
+      expect(written(Type.Object({}), { a: 1 })).to.equal("{}");
+      expect(written(Type.Union([Type.Literal("a"), Type.Literal("b"), Type.Null()]), "b")).to.equal('"b"');
+      expect(written(Type.Union([Type.Literal("a"), Type.Null()]), null)).to.equal("null");
+      expect(written(Type.Union([Type.Literal("a"), Type.Literal(1)]), 1)).to.equal("1");
+      expect(written(Type.Intersect([Type.Object({ a: amount }), Type.Object({ b: amount })]), { a: big, b: 2n })).to.equal(
+        `{"a":${big},"b":2}`,
+      );
+      expect(written(Type.Object({ at: Type.String({ format: "date-time" }) }), { at: "2017-03-21T13:00:00.000Z" })).to.equal(
+        '{"at":"2017-03-21T13:00:00.000Z"}',
+      );
+    });
+
+    it("are not made up where there is none", () => {
+      for (const value of [null, "5", 1.5, NaN, {}]) {
+        expect(() => written(Type.Object({ a: amount }), { a: value })).to.throw(TypeError, "is not a whole number");
+      }
+      expect(() => written(Type.Object({ a: amount }), {})).to.throw('"a" is required');
+    });
+  });
+});

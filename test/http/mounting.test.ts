@@ -1,0 +1,211 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import Koa from "koa";
+import { ask, parseRaw, sendRaw } from "./ask.js";
+import { type Served, serveThings, withThings } from "./things.js";
+
+const listening = async (listener: RequestListener, test: (port: number) => Promise<void>): Promise<void> => {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    await test((server.address() as AddressInfo).port);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+};
+
+const listenerOf = (app: Koa): RequestListener => {
+  const handle = app.callback();
+  return (request, response) => void handle(request, response);
+};
+
+describe("a host", () => {
+  let served: Served;
+  before(async () => {
+    served = await serveThings();
+  });
+  after(() => served.stop());
+
+  const same = async (port: number): Promise<void> => {
+    for (const path of [
+      "/api/things?limit=2",
+      "/api/things?limit=2",
+      "/api/things/nobody",
+      "/api/nothing",
+      "/api/failing",
+      "/api/old/get?name=x",
+      "/api/health",
+      "/api/health",
+    ]) {
+      for (const headers of [{}, { "Accept-Encoding": "br", Origin: "https://a.example" }] as Record<string, string>[]) {
+        const [own, mounted] = [await ask(served.port, path, { headers }), await ask(port, path, { headers })];
+        expect([mounted.status, mounted.text], path).to.deep.equal([own.status, own.text]);
+        const comparable = ({ headers }: typeof own) => ({
+          ...headers,
+          date: "",
+          "x-request-id": "",
+          "keep-alive": "",
+          connection: "",
+        });
+        expect(comparable(mounted)).to.deep.equal(comparable(own));
+      }
+    }
+  };
+
+  it("with a Koa app uses the router beside its own routes, and sees every reply", async () => {
+    const app = new Koa();
+    const seen: [number, number | undefined][] = [];
+    app.use(async (ctx, next) => {
+      await next();
+      seen.push([ctx.status, ctx.length]);
+      ctx.set("X-Host", "here");
+    });
+    app.use(served.edge.router.routes());
+    app.use((ctx) => {
+      ctx.body = `the host's ${ctx.path}`;
+    });
+    await listening(listenerOf(app), async (port) => {
+      expect((await ask(port, "/elsewhere")).text).to.equal("the host's /elsewhere");
+      expect((await ask(port, "/apiary")).text).to.equal("the host's /apiary");
+      seen.length = 0;
+      const { status, headers, bytes } = await ask(port, "/api/things");
+      expect([status, headers["x-host"]]).to.deep.equal([200, "here"]);
+      await ask(port, "/api/things");
+      await ask(port, "/api/nothing");
+      expect(seen).to.deep.equal([
+        [200, bytes.length],
+        [200, bytes.length],
+        [404, 60],
+      ]);
+    });
+  });
+
+  it("with a Koa app mounts the interface in one call", async () => {
+    const app = new Koa();
+    served.edge.mount(app);
+    await listening(listenerOf(app), same);
+  });
+
+  it("without a framework listens with the callback", () =>
+    listening(served.edge.callback(), async (port) => {
+      await same(port);
+      expect((await ask(port, "/elsewhere")).json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found" });
+    }));
+
+  it("with a framework of listeners goes on where the interface does not answer", () => {
+    const callback = served.edge.callback();
+    return listening(
+      (request, response) => callback(request, response, () => response.end("next")),
+      async (port) => {
+        expect((await ask(port, "/elsewhere")).text).to.equal("next");
+        expect((await ask(port, "/api/both")).json).to.deep.equal({ generation: 2 });
+      },
+    );
+  });
+
+  it("that has read the body already is believed", () => {
+    const callback = served.edge.callback();
+    return listening(
+      (request, response) => {
+        request.resume().on("end", () => callback(Object.assign(request, { body: { free: [1] } }), response));
+      },
+      async (port) => {
+        expect((await ask(port, "/api/mirror", { method: "POST", body: "{}" })).text).to.equal('{"data":[1]}');
+      },
+    );
+  });
+
+  it("may have two interfaces in one app", () =>
+    withThings({ basePath: "/other" }, { things: [] }, async ({ edge }) => {
+      const app = new Koa();
+      served.edge.mount(app);
+      edge.mount(app);
+      await listening(listenerOf(app), async (port) => {
+        expect((await ask(port, "/api/things")).text).to.include('"totalCount":250');
+        expect((await ask(port, "/other/things")).text).to.include('"totalCount":0');
+      });
+    }));
+
+  it("that asks by whole URL, or by none, is answered", async () => {
+    served.errors.length = 0;
+    const raw = async (target: string) =>
+      parseRaw(await sendRaw(served.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`));
+    expect((await raw("http://host.example/api/both")).status).to.equal(200);
+    for (const target of ["http://[::1", "http://a:b/api/both", "*", "http://", "x", "/api/both#part", "/api\\both"]) {
+      const { status, body } = await raw(target);
+      expect(status, target).to.be.oneOf([200, 400, 404]);
+      expect(() => void JSON.parse(body)).not.to.throw();
+    }
+    expect(served.errors).to.deep.equal([]);
+  });
+});
+
+describe("stopping", () => {
+  it("refuses new requests and waits for open ones", async () => {
+    let stopping = false;
+    let release: (() => void) | undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    await withThings(
+      {},
+      {
+        isStopping: () => stopping,
+        openState: () => gate.then(() => ({ things: [], tip: { id: "t", height: 1 } })),
+        tipId: undefined,
+      },
+      async ({ port, edge }) => {
+        await edge.drained();
+        const open = ask(port, "/api/things/all");
+        while (edge.open === 0) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        stopping = true;
+        let drained = false;
+        const done = edge.drained().then(() => (drained = true));
+        for (const path of ["/api/things/all", "/api/nothing"]) {
+          const { status, json, headers } = await ask(port, path);
+          expect([status, headers.connection, headers["retry-after"]]).to.deep.equal([503, "close", "5"]);
+          expect(json).to.deep.equal({ statusCode: 503, error: "Service Unavailable", message: "The node is stopping." });
+        }
+        expect([edge.open, drained]).to.deep.equal([1, false]);
+        release?.();
+        expect((await open).status).to.equal(200);
+        await done;
+        expect(edge.open).to.equal(0);
+      },
+    );
+  });
+
+  it("refuses what is kept as well", async () => {
+    let stopping = false;
+    await withThings({}, { isStopping: () => stopping }, async ({ port }) => {
+      await ask(port, "/api/things");
+      await ask(port, "/api/things");
+      stopping = true;
+      expect((await ask(port, "/api/things")).status).to.equal(503);
+    });
+  });
+});
+
+describe("health", () => {
+  it("is 200 while all is well and 503 otherwise, under every version", async () => {
+    let health: { status: "ok" | "starting" | "failing" | "stopped"; height: number; problem?: string } = {
+      status: "ok",
+      height: 12,
+    };
+    await withThings({}, { health: () => health }, async ({ port }) => {
+      for (const path of ["/api/health", "/api/v1/health", "/api/v2/health"]) {
+        health = { status: "ok", height: 12 };
+        const well = await ask(port, path);
+        expect([well.status, well.json]).to.deep.equal([200, health]);
+        for (const status of ["starting", "failing", "stopped"] as const) {
+          health = { status, height: 13, problem: "block 14 does not chain" };
+          const { status: code, json } = await ask(port, path);
+          expect([code, json]).to.deep.equal([503, health]);
+        }
+      }
+    });
+  });
+});

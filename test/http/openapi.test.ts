@@ -1,0 +1,221 @@
+import { expect } from "chai";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Type } from "@sinclair/typebox";
+import { createOpenApi, type OpenApiDocument } from "../../src/http/openapi.js";
+import { routesOf } from "../../src/http/route.js";
+import { ask } from "./ask.js";
+import { routes, type Served, serveThings, type ThingState, withThings } from "./things.js";
+
+type Node = Record<string, unknown>;
+const info = { title: "Things", version: "1" };
+const options = { basePath: "/api", defaultVersion: 2, amounts: "number" } as const;
+
+/** Every object of a document. */
+const nodes = (value: unknown): Node[] => {
+  if (typeof value !== "object" || value === null) {
+    return [];
+  }
+  return [...(Array.isArray(value) ? [] : [value as Node]), ...Object.values(value).flatMap(nodes)];
+};
+
+const at = (document: OpenApiDocument, pointer: string): unknown =>
+  pointer
+    .slice(2)
+    .split("/")
+    .reduce<unknown>((node, key) => (node as Node | undefined)?.[key], document);
+
+/** The schema of a reply, ready to validate it. */
+const validator = (document: OpenApiDocument, path: string, method: string, status: string) => {
+  const responses = (document.paths[path]?.[method] as Node | undefined)?.responses as Record<string, Node>;
+  const response = responses[status] ?? responses.default;
+  const whole = (typeof response?.$ref === "string" ? at(document, response.$ref) : response) as { content: Node } | undefined;
+  const content = whole?.content["application/json"] as { schema: Node };
+  const ajv = new Ajv2020({ strict: true, strictTypes: false });
+  ajv.addVocabulary(["components"]);
+  return ajv.compile({ ...content.schema, components: document.components, $id: "document" });
+};
+
+describe("the OpenAPI document", () => {
+  let served: Served;
+  let document: OpenApiDocument;
+  before(async () => {
+    served = await serveThings();
+    document = (await ask(served.port, "/api/openapi.json")).json as OpenApiDocument;
+  });
+  after(() => served.stop());
+
+  it("is served as the edge has it, for as long as a client likes to keep it", async () => {
+    expect(document).to.deep.equal(JSON.parse(JSON.stringify(served.edge.openapi)));
+    expect(document).to.include({ openapi: "3.1.0" });
+    expect(document.info).to.deep.equal(info);
+    const { headers } = await ask(served.port, "/api/v1/openapi.json");
+    expect(headers).to.have.property("etag");
+  });
+
+  it("is one, by the schema of OpenAPI 3.1", async () => {
+    for (const amounts of ["number", "string"] as const) {
+      const { valid, errors } = await new Validator().validate({ ...createOpenApi(routes, { ...options, amounts }, info) });
+      expect(valid, JSON.stringify(errors)).to.equal(true);
+    }
+  });
+
+  it("has every route, where it can be called as it is written", () => {
+    const expected = routes.map(
+      ({ method, path, versions }) => `${method.toLowerCase()} ${versions.includes(2) ? "/api" : "/api/v1"}${path}`,
+    );
+    const written = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    );
+    expect(written.sort()).to.deep.equal([...expected, "get /api/health", "get /api/openapi.json"].sort());
+    expect(document.tags.map(({ name }) => name)).to.deep.equal(["things", "hooks", "node"]);
+  });
+
+  it("moves with the default generation", () => {
+    const first = createOpenApi(routes, { ...options, defaultVersion: 1, basePath: "/x" }, info);
+    expect(Object.keys(first.paths)).to.include.members(["/x/old/get", "/x/v2/things", "/x/hooks", "/x/both", "/x/v2/both"]);
+  });
+
+  it("names every operation once", () => {
+    const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+    expect(new Set(ids).size).to.equal(ids.length);
+    expect(ids).to.include.members(["getThings", "postThingsSearch", "getThingsName", "getV1OldGet"]);
+  });
+
+  it("refers to nothing that it does not have", () => {
+    const references = nodes(document).flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : []));
+    expect(references).to.include("#/components/schemas/Thing");
+    for (const reference of new Set(references)) {
+      expect(at(document, reference), reference).to.be.an("object");
+    }
+    expect(document.components.schemas).to.have.all.keys("Thing", "Meta", "Failure", "FirstGenerationFailure", "Health");
+  });
+
+  it("shows no mark of the inside", () => {
+    for (const node of nodes(document)) {
+      expect(Object.keys(node).filter((key) => key.startsWith("x-"))).to.deep.equal([]);
+    }
+  });
+
+  it("shows parameters as clients write them", () => {
+    const { parameters } = document.paths["/api/echo"]?.get as {
+      parameters: { name: string; required: boolean; schema: Node; explode?: boolean }[];
+    };
+    const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+    expect([...byName.keys()]).to.deep.equal([
+      "count",
+      "plain",
+      "share",
+      "flag",
+      "kind",
+      "numbers",
+      "amount",
+      "height",
+      "height.from",
+      "height.to",
+      "size.from",
+      "size.to",
+      "even",
+      "orderBy",
+    ]);
+    expect(parameters.filter(({ required }) => required)).to.deep.equal([]);
+    expect(byName.get("count")?.schema).to.deep.equal({ type: "integer", minimum: 0, maximum: 50, default: 7 });
+    expect(byName.get("numbers")).to.include({ style: "form", explode: false });
+    expect(byName.get("even")?.schema).to.deep.equal({ type: "integer", multipleOf: 2 });
+    const order = byName.get("orderBy")?.schema as { pattern: string; default: string };
+    expect(order.default).to.equal("votes:desc");
+    for (const [text, matches] of [
+      ["votes", true],
+      ["produced_blocks:DESC", true],
+      ["votes:up", false],
+      ["other", false],
+    ] as const) {
+      expect(new RegExp(order.pattern).test(text)).to.equal(matches);
+    }
+    const old = document.paths["/api/v1/old/get"]?.get as { parameters: { name: string; required: boolean }[] };
+    expect(old.parameters.map(({ name, required }) => [name, required])).to.deep.equal([
+      ["name", true],
+      ["limit", false],
+    ]);
+    const list = document.paths["/api/things/{name}/parts"]?.get as { parameters: { name: string; in: string }[] };
+    expect(list.parameters.map(({ name, in: place }) => `${place} ${name}`)).to.deep.equal([
+      "path name",
+      "query page",
+      "query limit",
+      "query offset",
+    ]);
+  });
+
+  it("shows bodies with what they refuse", () => {
+    const { requestBody } = document.paths["/api/things/search"]?.post as {
+      requestBody: { required: boolean; content: Record<string, { schema: Node }> };
+    };
+    expect(requestBody.required).to.equal(false);
+    const schema = requestBody.content["application/json"]?.schema ?? {};
+    const validate = new Ajv2020().compile(schema);
+    expect([
+      validate({ size: { from: 1, to: "2" } }),
+      validate({}),
+      validate({ foo: 1 }),
+      validate({ size: { form: 1 } }),
+    ]).to.deep.equal([true, true, false, false]);
+  });
+
+  it("shows who must bring a token", () => {
+    expect(document.paths["/api/hooks"]?.get)
+      .to.have.property("security")
+      .that.deep.equals([{ token: [] }]);
+    expect(document.paths["/api/things"]?.get).not.to.have.property("security");
+  });
+
+  const replies: [string, string, string, string?][] = [
+    ["/api/things", "/api/things?limit=3&page=2", "200"],
+    ["/api/things", "/api/things?limit=300", "400"],
+    ["/api/things/{name}", "/api/things/thing003", "200"],
+    ["/api/things/{name}", "/api/things/nobody", "404"],
+    ["/api/failing", "/api/failing", "500"],
+    ["/api/health", "/api/health", "200"],
+    ["/api/hooks", "/api/hooks", "401"],
+    ["/api/v1/old/get", "/api/v1/old/get?name=thing003", "200"],
+    ["/api/v1/old/get", "/api/v1/old/get?name=nobody", "200"],
+    ["/api/openapi.json", "/api/openapi.json", "200"],
+  ];
+  for (const amounts of ["number", "string"] as const) {
+    it(`is what replies are like, amounts as ${amounts}`, () =>
+      withThings({ amounts }, {}, async ({ port, edge }) => {
+        for (const [path, target, status] of replies) {
+          const answer = await ask(port, target);
+          expect(answer.status, target).to.equal(Number(status));
+          const validate = validator(edge.openapi, path, "get", status);
+          expect(validate(answer.json), `${target} ${JSON.stringify(validate.errors)}`).to.equal(true);
+        }
+      }));
+  }
+
+  it("tells the forms of amounts apart", () => {
+    const thing = (document.components.schemas as Record<string, { properties: Node }>).Thing;
+    expect(thing?.properties.size).to.deep.equal({ type: "integer" });
+    const text = createOpenApi(routes, { ...options, amounts: "string" }, info);
+    const inText = (text.components.schemas as Record<string, { properties: Node }>).Thing;
+    expect(inText?.properties.size).to.deep.equal({ type: "string", pattern: "^-?\\d+$" });
+  });
+
+  it("has one schema for one name", () => {
+    const route = (path: string, reply: ReturnType<typeof Type.Object>) =>
+      routesOf<ThingState>().item({
+        method: "GET",
+        path,
+        versions: [2],
+        resource: "x",
+        summary: "X.",
+        reply,
+        answer: () => ({}),
+      });
+    const named = (path: string, more: Record<string, ReturnType<typeof Type.String>>) =>
+      route(path, Type.Object(more, { title: "Thing" }));
+    expect(() => createOpenApi([named("/a", {}), named("/b", {})], options, info)).not.to.throw();
+    expect(() => createOpenApi([named("/a", {}), named("/b", { c: Type.String() })], options, info)).to.throw(
+      'Two schemas are called "Thing".',
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { expect } from "chai";
+import { countedBy, createAddressList, createClientAddress } from "../../src/http/client-address.js";
+import { ask } from "./ask.js";
+import { withThings } from "./things.js";
+
+const from = (remoteAddress: string, forwarded?: string): IncomingMessage => {
+  const socket = new Socket();
+  Object.defineProperty(socket, "remoteAddress", { value: remoteAddress });
+  const request = new IncomingMessage(socket);
+  Object.assign(request.headers, forwarded === undefined ? {} : { "x-forwarded-for": forwarded });
+  return request;
+};
+
+describe("the rate limit", () => {
+  it("counts requests of an address, tells where they stand, and ends in 429", () =>
+    withThings({ rateLimit: { perMinute: 3, exempt: [] } }, {}, async ({ port, states }) => {
+      for (const [path, remaining] of [
+        ["/api/things?limit=1", "2"],
+        ["/api/things?limit=1", "1"],
+        ["/api/nothing", "0"],
+      ] as const) {
+        const { headers } = await ask(port, path);
+        expect(headers).to.include({ "x-ratelimit-limit": "3", "x-ratelimit-remaining": remaining });
+        expect(Number(headers["x-ratelimit-reset"])).to.be.within(1, 60);
+      }
+      const { opened } = states;
+      for (const [path, version] of [
+        ["/api/things?limit=1", {}],
+        ["/api/both", { "API-Version": "1" }],
+      ] as const) {
+        const { status, json, headers } = await ask(port, path, { headers: version });
+        expect([status, json]).to.deep.equal([
+          429,
+          { statusCode: 429, error: "Too Many Requests", message: "Rate limit exceeded" },
+        ]);
+        expect(headers["retry-after"]).to.match(/^([1-9]|[1-5]\d|60)$/);
+        expect(headers).to.include({ "x-ratelimit-remaining": "0", "access-control-allow-origin": "*", "api-version": "2" });
+      }
+      expect(states.opened).to.equal(opened);
+    }));
+
+  it("leaves the exempt alone", () =>
+    withThings({ rateLimit: { perMinute: 1, exempt: ["10.0.0.0/8", "127.0.0.1"] } }, {}, async ({ port }) => {
+      for (let count = 0; count < 5; count += 1) {
+        const { status, headers } = await ask(port, "/api/things?limit=1");
+        expect(status).to.equal(200);
+        expect(headers).not.to.have.any.keys("x-ratelimit-limit");
+      }
+    }));
+
+  it("can be off", () =>
+    withThings({ rateLimit: false }, {}, async ({ port }) => {
+      for (let count = 0; count < 5; count += 1) {
+        expect((await ask(port, "/api/things?limit=1")).headers).not.to.have.any.keys("x-ratelimit-limit");
+      }
+    }));
+
+  it("counts by the address that a declared proxy names, and by nothing that a client says of itself", () =>
+    withThings({ rateLimit: { perMinute: 2, exempt: ["198.51.100.7"] }, trustedProxies: ["127.0.0.1"] }, {}, async ({ port }) => {
+      const left = async (forwarded: string) =>
+        (await ask(port, "/api/both", { headers: { "X-Forwarded-For": forwarded } })).headers["x-ratelimit-remaining"];
+      expect(await left("203.0.113.1")).to.equal("1");
+      expect(await left("203.0.113.2")).to.equal("1");
+      expect(await left("198.51.100.7, 203.0.113.1")).to.equal("0");
+      expect(await left("203.0.113.1, 198.51.100.7")).to.equal(undefined);
+    }));
+
+  it("believes nobody where no proxy is declared", () =>
+    withThings({ rateLimit: { perMinute: 9, exempt: ["198.51.100.7"] } }, {}, async ({ port }) => {
+      const { headers } = await ask(port, "/api/both", { headers: { "X-Forwarded-For": "198.51.100.7" } });
+      expect(headers["x-ratelimit-remaining"]).to.equal("8");
+    }));
+
+  describe("takes for the client's address", () => {
+    const cases: [string, string[], string, string | undefined, string][] = [
+      ["that of the connection", [], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
+      ["that of the connection, when it is no proxy's", ["10.0.0.0/8"], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
+      ["the last that is no proxy's", ["10.0.0.0/8"], "10.0.0.1", "198.51.100.1, 203.0.113.4, 10.2.3.4", "203.0.113.4"],
+      ["the first, when all are proxies'", ["10.0.0.0/8"], "10.0.0.1", "10.9.9.9,10.8.8.8", "10.9.9.9"],
+      ["the proxy's own, when it names none", ["10.0.0.1"], "10.0.0.1", undefined, "10.0.0.1"],
+      ["the last before what is no address", ["10.0.0.0/8"], "10.0.0.1", "203.0.113.4, unknown, 10.2.3.4", "10.2.3.4"],
+      ["one with a port", ["10.0.0.1"], "10.0.0.1", "203.0.113.4:1234", "203.0.113.4"],
+      ["one of IPv6 with a port", ["10.0.0.1"], "10.0.0.1", "[2001:db8::1]:1234", "2001:db8::1"],
+      ["IPv4 mapped into IPv6 as IPv4", ["10.0.0.1"], "::ffff:10.0.0.1", "::ffff:203.0.113.4", "203.0.113.4"],
+      ["one behind a proxy named as mapped", ["::ffff:10.0.0.0/104"], "10.0.0.1", "203.0.113.4", "203.0.113.4"],
+    ];
+    for (const [what, proxies, remote, forwarded, expected] of cases) {
+      it(what, () => {
+        expect(createClientAddress(proxies)(from(remote, forwarded))?.toString()).to.equal(expected);
+      });
+    }
+
+    it("none where there is none", () => {
+      expect(createClientAddress([])(from(""))).to.equal(undefined);
+    });
+  });
+
+  it("counts a subscriber's network of IPv6 as one, and no two of IPv4", () => {
+    const key = (address: string): string => {
+      const client = createClientAddress([])(from(address));
+      return client === undefined ? "" : countedBy(client);
+    };
+    expect(key("2001:db8:1:2::1")).to.equal(key("2001:db8:1:2:ffff::2"));
+    expect(key("2001:db8:1:2::1")).not.to.equal(key("2001:db8:1:3::1"));
+    expect(key("203.0.113.1")).not.to.equal(key("203.0.113.2"));
+    expect(key("::ffff:203.0.113.1")).to.equal(key("203.0.113.1"));
+  });
+
+  it("refuses lists of what is no address", () => {
+    for (const odd of ["localhost", "10.0.0.0/33", "", "10.0.0.1/", "1.2.3.4.5"]) {
+      expect(() => createAddressList([odd]), odd).to.throw(TypeError, "neither an address nor a network");
+    }
+  });
+});

@@ -1,0 +1,221 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { createBoundedMap } from "../../src/http/bounded-map.js";
+import { createReply, type Reply } from "../../src/http/reply.js";
+import { createReplyCache } from "../../src/http/reply-cache.js";
+import { ask } from "./ask.js";
+import { manyThings, type Served, serveThings, type ThingState, withThings } from "./things.js";
+
+const replyOf = (json: string): Reply =>
+  createReply({ status: 200, json, height: 1, validated: true, cacheControl: "no-cache" }, Infinity);
+
+describe("kept replies", () => {
+  let served: Served;
+  beforeEach(async () => {
+    served = await serveThings();
+  });
+  afterEach(() => served.stop());
+  const get = (path: string, headers: Record<string, string> = {}) => ask(served.port, path, { headers });
+  const opened = async (act: () => Promise<unknown>): Promise<number> => {
+    const before = served.states.opened;
+    await act();
+    return served.states.opened - before;
+  };
+
+  it("are computed once for a state, whatever form the request has", async () => {
+    const { text, headers } = await get("/api/things?limit=2");
+    for (const [path, version] of [
+      ["/api/things?limit=2", {}],
+      ["/api/v2/things?limit=2", {}],
+      ["/api/things?limit=2", { "API-Version": "2" }],
+      ["/api/things?limit=%32", {}],
+      ["/api/things?&limit=2&", {}],
+    ] as const) {
+      // nothing is computed, though a state may be looked at to know that
+      const again = await get(path, version);
+      expect(again.text).to.equal(text);
+      expect(again.headers.etag).to.equal(headers.etag);
+      expect(await opened(() => get(path, version))).to.equal(0);
+    }
+  });
+
+  it("never answer for another state", async () => {
+    expect((await get("/api/things/thing001")).json).to.deep.equal({ data: { name: "thing001", size: 1, debt: null } });
+    served.state.things = [{ name: "thing001", size: 5n, debt: 1n }];
+    served.state.tip = { id: "tip2", height: 78 };
+    const { json, headers } = await get("/api/things/thing001");
+    expect(json).to.deep.equal({ data: { name: "thing001", size: 5, debt: 1 } });
+    expect(headers["x-block-height"]).to.equal("78");
+    served.state.things = manyThings(3);
+    served.state.tip = { id: "tip1", height: 77 };
+    expect((await get("/api/things/thing001")).json).to.deep.equal({ data: { name: "thing001", size: 1, debt: null } });
+  });
+
+  it("never answer for another question", async () => {
+    const questions = [
+      "/api/things?name=thing001",
+      "/api/things?names=thing001",
+      "/api/things?size.from=1&size.to=1",
+      "/api/things?size.to=1&size.from=1",
+      "/api/things?limit=1&page=2",
+      "/api/things?page=2&limit=1",
+      "/api/things?limit=1&offset=1",
+      "/api/things?orderBy=name",
+      "/api/things?orderBy=name:asc",
+      "/api/things?orderBy=total_size",
+      "/api/things/thing001",
+      "/api/things/thing001/parts",
+      "/api/things/all",
+      "/api/both",
+      "/api/v1/both",
+    ];
+    const fresh = new Map<string, string>();
+    for (const question of questions) {
+      fresh.set(question, (await get(question)).text);
+    }
+    for (const question of [...questions, ...questions.reverse()]) {
+      expect((await get(question)).text, question).to.equal(fresh.get(question));
+    }
+    expect(new Set(fresh.values()).size).to.equal(questions.length);
+  });
+
+  it("are asked for anew where the route says so", async () => {
+    expect(
+      await opened(async () => [
+        await get("/api/echo"),
+        await get("/api/echo"),
+        await get("/api/health"),
+        await get("/api/health"),
+      ]),
+    ).to.equal(4);
+    const { headers } = await get("/api/echo");
+    expect(headers).not.to.have.property("etag");
+    expect(headers["x-block-height"]).to.equal("77");
+  });
+
+  it("are not kept of errors and of what is posted", async () => {
+    const search = () => ask(served.port, "/api/things/search", { method: "POST" });
+    expect(
+      await opened(async () => [
+        await get("/api/things/nobody"),
+        await get("/api/things/nobody"),
+        await search(),
+        await search(),
+      ]),
+    ).to.be.at.least(4);
+    served.state.things.push({ name: "nobody", size: 1n, debt: null });
+    expect((await get("/api/things/nobody")).status).to.equal(200);
+  });
+
+  it("go out without a state being opened, or with one where the tip is not known otherwise", async () => {
+    await get("/api/things");
+    expect(await opened(() => get("/api/things"))).to.equal(0);
+    await withThings({}, { tipId: undefined }, async ({ port, states, state }) => {
+      const { text } = await ask(port, "/api/things");
+      expect((await ask(port, "/api/things")).text).to.equal(text);
+      expect(states).to.deep.equal({ open: 0, opened: 2 });
+      state.things = [];
+      expect((await ask(port, "/api/things")).text).to.equal(text);
+      state.tip = { id: "tip2", height: 80 };
+      expect((await ask(port, "/api/things")).text).to.include('"totalCount":0');
+    });
+  });
+
+  it("are computed once for equal questions at the same time", async () => {
+    let release: (() => void) | undefined;
+    let asked = 0;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const state: ThingState = {
+      tip: { id: "t", height: 1 },
+      get things() {
+        asked += 1;
+        return manyThings(1);
+      },
+    };
+    await withThings({}, { openState: () => gate.then(() => state), tipId: undefined }, async ({ port, edge }) => {
+      const answers = Array.from({ length: 8 }, () => ask(port, "/api/things/all"));
+      while (edge.open < 8) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      release?.();
+      const texts = new Set((await Promise.all(answers)).map(({ text }) => text));
+      expect(texts.size).to.equal(1);
+      expect(asked).to.equal(1);
+    });
+  });
+
+  it("are asked for by their ETag", async () => {
+    const { headers, bytes } = await get("/api/things?limit=2");
+    const etag = headers.etag ?? "";
+    expect(etag).to.match(/^"[\w-]{27}"$/);
+    expect(headers["cache-control"]).to.equal("no-cache");
+    for (const given of [etag, `"other", ${etag}`, `W/${etag}`, "*"]) {
+      for (const method of ["GET", "HEAD"]) {
+        const same = await ask(served.port, "/api/things?limit=2", { method, headers: { "If-None-Match": given } });
+        expect([same.status, same.text, same.headers.etag], given).to.deep.equal([304, "", etag]);
+        expect(same.headers).to.include({ "x-block-height": "77", "api-version": "2", "access-control-allow-origin": "*" });
+      }
+    }
+    for (const given of ['"other"', "", etag.slice(1, -1)]) {
+      const whole = await get("/api/things?limit=2", { "If-None-Match": given });
+      expect([whole.status, whole.bytes.length]).to.deep.equal([200, bytes.length]);
+    }
+    const forced = await get("/api/things?limit=2", { "If-None-Match": etag, "Cache-Control": "no-cache" });
+    expect(forced.status).to.equal(200);
+  });
+
+  it("keep their ETag as long as their bytes are the same, in other states too", async () => {
+    const before = await get("/api/things?limit=2");
+    served.state.tip = { id: "tip2", height: 78 };
+    const same = await get("/api/things?limit=2", { "If-None-Match": before.headers.etag ?? "" });
+    expect([same.status, same.headers["x-block-height"]]).to.deep.equal([304, "78"]);
+    served.state.tip = { id: "tip3", height: 79 };
+    served.state.things.push({ name: "new", size: 1n, debt: null });
+    expect((await get("/api/things?limit=2", { "If-None-Match": before.headers.etag ?? "" })).status).to.equal(200);
+  });
+
+  it("take no more than their bytes", () => {
+    const cache = createReplyCache(100_000);
+    expect(cache.get("t", "q0")).to.equal(undefined);
+    for (let index = 0; index < 500; index += 1) {
+      cache.keep("t", `q${index}`, replyOf("x".repeat(1000)));
+    }
+    const present = Array.from({ length: 500 }, (_, index) => cache.get("t", `q${index}`)).filter((reply) => reply !== undefined);
+    expect(present.length).to.be.within(20, 50);
+    cache.keep("t", "huge", replyOf("x".repeat(60_000)));
+    expect(cache.get("t", "huge")).to.equal(undefined);
+  });
+
+  it("are not kept once the cache has moved on", () => {
+    const cache = createReplyCache(100_000);
+    cache.get("old", "q");
+    cache.get("new", "q");
+    cache.keep("old", "q", replyOf("1"));
+    expect([cache.get("new", "q"), cache.get("old", "q")]).to.deep.equal([undefined, undefined]);
+  });
+});
+
+describe("a bounded map", () => {
+  it("holds what was used lately, never more than its bytes, and never another's value", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(20), fc.boolean())), (steps) => {
+        const map = createBoundedMap<{ key: number }>(100);
+        const last = new Map<number, { key: number }>();
+        for (const [key, write] of steps) {
+          if (write) {
+            const value = { key };
+            map.set(String(key), value, 10);
+            last.set(key, value);
+          }
+          const held = map.get(String(key));
+          expect(held === undefined || held === last.get(key)).to.equal(true);
+          if (write) {
+            expect(held).to.equal(last.get(key));
+          }
+        }
+        const held = Array.from({ length: 21 }, (_, key) => map.get(String(key))).filter((value) => value !== undefined);
+        expect(held.length).to.be.at.most(10);
+      }),
+    );
+  });
+});
