@@ -32,14 +32,22 @@ export interface FeeRecord {
   max: bigint;
 }
 
+/** How many transactions there are of a group, type and wire version. */
+export interface KindRecord {
+  typeGroup: number;
+  type: number;
+  version: number;
+  count: number;
+}
+
 /** What is known of the chain as a whole. */
 export interface StateRecord {
   tip: Tip;
   supply: bigint;
   transactions: number;
   wallets: number;
-  /** Kind number -> transactions of that kind. */
-  kinds: Record<string, number>;
+  /** Every wire kind seen, in the order of appearance; the place of a kind here names its list. */
+  kinds: KindRecord[];
 }
 
 export interface Codec<T> {

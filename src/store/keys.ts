@@ -56,7 +56,7 @@ export const lists = {
   owned: 3,
   /** By wallet number: votes it cast. */
   voted: 4,
-  /** By kind number (see `kindNumber`): transactions. */
+  /** By place of the kind in `StateRecord.kinds`: transactions. */
   kind: 5,
   /** By wallet number of the generator: heights. */
   forged: 6,
@@ -109,29 +109,19 @@ export const amountKey = (value: bigint): Buffer => {
   return key;
 };
 
-/** The wire kind of a transaction as one number: group (16 bits), type (12), version (4). */
-export const kindNumber = ({ typeGroup, type, version }: { typeGroup: number; type: number; version: number }): number =>
-  ((typeGroup & 0xffff) << 16 | (type & 0xfff) << 4 | (version & 0xf)) >>> 0;
-
-export const kindOfNumber = (kind: number): { typeGroup: number; type: number; version: number } => ({
-  typeGroup: kind >>> 16,
-  type: (kind >>> 4) & 0xfff,
-  version: kind & 0xf,
-});
-
 /** Seconds in a bucket of fee statistics. */
 export const feeBucketSeconds = 3600;
 
 export const feeKey = (bucket: number, typeGroup: number, type: number): Buffer => {
-  const key = Buffer.allocUnsafe(10);
+  const key = Buffer.allocUnsafe(12);
   key.writeUInt32BE(bucket);
   key.writeUInt32BE(typeGroup, 4);
-  key.writeUInt16BE(type, 8);
+  key.writeUInt32BE(type, 8);
   return key;
 };
 
 export const parseFeeKey = (key: Buffer): { bucket: number; typeGroup: number; type: number } => ({
   bucket: key.readUInt32BE(0),
   typeGroup: key.readUInt32BE(4),
-  type: key.readUInt16BE(8),
+  type: key.readUInt32BE(8),
 });

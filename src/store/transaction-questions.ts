@@ -3,7 +3,7 @@ import type { Page, TransactionFilter, TransactionQuery } from "../../types/chai
 import type { ChainRules } from "../chain/rules.js";
 import { listSequence } from "./appended-list.js";
 import type { StateRecord } from "./codec.js";
-import { kindOfNumber, lists, sets } from "./keys.js";
+import { lists, sets } from "./keys.js";
 import { transactionTester } from "./match.js";
 import { type Access, amountBounds, answerList, numberBounds, sortRows } from "./question.js";
 import type { Reading } from "./reading.js";
@@ -113,23 +113,21 @@ const senders = ({ senderId, senderPublicKey }: TransactionFilter, rules: ChainR
 
 const isPublicKey = (text: string): boolean => /^0[23][0-9a-f]{64}$/.test(text);
 
-/** Kinds present in the chain that the filter lets through. */
-const kindsOf = ({ type, typeGroup, version }: TransactionFilter, state: StateRecord): number[] =>
-  Object.keys(state.kinds)
-    .map(Number)
-    .filter((kind) => {
-      const of = kindOfNumber(kind);
-      return (
-        (type === undefined || of.type === type) &&
-        (typeGroup === undefined || of.typeGroup === typeGroup) &&
-        (version === undefined || of.version === version)
-      );
-    });
+/** Places of the kinds present in the chain that the filter lets through. */
+const kindsOf = ({ type, typeGroup, version }: TransactionFilter, { kinds }: StateRecord): number[] =>
+  [...kinds.keys()].filter((place) => {
+    const kind = kinds[place];
+    return (
+      (type === undefined || kind?.type === type) &&
+      (typeGroup === undefined || kind?.typeGroup === typeGroup) &&
+      (version === undefined || kind?.version === version)
+    );
+  });
 
-const kindSequence = (kinds: readonly number[], reading: Reading, state: StateRecord): Sequence<number> =>
+const kindSequence = (places: readonly number[], reading: Reading, { kinds, transactions }: StateRecord): Sequence<number> =>
   unionSequence(
-    kinds.map((kind) => listSequence(reading, lists.kind, kind, state.kinds[kind] ?? 0)),
-    state.transactions,
+    places.map((place) => listSequence(reading, lists.kind, place, kinds[place]?.count ?? 0)),
+    transactions,
   );
 
 const blockSequence = (blockId: string, reading: Reading): Sequence<number> => {
@@ -158,9 +156,10 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, reading: Reading, state
   if (order.field === "type" || order.field === "version") {
     const field = order.field;
     const kinds = kindsOf(filter, state);
-    const values = [...new Set(kinds.map((kind) => kindOfNumber(kind)[field]))].sort((a, b) => a - b);
+    const valueOf = (place: number): number => state.kinds[place]?.[field] ?? 0;
+    const values = [...new Set(kinds.map(valueOf))].sort((a, b) => a - b);
     const refs = concatSequences(
-      values.map((value) => kindSequence(kinds.filter((kind) => kindOfNumber(kind)[field] === value), reading, state)),
+      values.map((value) => kindSequence(kinds.filter((place) => valueOf(place) === value), reading, state)),
     );
     accesses.push({ answers: ["type", "typeGroup", "version"], ordered: true, refs: directed(refs, order.direction) });
   }

@@ -11,6 +11,7 @@ import {
   delegateCodec,
   type FeeRecord,
   feeCodec,
+  type KindRecord,
   lockCodec,
   rankingCodec,
   type StateRecord,
@@ -22,7 +23,7 @@ import {
 import { type CountedSetWriter, createCountedSetWriter, createSeparators } from "./counted-set-writer.js";
 import type { Environment } from "./environment.js";
 import { createJournal, type Journal, rollBack, type Undo } from "./journal.js";
-import { amountKey, feeBucketSeconds, feeKey, idKey, kindNumber, lists, numberKey, sets, textKey } from "./keys.js";
+import { amountKey, feeBucketSeconds, feeKey, idKey, lists, numberKey, sets, textKey } from "./keys.js";
 import { createReading, type Reading } from "./reading.js";
 import {
   existing,
@@ -97,7 +98,7 @@ interface Writing {
   countedSets: CountedSetWriter;
 }
 
-const emptyState = (): Omit<StateRecord, "tip"> => ({ supply: 0n, transactions: 0, wallets: 0, kinds: {} });
+const emptyState = (): Omit<StateRecord, "tip"> => ({ supply: 0n, transactions: 0, wallets: 0, kinds: [] });
 
 const writeBlock = (full: FullBlock, writing: Writing): void => {
   const { journal, reading, rules } = writing;
@@ -107,7 +108,7 @@ const writeBlock = (full: FullBlock, writing: Writing): void => {
   const state: StateRecord = {
     ...(before ?? emptyState()),
     tip: { id: block.id, height: block.height, timestamp: block.timestamp },
-    kinds: { ...before?.kinds },
+    kinds: [...(before?.kinds ?? [])],
   };
   state.supply += before === undefined ? block.totalAmount : block.reward;
 
@@ -157,6 +158,14 @@ const walletsAfter = (changes: BlockChanges, state: StateRecord): Map<string, Wa
 
 const isVote = ({ typeGroup, type }: Transaction): boolean => typeGroup === 1 && type === 3;
 
+const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecord): { place: number; record: KindRecord } => {
+  const found = kinds.findIndex((kind) => kind.typeGroup === typeGroup && kind.type === type && kind.version === version);
+  const place = found === -1 ? kinds.length : found;
+  const record = kinds[place] ?? { typeGroup, type, version, count: 0 };
+  kinds[place] = record;
+  return { place, record };
+};
+
 const writeTransactions = (
   transactions: readonly Transaction[],
   wallets: Map<string, WalletRecord>,
@@ -178,10 +187,8 @@ const writeTransactions = (
     for (const address of recipients) append("received", address, number);
     for (const address of new Set([transaction.senderId, ...recipients])) append("owned", address, number);
     if (isVote(transaction)) append("voted", transaction.senderId, number);
-    const kind = kindNumber(transaction);
-    const ofKind = state.kinds[kind] ?? 0;
-    appendToList(journal, lists.kind, kind, ofKind, number);
-    state.kinds[kind] = ofKind + 1;
+    const kind = kindOf(transaction, state);
+    appendToList(journal, lists.kind, kind.place, kind.record.count++, number);
     countedSets.insert(sets.transactionsByTimestamp, Buffer.concat([numberKey(transaction.timestamp), place]));
     countedSets.insert(sets.transactionsByAmount, Buffer.concat([amountKey(transaction.amount), place]));
     countedSets.insert(sets.transactionsByFee, Buffer.concat([amountKey(transaction.fee), place]));
