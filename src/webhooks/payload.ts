@@ -13,8 +13,6 @@ const plain = (original: unknown, value: unknown): unknown => {
   if (isBigNumber(original)) return original.toFixed();
   if (typeof value === "bigint") return String(value);
   if (value instanceof Error) return { name: value.name, message: value.message };
-  if (value instanceof Map) return Object.fromEntries(value as Map<string, unknown>);
-  if (value instanceof Set) return [...value];
   return value;
 };
 
@@ -35,6 +33,9 @@ const withoutCycles = () => {
 /**
  * What a host emits, as JSON text: amounts of any kind as decimal strings, errors by name and message, `null` for nothing at all.
  * Never throws, whatever the payload is.
+ *
+ * Maps and sets are `{}`, as in JSON: a wallet that ARK Core 3 emits (`round.created`) holds the node's event dispatcher, and by
+ * the map of its listeners all that the node holds. Opening it kept the node from its work for seconds.
  */
 export const payloadJson = (payload: unknown): string => {
   try {
