@@ -1,0 +1,90 @@
+import type { Block } from "../../types/chain.js";
+import type { BlockChanges } from "../chain/apply.js";
+import { rankDelegates, roundOf } from "../chain/rounds.js";
+import { PorticoError } from "../errors.js";
+import { appendToList } from "./appended-list.js";
+import { type DelegateRecord, delegateCodec, lockCodec, rankingCodec, type WalletRecord, walletCodec } from "./codec.js";
+import { idKey, lists, numberKey, textKey } from "./keys.js";
+import { rankingKey, readDelegate, readWallet } from "./records.js";
+import { indexWallet } from "./wallet-index.js";
+import type { Writing } from "./writing.js";
+
+/** What a block changes in those who hold the token: delegates, wallets, locks, and at a round's end the ranking. */
+
+const newDelegate = ({ address, publicKey }: { address: string; publicKey: string }): DelegateRecord => ({
+  address,
+  publicKey,
+  voteBalance: 0n,
+  producedBlocks: 0,
+  forgedFees: 0n,
+  forgedRewards: 0n,
+  lastBlock: null,
+});
+
+/** Whose record moves: delegates that registered, whose votes moved, or who forged the block. */
+export const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading }: Writing): void => {
+  const delegates = new Map<string, DelegateRecord>();
+  const delegate = (publicKey: string): DelegateRecord | undefined => {
+    const found = delegates.get(publicKey) ?? readDelegate(reading, publicKey);
+    if (found !== undefined) delegates.set(publicKey, found);
+    return found;
+  };
+  for (const [address, { before, after }] of changes.wallets) {
+    if (after.username === null || (before !== undefined && before.username !== null) || after.publicKey === null) continue;
+    delegates.set(after.publicKey, newDelegate({ address, publicKey: after.publicKey }));
+  }
+  for (const [publicKey, by] of changes.votes) {
+    const found = delegate(publicKey);
+    if (found === undefined) {
+      throw new PorticoError("BLOCK_INVALID", `block ${block.height} (${block.id}) holds a vote for ${publicKey}, which is no delegate`);
+    }
+    found.voteBalance += by;
+  }
+  const generator = delegate(block.generatorPublicKey);
+  if (generator !== undefined) {
+    generator.producedBlocks++;
+    generator.forgedFees += block.totalFee;
+    generator.forgedRewards += block.reward;
+    generator.lastBlock = { id: block.id, height: block.height, timestamp: block.timestamp };
+    const wallet = wallets.get(generator.address);
+    if (wallet !== undefined) appendToList(journal, lists.forged, wallet.number, generator.producedBlocks - 1, block.height);
+  }
+  for (const record of delegates.values()) journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
+};
+
+export const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading, countedSets }: Writing): void => {
+  const numbers = new Map<string, number | undefined>();
+  const delegateNumber = (publicKey: string): number | undefined => {
+    if (!numbers.has(publicKey)) {
+      const address = readDelegate(reading, publicKey)?.address;
+      numbers.set(publicKey, address === undefined ? undefined : (wallets.get(address) ?? readWallet(reading, address))?.number);
+    }
+    return numbers.get(publicKey);
+  };
+  for (const [address, { before }] of changes.wallets) {
+    const after = wallets.get(address);
+    if (after === undefined) continue;
+    indexWallet(journal, countedSets, before as WalletRecord | undefined, after, delegateNumber);
+    journal.put("wallets", textKey(address), walletCodec.pack(after));
+  }
+};
+
+export const writeLocks = ({ locks }: BlockChanges, { journal }: Writing): void => {
+  for (const [id, { before, after }] of locks) {
+    if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
+    else if (before !== undefined) journal.remove("locks", idKey(id));
+  }
+};
+
+/** At the end of a round: who stands where, and who is active in the next. */
+export const writeRanking = (height: number, { journal, reading, rules }: Writing): void => {
+  const candidates = [...reading.range("delegates", {})].flatMap(({ value }) => {
+    const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
+    const wallet = readWallet(reading, address);
+    return wallet === undefined || wallet.username === null ? [] : [{ publicKey, username: wallet.username, voteBalance, resigned: wallet.resigned }];
+  });
+  const ranking = rankDelegates(candidates);
+  const next = roundOf(height + 1, rules.milestones);
+  journal.put("meta", rankingKey, rankingCodec.pack(ranking));
+  journal.put("rounds", numberKey(next.round), rankingCodec.pack(ranking.slice(0, next.activeDelegates)));
+};

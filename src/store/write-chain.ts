@@ -1,0 +1,85 @@
+import type { Block, Transaction } from "../../types/chain.js";
+import type { FullBlock } from "../chain/block.js";
+import { appendToList } from "./appended-list.js";
+import { blockCodec, type FeeRecord, feeCodec, type KindRecord, type StateRecord, transactionCodec, type WalletRecord } from "./codec.js";
+import { amountKey, feeBucketSeconds, feeKey, idKey, lists, numberKey, sets, textKey } from "./keys.js";
+import type { Writing } from "./writing.js";
+
+/** What a block adds to the chain itself: its transactions, its fees, and the block. */
+
+const isVote = ({ typeGroup, type }: Transaction): boolean => typeGroup === 1 && type === 3;
+
+const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecord): { place: number; record: KindRecord } => {
+  const found = kinds.findIndex((kind) => kind.typeGroup === typeGroup && kind.type === type && kind.version === version);
+  const place = found === -1 ? kinds.length : found;
+  const record = kinds[place] ?? { typeGroup, type, version, count: 0 };
+  kinds[place] = record;
+  return { place, record };
+};
+
+export const writeTransactions = (
+  transactions: readonly Transaction[],
+  wallets: Map<string, WalletRecord>,
+  state: StateRecord,
+  { journal, rules, countedSets }: Writing,
+): void => {
+  const append = (list: "sent" | "received" | "owned" | "voted", address: string, number: number): void => {
+    const wallet = wallets.get(address);
+    // A type of a fork may name a recipient that it does not touch: such a wallet does not exist.
+    if (wallet !== undefined) appendToList(journal, lists[list], wallet.number, wallet[list]++, number);
+  };
+  for (const transaction of transactions) {
+    const number = state.transactions++;
+    const place = numberKey(number);
+    journal.insert("transactions", place, transactionCodec.pack(transaction));
+    journal.insert("transactionNumbers", idKey(transaction.id), place);
+    const recipients = rules.recipientsOf(transaction);
+    append("sent", transaction.senderId, number);
+    for (const address of recipients) append("received", address, number);
+    for (const address of new Set([transaction.senderId, ...recipients])) append("owned", address, number);
+    if (isVote(transaction)) append("voted", transaction.senderId, number);
+    const kind = kindOf(transaction, state);
+    appendToList(journal, lists.kind, kind.place, kind.record.count++, number);
+    countedSets.insert(sets.transactionsByTimestamp, Buffer.concat([numberKey(transaction.timestamp), place]));
+    countedSets.insert(sets.transactionsByAmount, Buffer.concat([amountKey(transaction.amount), place]));
+    countedSets.insert(sets.transactionsByFee, Buffer.concat([amountKey(transaction.fee), place]));
+    countedSets.insert(sets.transactionsById, textKey(transaction.id), place);
+  }
+};
+
+export const writeFees = ({ block, transactions }: FullBlock, { journal }: Writing): void => {
+  const bucket = Math.floor(block.timestamp / feeBucketSeconds);
+  const records = new Map<string, { key: Buffer; record: FeeRecord }>();
+  for (const { typeGroup, type, fee } of transactions) {
+    const name = `${typeGroup}/${type}`;
+    let entry = records.get(name);
+    if (entry === undefined) {
+      const key = feeKey(bucket, typeGroup, type);
+      const found = journal.get("fees", key);
+      entry = { key, record: found === undefined ? { count: 0, sum: 0n, min: fee, max: fee } : feeCodec.unpack(found as unknown[]) };
+      records.set(name, entry);
+    }
+    const { record } = entry;
+    record.count++;
+    record.sum += fee;
+    if (fee < record.min) record.min = fee;
+    if (fee > record.max) record.max = fee;
+  }
+  for (const { key, record } of records.values()) journal.put("fees", key, feeCodec.pack(record));
+};
+
+export const writeBlockRecord = (block: Block, firstTransaction: number, { journal, countedSets }: Writing): void => {
+  const place = numberKey(block.height);
+  journal.insert("blocks", place, blockCodec.pack(block));
+  journal.insert("blockHeights", idKey(block.id), place);
+  journal.insert("blockTransactions", place, Buffer.concat([numberKey(firstTransaction), numberKey(block.numberOfTransactions)]));
+  const number = (value: number): Buffer => Buffer.concat([numberKey(value), place]);
+  const amount = (value: bigint): Buffer => Buffer.concat([amountKey(value), place]);
+  countedSets.insert(sets.blocksByVersion, number(block.version));
+  countedSets.insert(sets.blocksById, textKey(block.id), place);
+  countedSets.insert(sets.blocksByNumberOfTransactions, number(block.numberOfTransactions));
+  countedSets.insert(sets.blocksByTotalAmount, amount(block.totalAmount));
+  countedSets.insert(sets.blocksByTotalFee, amount(block.totalFee));
+  countedSets.insert(sets.blocksByReward, amount(block.reward));
+  countedSets.insert(sets.blocksByPayloadLength, number(block.payloadLength));
+};
