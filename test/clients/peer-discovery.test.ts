@@ -20,9 +20,10 @@ interface Discovery {
 }
 
 const { PeerDiscovery } = load("@arkecosystem/peers") as { PeerDiscovery: { new: (options: { networkOrHost: string; defaultPort?: number }) => Promise<Discovery> } };
-const { findPeers, fetchPeerConfig } = load("client-0.1") as {
+const { connect, findPeers, fetchPeerConfig } = load("client-0.1") as {
   findPeers(network: string, version: number, peers: { ip: string; port: number }[]): Promise<Found[]>;
   fetchPeerConfig(host: string): Promise<unknown>;
+  connect(network: string, version: number, peers: { ip: string; port: number }[]): Promise<{ http: { host: string } }>;
 };
 
 describe("npm @arkecosystem/peers 0.3.0", () => {
@@ -83,6 +84,16 @@ describe("npm @arkecosystem/client 0.1.25 looks for peers", () => {
     const found = await findPeers("own", 2, [{ ip: "127.0.0.1", port: node.port }]);
     const expected = publicPeersAt(node.port).filter(({ ip }) => ip === "10.0.0.2" || ip === "10.0.0.5");
     expect(found).to.deep.equal(expected);
+  });
+
+  it("of the first generation: those of other machines that are OK and of its time; and connects to the best", async () => {
+    const found = await findPeers("own", 1, [{ ip: "127.0.0.1", port: node.port }]);
+    const expected = publicPeersAt(node.port)
+      .filter(({ ip }) => ip === "10.0.0.3")
+      .map(({ latency, ...peer }) => ({ ...peer, status: "OK", delay: latency }));
+    expect(found).to.deep.equal(expected);
+    const client = await connect("own", 1, [{ ip: "127.0.0.1", port: node.port }]);
+    expect(client.http.host).to.equal(`http://10.0.0.3:${node.port}`);
   });
 
   /** `connect` of the second generation cannot do without: it is for the peer protocol of its time, on ports of its own. */

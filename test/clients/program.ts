@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { PorticoOptions } from "../../types/node-context.js";
 import { createReplayer, type Recorded, type Replayed } from "./recorded.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 
@@ -9,6 +10,10 @@ export interface Program {
   prefix: string;
   get: Record<string, string>;
   post: Record<string, string>;
+  /** Generation that it takes for granted. Default 2. */
+  generation?: 1 | 2;
+  /** How the node that it was made for is set up. */
+  options?: PorticoOptions;
 }
 
 /** One program at work. What it reads has to be JSON with that status. */
@@ -27,14 +32,14 @@ export const describeProgram = (program: Program, steps: (session: () => Session
     let close: () => void;
     before(async function () {
       this.timeout(60_000);
-      const node = await runningNode();
+      const node = await runningNode(program.options);
       const replayer = createReplayer(node.origin);
       close = replayer.close;
       const ask = async (recorded: Recorded, status: number): Promise<unknown> => {
         const answer = await replayer.replay({ ...recorded, path: `${program.prefix}/${recorded.path}` });
         expect(answer.status, `${recorded.path}: ${answer.text.slice(0, 200)}`).to.equal(status);
         expect(answer.headers["content-type"]).to.match(/^application\/json/);
-        expect(answer.headers["api-version"]).to.equal("2");
+        expect(answer.headers["api-version"]).to.equal(String(program.generation ?? 2));
         return answer.body;
       };
       session = {
