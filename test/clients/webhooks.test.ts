@@ -1,0 +1,160 @@
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { createApiPlugin } from "../../src/index.js";
+import type { ApiPlugin } from "../../types/node-context.js";
+import { loadChain } from "../data/read.js";
+import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { createReceiver, type Received, type Receiver } from "../webhooks/receiver.js";
+import { createReplayer } from "./recorded.js";
+
+const chain = loadChain("core3-testnet-a");
+const nodeToken = "the token that this node's operator set";
+
+interface Response {
+  status: number;
+  data: { data: Record<string, unknown>; meta: { totalCount: number } };
+}
+interface Webhooks {
+  all(): Promise<Response>;
+  create(payload: object): Promise<Response>;
+  get(id: unknown): Promise<Response>;
+  update(id: unknown, payload: object): Promise<Response>;
+  delete(id: unknown): Promise<Response>;
+}
+const Client = createRequire(import.meta.url)("client-0.1") as new (
+  host: string,
+  version: 1 | 2,
+) => { http: { setHeaders(headers: Record<string, string>): void }; resource(name: "webhooks"): Webhooks };
+
+const statusOf = async (call: Promise<unknown>): Promise<unknown> => {
+  try {
+    await call;
+    return "no error";
+  } catch (error) {
+    return (error as { response: { status: number } }).response.status;
+  }
+};
+
+describe("webhooks through client 0.1.25", () => {
+  let plugin: ApiPlugin;
+  let events: EventEmitter;
+  let origin: string;
+  let webhooks: Webhooks;
+  let receiver: Receiver;
+  beforeEach(async () => {
+    events = new EventEmitter();
+    receiver = await createReceiver();
+    plugin = createApiPlugin({
+      network: chain.network,
+      events,
+      dataDir: temporaryFolder(),
+      options: { webhooks: { tokens: [nodeToken], allowTargets: ["127.0.0.1"] } },
+    });
+    const server = await plugin.listen(0);
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const client = new Client(origin, 2);
+    client.http.setHeaders({ "Content-Type": "application/json", Authorization: nodeToken });
+    webhooks = client.resource("webhooks");
+  });
+  afterEach(async () => {
+    await plugin.stop();
+    await receiver.close();
+    await closeTemporaryStores();
+  });
+
+  const draft = () => ({
+    event: "block.applied",
+    target: receiver.url,
+    enabled: true,
+    conditions: [{ key: "height", condition: "gte", value: 3 }],
+  });
+
+  it("are created, listed, shown, replaced and removed", async () => {
+    const created = await webhooks.create(draft());
+    expect(created.status).to.equal(201);
+    const { id, token, ...shown } = created.data.data;
+    expect(token).to.match(/^[0-9a-f]{64}$/);
+    expect(shown).to.deep.include(draft());
+
+    const one = await webhooks.get(id);
+    expect(one.data.data).to.deep.include({ id, ...draft() });
+    expect(one.data.data).to.not.have.any.keys("token", "secret");
+    const all = await webhooks.all();
+    expect(all.data.data).to.deep.equal([one.data.data]);
+    expect(all.data.meta.totalCount).to.equal(1);
+
+    const updated = await webhooks.update(id, { ...draft(), enabled: false, event: "transaction.applied" });
+    expect([updated.status, updated.data]).to.deep.equal([200, {}]);
+    expect((await webhooks.get(id)).data.data).to.deep.include({ id, enabled: false, event: "transaction.applied" });
+    expect((await webhooks.all()).data.meta.totalCount).to.equal(1);
+
+    const removed = await webhooks.delete(id);
+    expect([removed.status, removed.data]).to.deep.equal([200, {}]);
+    expect(await statusOf(webhooks.get(id))).to.equal(404);
+    expect((await webhooks.all()).data.meta.totalCount).to.equal(0);
+  });
+
+  it("reach a receiver that compares the token as deployed ones do, also after somebody looked at them", async () => {
+    const { id, token } = (await webhooks.create(draft())).data.data as { id: number; token: string };
+    const stored = token.slice(32);
+    await webhooks.get(id);
+    await webhooks.all();
+    for (const block of chain.blocks.slice(1, 3)) events.emit("block.applied", block);
+    const [delivered] = await receiver.until(1);
+    const { headers, json: body } = delivered as Received;
+    expect(String(headers.authorization) + stored).to.equal(token);
+    expect(headers["content-type"]).to.match(/^application\/json/);
+    expect(body.event).to.equal("block.applied");
+    expect(body.data).to.deep.include({ height: 3, id: chain.blocks[2]?.id });
+    expect(body.timestamp).to.be.a("number");
+    const { data } = (await (await fetch(`${origin}/api/blocks/3`)).json()) as { data: { id: string } };
+    expect(data.id).to.equal(chain.blocks[2]?.id);
+  });
+
+  it("keep their token when they are replaced", async () => {
+    const { id, token } = (await webhooks.create({ ...draft(), enabled: "false" })).data.data as { id: number; token: string };
+    await webhooks.update(id, { ...draft(), enabled: "true", conditions: [] });
+    events.emit("block.applied", chain.blocks[1]);
+    expect((await receiver.until(1))[0]?.headers.authorization).to.equal(token.slice(0, 32));
+  });
+
+  it("are refused without the node's token, with JSON", async () => {
+    for (const authorization of [undefined, "", "wrong", nodeToken.slice(1)]) {
+      const client = new Client(origin, 2);
+      client.http.setHeaders({ "Content-Type": "application/json", ...(authorization === undefined ? {} : { Authorization: authorization }) });
+      const refused = client.resource("webhooks");
+      expect(await statusOf(refused.all())).to.equal(401);
+      expect(await statusOf(refused.create(draft()))).to.equal(401);
+      expect(await statusOf(refused.delete(1))).to.equal(401);
+    }
+    expect((await webhooks.all()).data.meta.totalCount).to.equal(0);
+  });
+
+  it("are refused when they are wrong, with what is wrong", async () => {
+    expect(await statusOf(webhooks.create({ ...draft(), event: "block.eaten" }))).to.equal(400);
+    expect(await statusOf(webhooks.create({ ...draft(), target: "ftp://127.0.0.1/x" }))).to.equal(400);
+    expect(await statusOf(webhooks.create({ ...draft(), conditions: [{ key: "height", condition: "almost", value: 1 }] }))).to.equal(400);
+    expect(await statusOf(webhooks.update(99, draft()))).to.equal(404);
+    expect(await statusOf(webhooks.delete("x"))).to.equal(404);
+  });
+
+  it("answer whatever version or path is asked, as old clients in Python and PHP do, with JSON to read", async () => {
+    const { replay, close } = createReplayer(origin);
+    try {
+      const headers = { Authorization: `Bearer ${nodeToken}`, "Content-Type": "application/json" };
+      const body = JSON.stringify(draft());
+      for (const [version, path] of [["2", "/api/webhooks"], ["1", "/api/webhooks"], ["2", "/api/v2/webhooks"]] as const) {
+        const all = { ...headers, "API-Version": version };
+        const created = await replay({ method: "POST", path, headers: all, body });
+        expect(created.status).to.equal(201);
+        const { data } = created.body as { data: { id: number } };
+        expect(await replay({ method: "PUT", path: `${path}/${data.id}`, headers: all, body })).to.deep.include({ status: 200, body: {} });
+        expect(await replay({ method: "DELETE", path: `${path}/${data.id}`, headers: all })).to.deep.include({ status: 200, body: {} });
+      }
+    } finally {
+      close();
+    }
+  });
+});
