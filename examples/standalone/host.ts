@@ -138,7 +138,7 @@ const openFiles = async (options: HostOptions, network: Network, closing: Closin
 };
 
 /** Portico, and what it is handed. */
-const createNode = ({ dataDir, port }: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress }: HostNeeds) => {
+const createNode = ({ dataDir, port, webhookToken, allowTargets }: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress }: HostNeeds) => {
   const { network } = crypto;
   const events = createHostEvents();
   // The pool reads the chain through the plugin, and the plugin serves the pool.
@@ -146,7 +146,8 @@ const createNode = ({ dataDir, port }: HostOptions, crypto: ChainCrypto, blocks:
   const pool = createPool({ crypto, chain, events });
   // The version of the network's rules that this node keeps: clients look at it to know what they may ask.
   const node: NodeInfo = { version: "3.9.1", ports: { "@arkecosystem/core-api": port }, transactionPool: { dynamicFees } };
-  const plugin = createApiPlugin({ network, events, dataDir, blocks, pool, node, logger, clock, ...(onProgress === undefined ? {} : { onProgress }) });
+  const webhooks = { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) };
+  const plugin = createApiPlugin({ options: { webhooks }, network, events, dataDir, blocks, pool, node, logger, clock, ...(onProgress === undefined ? {} : { onProgress }) });
   return { plugin, pool, events, node, chain };
 };
 

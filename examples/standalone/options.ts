@@ -1,4 +1,6 @@
+import { isIP } from "node:net";
 import { parseArgs } from "node:util";
+import ipaddr from "ipaddr.js";
 import { messageOf, UsageError } from "./host-error.js";
 
 /** What the command line says, every value in its own type. */
@@ -13,6 +15,9 @@ export interface HostOptions {
   /** Milliseconds. */
   forgeInterval?: number;
   secrets?: string;
+  webhookToken?: string;
+  /** Addresses or networks (CIDR). */
+  allowTargets: string[];
   logLevel: LogLevel;
 }
 
@@ -39,6 +44,8 @@ export const optionRows = [
   { name: "no-forge", text: "make no blocks: the tip stays where the chain ends" },
   { name: "forge-interval", value: "MS", text: "milliseconds from block to block instead of the network's block time; the chain's clock runs ahead" },
   { name: "secrets", value: "FILE", text: 'delegates to forge for on a network other than local, as {"secrets": ["a passphrase"], "bip38": ""}' },
+  { name: "webhook-token", value: "TOKEN", text: "what requests for webhooks must carry as Authorization; without it one is made and kept in the data folder" },
+  { name: "allow-target", value: "CIDR", text: "lets webhooks reach a private address or network, such as 10.1.0.0/16; several by commas. A host on loopback allows loopback anyway" },
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
   { name: "help", text: "print this" },
 ] as const satisfies readonly OptionRow[];
@@ -114,6 +121,18 @@ const isLogLevel = (text: string): text is LogLevel => logLevels.some((level) =>
 /** Name of the folder that a network's data lie in by default. */
 const folderOf = (network: string): string => network.replace(/[/\\]+$/, "").split(/[/\\]/).filter((part) => part !== "." && part !== "..").at(-1) ?? "network";
 
+const loopback = ["127.0.0.0/8", "::1/128"];
+const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");
+
+/** Addresses or networks, separated by commas. @throws UsageError */
+const networksIn = (text: string): string[] => {
+  const networks = text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  for (const network of networks) {
+    if (isIP(network) === 0 && !ipaddr.isValidCIDR(network)) throw new UsageError(`--allow-target must be addresses or networks such as 10.1.0.0/16, not "${network}".`);
+  }
+  return networks;
+};
+
 /** Undefined where `--help` was asked for. @throws UsageError */
 export const readHostOptions = (args: string[]): HostOptions | undefined => {
   const { values, given } = parse(args);
@@ -129,15 +148,19 @@ export const readHostOptions = (args: string[]): HostOptions | undefined => {
   const interval = text("forge-interval");
   const file = text("import");
   const secrets = text("secrets");
+  const webhookToken = text("webhook-token");
+  const host = text("host") ?? "";
   return {
     network,
-    host: text("host") ?? "",
+    host,
     port: wholeNumber(text("port") ?? "", "port", 0, 65_535),
     dataDir: given.includes("data-dir") ? (text("data-dir") ?? "") : `data/${folderOf(network)}`,
     ...(file === undefined ? {} : { import: file }),
     forge: values["no-forge"] !== true,
     ...(interval === undefined ? {} : { forgeInterval: wholeNumber(interval, "forge-interval", 1, 86_400_000) }),
     ...(secrets === undefined ? {} : { secrets }),
+    ...(webhookToken === undefined ? {} : { webhookToken }),
+    allowTargets: [...(isLoopback(host) ? loopback : []), ...networksIn(text("allow-target") ?? "")],
     logLevel,
   };
 };

@@ -4,7 +4,7 @@ import { helpText, optionRows, optionsTable, readHostOptions } from "../../examp
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
 
-const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, logLevel: "info" };
+const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info" };
 
 describe("the standalone host's command line", () => {
   it("needs nothing", () => {
@@ -12,7 +12,7 @@ describe("the standalone host's command line", () => {
   });
 
   it("takes every option", () => {
-    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --secrets s.json --log-level debug")).to.deep.equal({
+    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug")).to.deep.equal({
       network: "testnet",
       host: "0.0.0.0",
       port: 80,
@@ -21,6 +21,8 @@ describe("the standalone host's command line", () => {
       forge: true,
       forgeInterval: 200,
       secrets: "s.json",
+      webhookToken: "letmein123",
+      allowTargets: ["10.1.0.0/16", "::2"],
       logLevel: "debug",
     });
     expect(read("--port=0 --no-forge")).to.deep.equal({ ...defaults, port: 0, forge: false });
@@ -42,7 +44,7 @@ describe("the standalone host's command line", () => {
   });
 
   for (const [line, message] of [
-    ["--prot 1", "There is no option --prot; there are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --secrets, --log-level, --help."],
+    ["--prot 1", "There is no option --prot; there are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --secrets, --webhook-token, --allow-target, --log-level, --help."],
     ["-p 1", "There is no option -p; there are"],
     ["testnet", '"testnet" belongs to no option'],
     ["--port", "--port needs a value: --port PORT."],
@@ -57,6 +59,7 @@ describe("the standalone host's command line", () => {
     ["--no-forge --forge-interval 5", "--no-forge and --forge-interval cannot go together: there is no pace without blocks."],
     ["--network testnet --no-forge --secrets s", "--no-forge and --secrets cannot go together: there is nothing to sign."],
     ["--secrets s", "--secrets is for a network other than local"],
+    ["--allow-target 10.1", '--allow-target must be addresses or networks such as 10.1.0.0/16, not "10.1".'],
     ["--log-level loud", '--log-level must be one of debug, info, warn, error, not "loud".'],
   ] as const) {
     it(`refuses "${line}"`, () => {
