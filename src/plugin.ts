@@ -13,6 +13,7 @@ import { createEdge } from "./http/edge.js";
 import { type Options, readOptions } from "./options.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import type { StoreChange } from "./store/store.js";
+import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { version } from "./version.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
@@ -167,7 +168,8 @@ const createWebhooks = ({ chain, dataDir, events }: NodeContext, { options, logg
 
   const opened = (store: WebhookStore): void => {
     if (settings === undefined) return;
-    engine = createWebhookEngine(settings, { store, events, clock, logger, keepsChain: chain === undefined });
+    const openJournal = () => openEventJournal(settings.dataDir);
+    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, keepsChain: chain === undefined });
     engine.start();
   };
 

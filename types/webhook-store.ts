@@ -55,6 +55,26 @@ export interface Recipient {
   begin: { state: "pending" } | { state: "retrying"; dueAt: number } | { state: "held"; releaseHeight: number; blockHeight: number };
 }
 
+/** An event of the host on its way into the store. */
+export interface HeardEvent {
+  /** One more than that of the event before. */
+  number: number;
+  at: number;
+  event: string;
+  json: string;
+}
+
+/** Where events of the host are before the store has them: written at once, so that the host waits for no disk. */
+export interface EventJournal {
+  /** The event outlives the process when this returns. */
+  append(event: HeardEvent): void;
+  /** What is not forgotten yet, in order: at first, what the process before left. */
+  kept(): readonly HeardEvent[];
+  /** Up to this number the store has them. */
+  forget(number: number): void;
+  close(): void;
+}
+
 export interface RecentEvent {
   at: number;
   json: string;
@@ -69,6 +89,8 @@ export interface WebhookStore {
   readonly instance: string;
   /** Runs `work` as one atomic write, part of the transaction that is open already where one is. A throw undoes it all. */
   transaction<T>(work: () => T): T;
+  /** The same, but soon, together with what else is to be written then: nobody waits for the disk. Resolves when it is committed. */
+  transactionSoon<T>(work: () => T): Promise<T>;
 
   /** Changes whenever a webhook does, in whatever process. */
   registerRevision(): number;
@@ -101,6 +123,10 @@ export interface WebhookStore {
   releasable(height: number, limit: number): { webhookId: number; id: number }[];
   /** Held deliveries of blocks at a height or above it. */
   heldFrom(blockHeight: number, limit: number): { webhookId: number; id: number }[];
+
+  /** Number of the last event of the journal that the store has; 0 for none. */
+  journalPosition(): number;
+  setJournalPosition(number: number): void;
 
   /** Keeps the last payloads of an event, `keep` of them. */
   remember(event: string, recent: RecentEvent, keep: number): void;

@@ -227,6 +227,6 @@ export interface WebhookOptions {
   deadRetention?: number;
   /** Payloads of each event that are kept for dry runs. */
   recentEvents?: number;
-  /** Whether this process makes the attempts; false where another one of the same store does. */
+  /** Whether this process records events and delivers; false where another one of the same store does. */
   deliver?: boolean;
 }

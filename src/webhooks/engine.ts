@@ -1,15 +1,17 @@
 import type { HostEvents } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
 import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
+import { type ChainChange, createChainRecorder } from "./chain-recorder.js";
 import { createCatalogue } from "./catalogue.js";
 import { webhookDefaults } from "./defaults.js";
 import { dryRun } from "./dry-run.js";
 import { createHttpSender } from "./http-sender.js";
-import { describeEvents } from "./known-events.js";
+import { type HostRecorder, createHostRecorder, listenToHost } from "./host-recorder.js";
+import { canonicalEvent, chainEvents, describeEvents } from "./known-events.js";
 import { createOutbox } from "./outbox.js";
 import { createRecentEvents } from "./recent-events.js";
-import { type ChainChange, createRecorder, listenToHost } from "./recorder.js";
+import { createRecorder } from "./recorder.js";
 import { createRegister } from "./register.js";
 import { createResolver, type Resolve } from "./resolve.js";
 import { createTargetGuard } from "./target-guard.js";
@@ -19,6 +21,8 @@ import { createWorker } from "./worker.js";
 
 export interface WebhookEngineNeeds {
   store: WebhookStore;
+  /** Called by `start` in the process that delivers; `stop` closes what it opened. */
+  openJournal(): EventJournal;
   /** The host's emitter. */
   events: HostEvents;
   clock: Clock;
@@ -43,14 +47,16 @@ export interface WebhookEngine extends Webhooks {
   witness(change: ChainChange): void;
   /** Called after that transaction's commit: sends what was recorded. */
   committed(): void;
+  /** Resolves when everything that the host has emitted so far is in the store. */
+  settled(): Promise<void>;
 }
 
 const defaultGrace = 2_000;
 
-/** Opens nothing and listens to nothing before `start`. @throws PorticoError OPTION_INVALID */
+/** Opens nothing and listens to nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
-  const { store, events, clock, logger, keepsChain, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
+  const { store, openJournal, events, clock, logger, keepsChain, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
   const guard = createTargetGuard(options.allowTargets);
   const descriptions = describeEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
@@ -60,34 +66,52 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const sender = createHttpSender(options, { guard, resolve });
   const worker = createWorker(options, { store, register, sender, clock, after, random, logger });
   const onWork = worker.wake;
-  const recorder = createRecorder({ store, register, recent, clock, logger, onWork }, { keepsChain });
-  const catalogue = createCatalogue({
-    store,
-    register,
-    clock,
-    rules: { guard, events: names },
-    rotationOverlap: options.rotationOverlap,
-    onChange: worker.refresh,
-  });
+  const recorder = createRecorder({ store, register, recent, clock, logger, onWork });
+  const chainRecorder = createChainRecorder(recorder, { register, clock });
+  const rules = { guard, events: names };
+  const catalogue = createCatalogue({ store, register, clock, rules, rotationOverlap: options.rotationOverlap, onChange: worker.refresh });
 
+  let hostRecorder: HostRecorder | undefined;
   let leave: (() => void)[] = [];
+  let stopping: Promise<void> | undefined;
+
+  /** Nothing that fails here reaches the host's emitter. */
+  const hear = (name: string, payload: unknown): void => {
+    try {
+      const event = canonicalEvent(name);
+      if (keepsChain && chainEvents.includes(event)) chainRecorder.expect(event, payload);
+      else hostRecorder?.hear(event, payload);
+    } catch (error) {
+      logger.error(`webhooks: ${name} could not be recorded: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
 
   return {
     ...catalogue,
     ...createOutbox({ store, clock, onWork }),
     dryRun: (request) => dryRun(request, recent, names),
     events: () => descriptions,
-    witness: recorder.witness,
-    committed: recorder.committed,
+    witness: (change) =>
+      store.transaction(() => {
+        hostRecorder?.drain();
+        chainRecorder.witness(change);
+      }),
+    committed: () => hostRecorder?.committed(),
     start: () => {
-      if (leave.length > 0) return;
-      leave = [listenToHost(events, names, recorder), startUpkeep(options, { store, recent, clock, after, logger })];
-      if (options.deliver) worker.start();
+      if (leave.length > 0 || !options.deliver) return;
+      hostRecorder = createHostRecorder({ store, journal: openJournal(), register, recent, recorder, clock, after, logger });
+      leave = [listenToHost(events, names, hear), startUpkeep(options, { store, recent, clock, after, logger })];
+      worker.start();
     },
-    stop: async (grace = defaultGrace) => {
-      for (const end of leave.splice(0)) end();
-      await worker.stop(grace);
-      await sender.close();
+    settled: async () => hostRecorder?.settled(),
+    stop: (grace = defaultGrace) => {
+      stopping ??= (async () => {
+        for (const end of leave) end();
+        await hostRecorder?.end();
+        await worker.stop(grace);
+        await sender.close();
+      })();
+      return stopping;
     },
   };
 };

@@ -1,8 +1,8 @@
 import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
 
 /**
- * Who may send next. Deliveries wait in the store; here is only what of them is next: a few numbers for each webhook, however long
- * its line is.
+ * Who may send next. Deliveries wait in the store; here is only what of them is next: a few ids for each webhook, however long its
+ * line is.
  *
  * - lane    the deliveries of one webhook
  * - target  one URL with the lanes that lead to it: their first attempts go out in the order of their events
@@ -10,10 +10,12 @@ import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
  */
 export interface Lane {
   readonly webhookId: number;
-  /** Deliveries under way. */
+  /** Deliveries under way, or ended and not yet written down as such. */
   readonly taken: Set<number>;
-  /** The next first attempt; undefined for none, "unknown" where the store has to be asked. */
-  head: number | undefined | "unknown";
+  /** The next first attempts, in order. */
+  ready: number[];
+  /** Where the store is asked for more of them: beyond `passed`, so many at once. Undefined when it has none. */
+  more: { passed: number; size: number } | undefined;
   /** No retry is due before; the store is asked when it is reached. */
   nextDue: number;
   readonly target: Target;
@@ -52,12 +54,23 @@ export interface LaneRules {
 
 export type NextRules = LaneRules & { now: number };
 
+/** First attempts that are read ahead, at the most. */
+const longestReady = 64;
+
+/** The line may have grown, at its end or before what was read ahead. */
+export const lookAgain = (lane: Lane): void => {
+  lane.ready = [];
+  lane.more = { passed: 0, size: 1 };
+};
+
 const headOf = (lane: Lane, store: WebhookStore): number | undefined => {
-  if (lane.head === "unknown") {
-    const ids = store.deliveryIds(lane.webhookId, "pending", 0, lane.taken.size + 1);
-    lane.head = ids.find((id) => !lane.taken.has(id));
+  while (lane.ready.length === 0 && lane.more !== undefined) {
+    const { passed, size } = lane.more;
+    const ids = store.deliveryIds(lane.webhookId, "pending", passed, size);
+    lane.more = ids.length < size ? undefined : { passed: ids.at(-1) ?? passed, size: Math.min(longestReady, 2 * size) };
+    lane.ready = ids.filter((id) => !lane.taken.has(id));
   }
-  return lane.head;
+  return lane.ready[0];
 };
 
 /** The earliest first attempt of all the target's lanes. */
@@ -136,7 +149,7 @@ export const createLanes = (): Lanes => {
     const target = targetOf(url);
     const taken = takenOf.get(webhookId) ?? new Set();
     takenOf.set(webhookId, taken);
-    const lane: Lane = { webhookId, taken, head: "unknown", nextDue: 0, target };
+    const lane: Lane = { webhookId, taken, ready: [], more: { passed: 0, size: 1 }, nextDue: 0, target };
     target.lanes.set(webhookId, lane);
     lanes.set(webhookId, lane);
     return lane;

@@ -80,8 +80,8 @@ const settleHealth = (
 };
 
 /** Writes down what attempts came to, all in one transaction. */
-export const settleAll = (ended: readonly Ended[], now: number, rules: SettleRules, { store, random }: SettleNeeds): Settled[] =>
-  store.transaction(() =>
+export const settleAll = (ended: readonly Ended[], now: number, rules: SettleRules, { store, random }: SettleNeeds): Promise<Settled[]> =>
+  store.transactionSoon(() =>
     ended.flatMap((one) => {
       const row = store.delivery(one.webhookId, one.id);
       if (row === undefined) return [];

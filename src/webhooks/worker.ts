@@ -1,10 +1,12 @@
+import { setMaxListeners } from "node:events";
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import type { Outgoing, Sender } from "./http-sender.js";
-import { createLanes, type Next, nextOf, type Origin, type Target } from "./lanes.js";
+import { createLanes, lookAgain, type Next, nextOf, type Origin, type Target } from "./lanes.js";
 import { outgoingOf } from "./outgoing.js";
 import type { Register } from "./register.js";
-import { attemptOf, type Ended, logDisabled, logSettled, settleAll, type SettleRules } from "./settle.js";
+import { attemptOf, logDisabled, logSettled, type SettleRules } from "./settle.js";
+import { createSettling } from "./settling.js";
 import type { After } from "./timers.js";
 
 export interface WorkerOptions extends SettleRules {
@@ -28,7 +30,7 @@ export interface Worker {
   start(): void;
   /** Webhooks that got something to deliver. */
   wake(webhookIds: Iterable<number>): void;
-  /** The register changed, or work of another process may be waiting. */
+  /** The register changed. */
   refresh(): void;
   /** Sends nothing more, gives what is under way `grace` milliseconds, then lets go of it: it is sent again at the next start. */
   stop(grace: number): Promise<void>;
@@ -47,6 +49,8 @@ interface Running extends Next {
 const lookInterval = 1_000;
 /** An attempt that took longer than this (milliseconds) was slow. */
 const slowFrom = 1_000;
+/** Attempts that have ended and are not yet written down: with more of them, nothing new is sent. */
+const mostUnsettled = 1_000;
 
 export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker => {
   const { store, register, sender, clock, after, logger } = needs;
@@ -57,11 +61,10 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
   /** Slow targets together leave half of the places to the others. */
   const slowPlaces = Math.max(1, Math.floor(options.concurrency / 2));
   const abort = new AbortController();
-  let ended: { ended: Ended; running: Running }[] = [];
-  let state: "idle" | "running" | "stopped" = "idle";
+  setMaxListeners(0, abort.signal);
   const seen = { register: -1, work: -1 };
+  let state: "idle" | "running" | "stopped" = "idle";
   let timer: { at: number; cancel(): void } | undefined;
-  let flushing: NodeJS.Immediate | undefined;
   let pumping: NodeJS.Immediate | undefined;
   let turn = 0;
 
@@ -85,29 +88,6 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     return undefined;
   };
 
-  const startNext = (target: Target): void => {
-    const { origin } = target;
-    if (origin.running >= options.concurrencyPerTarget) {
-      origin.blocked.add(target);
-      return;
-    }
-    const next = nextOf(target, store, { ...options, now: clock.now() });
-    if (next === undefined) {
-      unblock(origin);
-      return;
-    }
-    const { webhookId } = next.lane;
-    const at = clock.now();
-    const outgoing = outgoingOf(store, register.find(webhookId), next.id, at);
-    // Gone, or changed a moment ago: the lanes are brought in line before anything else is sent there.
-    if (outgoing === undefined) {
-      alignRegister();
-      return;
-    }
-    launch({ ...next, target, origin, slow: origin.slow, at }, outgoing);
-    enqueue(target);
-  };
-
   /** Lets the first that waits for a place at an origin come again. */
   const unblock = ({ blocked }: Origin): void => {
     for (const target of blocked) {
@@ -117,8 +97,32 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     }
   };
 
+  const startNext = (target: Target): void => {
+    const { origin } = target;
+    if (origin.running >= options.concurrencyPerTarget) {
+      origin.blocked.add(target);
+      return;
+    }
+    const at = clock.now();
+    const next = nextOf(target, store, { ...options, now: at });
+    if (next === undefined) {
+      unblock(origin);
+      return;
+    }
+    take(next);
+    const outgoing = outgoingOf(store, register.find(next.lane.webhookId), next.id, at);
+    // Undefined where the webhook was removed a moment ago: the delivery stays taken, and its lane goes with the next look.
+    if (outgoing !== undefined) launch({ ...next, target, origin, slow: origin.slow, at }, outgoing);
+    enqueue(target);
+  };
+
+  const take = ({ lane, id, kind }: Next): void => {
+    lane.taken.add(id);
+    if (kind === "first") lane.ready.shift();
+  };
+
   const pump = (): void => {
-    while (state === "running" && running.all.size < options.concurrency) {
+    while (state === "running" && running.all.size < options.concurrency && settling.count() < mostUnsettled) {
       const target = takeTarget();
       if (target === undefined) return;
       startNext(target);
@@ -134,12 +138,8 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
   };
 
   const launch = (one: Running, outgoing: Outgoing): void => {
-    const { lane, target, origin, id, kind } = one;
-    lane.taken.add(id);
-    if (kind === "first") {
-      lane.head = "unknown";
-      target.firsts++;
-    }
+    const { target, origin, kind } = one;
+    if (kind === "first") target.firsts++;
     target.last = kind;
     origin.running++;
     if (one.slow) running.slow++;
@@ -148,58 +148,52 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
   };
 
   const attempt = async (one: Running, outgoing: Outgoing): Promise<void> => {
-    const { at, id } = one;
-    const { webhookId } = one.lane;
     const begun = performance.now();
     const answer = await sender.send(outgoing, abort.signal);
     const duration = performance.now() - begun;
     one.origin.slow = duration > slowFrom;
     if (abort.signal.aborted) return;
-    ended.push({ ended: { webhookId, id, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter }, running: one });
-    flushSoon();
+    const { id, at, lane } = one;
+    const ended = { webhookId: lane.webhookId, id, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter };
+    // What failed may disable the webhook: nothing more goes there before that is known.
+    const failed = answer.failure !== null;
+    if (!failed) leavePlace(one);
+    settling.add(ended, () => {
+      lane.taken.delete(id);
+      if (failed) leavePlace(one);
+      // A redelivery may have been asked for meanwhile, and passed over because the delivery was still under way.
+      expectRetry(lane.webhookId, 0);
+    });
+    pumpSoon();
   };
 
-  const letGo = ({ lane, target, origin, id, kind, slow }: Running): void => {
-    lane.taken.delete(id);
-    lane.head = "unknown";
+  const leavePlace = ({ lane, target, origin, kind, slow }: Running): void => {
     if (kind === "first") target.firsts--;
     origin.running--;
     if (slow) running.slow--;
     // Who waited for the place comes before who just had it.
     unblock(origin);
     enqueue(target);
-    const moved = lanes.find(lane.webhookId);
-    if (moved !== undefined && moved.target !== target) enqueue(moved.target);
+    const now = lanes.find(lane.webhookId);
+    if (now !== undefined && now.target !== target) enqueue(now.target);
   };
 
-  /** Writes what ended since the last turn. Where that fails, nothing is let go of, and it is tried again at the next look. */
-  const flush = (): void => {
-    if (ended.length === 0) return;
-    const batch = ended;
-    const settled = settleAll(batch.map((one) => one.ended), clock.now(), options, needs);
-    ended = [];
+  const settling = createSettling(options, needs, (settled) => {
     for (const one of settled) {
       logSettled(one, logger);
       if (one.row.dueAt !== null) expectRetry(one.row.webhookId, one.row.dueAt);
       if (one.disabled !== undefined) logDisabled(one.disabled, logger);
     }
-    for (const one of batch) letGo(one.running);
     alignRegister();
-    pump();
-  };
-
-  const flushSoon = (): void => {
-    flushing ??= setImmediate(() => {
-      flushing = undefined;
-      safely(flush);
-    });
-  };
+    pumpSoon();
+  });
 
   const expectRetry = (webhookId: number, dueAt: number): void => {
     const lane = lanes.find(webhookId);
     if (lane === undefined) return;
     lane.nextDue = Math.min(lane.nextDue, dueAt);
-    lookAt(dueAt);
+    if (dueAt <= clock.now()) enqueue(lane.target);
+    else lookAt(dueAt);
   };
 
   const alignRegister = (): void => {
@@ -209,15 +203,20 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     for (const target of lanes.align(register.all())) enqueue(target);
   };
 
+  const bringWork = (target: Target, webhookId: number): void => {
+    const lane = target.lanes.get(webhookId);
+    if (lane === undefined) return;
+    lookAgain(lane);
+    lane.nextDue = Math.min(lane.nextDue, clock.now());
+    enqueue(target);
+  };
+
   /** Work of another process: any lane may have some. */
   const noticeWork = (): void => {
     const revision = store.workRevision();
     if (revision === seen.work) return;
     seen.work = revision;
-    for (const target of lanes.targets()) {
-      for (const lane of target.lanes.values()) Object.assign(lane, { head: "unknown", nextDue: 0 });
-      enqueue(target);
-    }
+    for (const target of lanes.targets()) for (const webhookId of target.lanes.keys()) bringWork(target, webhookId);
   };
 
   const enqueueDue = (now: number): void => {
@@ -241,7 +240,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     timer = undefined;
     if (state !== "running") return;
     safely(() => {
-      flush();
+      settling.tryAgain();
       alignRegister();
       noticeWork();
       enqueueDue(clock.now());
@@ -267,10 +266,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
       if (state !== "running") return;
       for (const id of webhookIds) {
         const lane = lanes.find(id);
-        if (lane === undefined) continue;
-        lane.head = "unknown";
-        lane.nextDue = Math.min(lane.nextDue, clock.now());
-        enqueue(lane.target);
+        if (lane !== undefined) bringWork(lane.target, id);
       }
       pumpSoon();
     },
@@ -278,12 +274,12 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     stop: async (grace) => {
       state = "stopped";
       timer?.cancel();
+      if (grace === 0) abort.abort();
       const cancel = after(grace, () => abort.abort());
       while (running.all.size > 0) await Promise.all(running.all);
       cancel();
-      clearImmediate(flushing);
       clearImmediate(pumping);
-      safely(flush);
+      await settling.end();
     },
   };
 };

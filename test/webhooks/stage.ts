@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { Logger } from "../../types/node-context.js";
 import type { Delivery, DeliveryState, WebhookOptions } from "../../types/webhooks.js";
+import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
@@ -55,13 +56,18 @@ export const createStage = async (options: WebhookOptions = {}, needs: StageNeed
   const create = (environment: WebhookEnvironment, changed: WebhookOptions): WebhookEngine => {
     const engine = createWebhookEngine(
       { allowTargets: localTargets, jitter: 0, ...options, ...changed },
-      { store: environment.store, events, clock, after: clock.after, logger: createLogger(lines), keepsChain: false, random: () => 0.5, ...needs },
+      { store: environment.store, openJournal: () => openEventJournal(dataDir), events, clock, after: clock.after, logger: createLogger(lines), keepsChain: false, random: () => 0.5, ...needs },
     );
     engine.start();
     return engine;
   };
   let environment = openWebhookStore(dataDir);
   let engine = create(environment, {});
+  const found = (webhookId: number, deliveryId: number, is: (delivery: Delivery) => boolean): Delivery | undefined => {
+    const exists = environment.store.delivery(webhookId, deliveryId) !== undefined;
+    const delivery = exists ? engine.delivery(webhookId, deliveryId) : undefined;
+    return delivery !== undefined && is(delivery) ? delivery : undefined;
+  };
   return {
     events,
     clock,
@@ -73,16 +79,8 @@ export const createStage = async (options: WebhookOptions = {}, needs: StageNeed
     get environment() {
       return environment;
     },
-    reaches: (webhookId, deliveryId, state) =>
-      eventually(() => {
-        const delivery = engine.delivery(webhookId, deliveryId);
-        return delivery.state === state ? delivery : undefined;
-      }),
-    attempted: (webhookId, deliveryId, count) =>
-      eventually(() => {
-        const delivery = engine.delivery(webhookId, deliveryId);
-        return delivery.attemptCount >= count ? delivery : undefined;
-      }),
+    reaches: (webhookId, deliveryId, state) => eventually(() => found(webhookId, deliveryId, (delivery) => delivery.state === state)),
+    attempted: (webhookId, deliveryId, count) => eventually(() => found(webhookId, deliveryId, (delivery) => delivery.attemptCount >= count)),
     count: async (webhookId, state, count) => {
       await eventually(() => (engine.deliveries(webhookId, state, { offset: 0, limit: 1 }).total >= count ? true : undefined));
     },

@@ -1,9 +1,9 @@
-import { type Database, type RootDatabase, TransactionFlags } from "lmdb";
+import type { Database, RootDatabase } from "lmdb";
 import type { DeliveryRow, Message, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
-export type EnvironmentRoot = Pick<RootDatabase<never, never>, "openDB" | "transactionSync">;
+export type EnvironmentRoot = Pick<RootDatabase<never, never>, "openDB" | "transactionSync" | "childTransaction">;
 
 /**
  * The registry of what lies where: databases by name, and their keys. Keys are lists in lmdb's ordered binary form, which sort
@@ -42,6 +42,7 @@ export const counters = {
   lastDelivery: "last-delivery",
   registerRevision: "register-revision",
   workRevision: "work-revision",
+  journalPosition: "journal-position",
   /** Deliveries of a webhook in a state. */
   inState: (webhookId: number, state: DeliveryState) => `in-state ${webhookId} ${state}`,
   /** Deliveries that share a message. */
@@ -76,12 +77,6 @@ export const openWebhookDatabases = (root: EnvironmentRoot): WebhookDatabases =>
   const opened = Object.entries(names).map(([room, name]) => [room, root.openDB({ name, ...encoding } as never)]);
   return { root, ...Object.fromEntries(opened) } as WebhookDatabases;
 };
-
-/**
- * Committed when it returns, and so safe from the end of the process; flushed to the disk a moment later by lmdb. Inside another
- * transaction: a part of that, undone alone when it throws.
- */
-export const writeFlags = (TransactionFlags.ABORTABLE | TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH) as TransactionFlags;
 
 /** Above every number, in keys. */
 export const beyondAll = Number.MAX_VALUE;

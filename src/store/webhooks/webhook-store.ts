@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { PorticoError } from "../../errors.js";
-import { beyondAll, counters, type EnvironmentRoot, openWebhookDatabases, schemaVersion, type WebhookDatabases, writeFlags } from "./databases.js";
+import { beyondAll, counters, type EnvironmentRoot, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
@@ -47,20 +47,20 @@ export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
     return open;
   };
 
-  const transaction: WebhookStore["transaction"] = (work) => {
-    if (open !== undefined) return work();
-    return db.root.transactionSync(() => {
-      const tally = createTally(db);
-      open = { tally, outbox: createOutboxWriter(db, tally) };
-      try {
-        const result = work();
-        tally.flush();
-        return result;
-      } finally {
-        open = undefined;
-      }
-    }, writeFlags);
+  /** Gives `work` what writes need, in a transaction that is open already. */
+  const write = <T>(work: () => T): T => {
+    const tally = createTally(db);
+    open = { tally, outbox: createOutboxWriter(db, tally) };
+    try {
+      const result = work();
+      tally.flush();
+      return result;
+    } finally {
+      open = undefined;
+    }
   };
+
+  const transaction: WebhookStore["transaction"] = (work) => (open === undefined ? db.root.transactionSync(() => write(work)) : work());
 
   const putWebhook = (row: WebhookRow): void => {
     db.register.putSync(row.id, row);
@@ -71,6 +71,8 @@ export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
     ...reader,
     instance,
     transaction,
+    // A child, because lmdb's queued transactions do not undo what was written before a throw.
+    transactionSoon: (work) => db.root.childTransaction(() => write(work)),
     registerRevision: () => readNumber(db, counters.registerRevision),
     webhooks: () => [...db.register.getRange({})].map(({ value }) => value),
     webhook: (id) => db.register.get(id),
@@ -88,6 +90,8 @@ export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
     },
     workRevision: () => readNumber(db, counters.workRevision),
     announceWork: () => void writing().tally.add(counters.workRevision, 1),
+    journalPosition: () => readNumber(db, counters.journalPosition),
+    setJournalPosition: (number) => db.counters.putSync(counters.journalPosition, number),
     append: (message, recipients) => writing().outbox.append(message, recipients),
     changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
     remember: (event, recent, keep) => {

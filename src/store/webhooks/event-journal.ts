@@ -1,0 +1,81 @@
+import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
+import { PorticoError } from "../../errors.js";
+
+/** A file that has grown beyond this (bytes) is written anew with what it still has to keep. */
+const largestFile = 8_388_608;
+
+const lineOf = ({ number, at, event, json }: HeardEvent): string => `${JSON.stringify([number, at, event, json])}\n`;
+
+/** The last line may be torn, where the process ended while it was written: its event was not acknowledged. */
+const parseLine = (line: string): HeardEvent[] => {
+  try {
+    const [number, at, event, json] = JSON.parse(line) as [number, number, string, string];
+    return [{ number, at, event, json }];
+  } catch {
+    return [];
+  }
+};
+
+/** Whole lines only: what follows the last line break is torn. */
+const readEvents = (path: string): HeardEvent[] => {
+  const lines = readFileSync(path, { encoding: "utf8", flag: "a+" }).split("\n");
+  return lines.slice(0, -1).flatMap(parseLine);
+};
+
+/**
+ * The journal of one folder, `webhooks.journal`. What is appended is with the operating system when `append` returns, and so
+ * safe from the end of the process without a wait for the disk; a moment later it is in the store. One process of a folder has it.
+ * @throws PorticoError STORE_DAMAGED
+ */
+export const openEventJournal = (dataDir: string): EventJournal => {
+  const path = join(dataDir, "webhooks.journal");
+  let kept: HeardEvent[] = [];
+  let file: number;
+  let size = 0;
+
+  /** The file with nothing but what is still to be kept: a torn end would spoil the next line. */
+  const rewrite = (): void => {
+    const text = kept.map(lineOf).join("");
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+    size = Buffer.byteLength(text);
+  };
+
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    kept = readEvents(path);
+    rewrite();
+    file = openSync(path, "a");
+  } catch (cause) {
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+
+  const shrink = (): void => {
+    if (kept.length === 0) {
+      ftruncateSync(file);
+      size = 0;
+    } else if (size > largestFile) {
+      closeSync(file);
+      rewrite();
+      file = openSync(path, "a");
+    }
+  };
+
+  return {
+    append: (event) => {
+      const bytes = Buffer.from(lineOf(event));
+      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+      size += bytes.length;
+      kept.push(event);
+    },
+    kept: () => kept,
+    forget: (number) => {
+      if (kept[0] === undefined || kept[0].number > number) return;
+      kept = kept.filter((event) => event.number > number);
+      shrink();
+    },
+    close: () => closeSync(file),
+  };
+};

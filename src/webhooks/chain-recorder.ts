@@ -1,0 +1,54 @@
+import type { Clock } from "../../types/node-context.js";
+import type { FullBlock } from "../chain/block.js";
+import { createEmittedPayloads } from "./emitted-payloads.js";
+import { blockPayload, payloadJson, transactionPayload } from "./payload.js";
+import type { Recorder } from "./recorder.js";
+import type { Register } from "./register.js";
+
+/** A change of the chain: a block that is being committed, or taken back. */
+export interface ChainChange {
+  kind: "applied" | "reverted";
+  full: FullBlock;
+}
+
+/**
+ * Records blocks and transactions as Portico's own store commits them: each once, whatever the host emits, and after a time without
+ * the process too. What the host emitted before serves as their payload.
+ */
+export interface ChainRecorder {
+  /** Within the write transaction of the change. */
+  witness(change: ChainChange): void;
+  /** What the host emits of blocks and transactions, ahead of their commit. */
+  expect(event: string, payload: unknown): void;
+}
+
+/** Emitted payloads that are kept for the commit of their blocks: those of some ten full blocks. */
+const emittedLimit = 2_000;
+
+const idOf = (payload: unknown): unknown => (typeof payload === "object" && payload !== null ? (payload as { id?: unknown }).id : undefined);
+
+export const createChainRecorder = (recorder: Recorder, { register, clock }: { register: Register; clock: Clock }): ChainRecorder => {
+  const emitted = createEmittedPayloads(emittedLimit);
+
+  return {
+    witness: ({ kind, full: { block, transactions } }) => {
+      const { height } = block;
+      const at = clock.now();
+      const isApplied = kind === "applied";
+      if (isApplied) recorder.release(height);
+      else recorder.drop(height);
+      for (const transaction of isApplied ? transactions : transactions.toReversed()) {
+        const event = `transaction.${kind}`;
+        const json = (): string => emitted.get(event, transaction.id) ?? transactionPayload(transaction);
+        recorder.record({ event, at, json, place: isApplied ? { subject: "transaction", height } : undefined });
+      }
+      const event = `block.${kind}`;
+      const json = (): string => emitted.get(event, block.id) ?? blockPayload(block);
+      recorder.record({ event, at, json, place: isApplied ? { subject: "block", height } : undefined });
+    },
+    expect: (event, payload) => {
+      const id = idOf(payload);
+      if (typeof id === "string" && register.matcher().listens(event)) emitted.put(event, id, payloadJson(payload));
+    },
+  };
+};

@@ -1,0 +1,147 @@
+import type { HostEvents } from "../../types/events.js";
+import type { Clock, Logger } from "../../types/node-context.js";
+import type { EventJournal, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
+import { payloadJson } from "./payload.js";
+import type { RecentEvents } from "./recent-events.js";
+import { nextBlock, type Place, type Recorder } from "./recorder.js";
+import type { Register } from "./register.js";
+import type { After } from "./timers.js";
+
+export interface HostRecorderNeeds {
+  store: WebhookStore;
+  journal: EventJournal;
+  register: Register;
+  recent: RecentEvents;
+  recorder: Recorder;
+  clock: Clock;
+  after: After;
+  logger: Logger;
+}
+
+/**
+ * Records what the host emits: in the journal before the emitter's call returns, in the store soon after, each event in one of the
+ * two at every moment.
+ */
+export interface HostRecorder {
+  /** A listener's work for one event. */
+  hear(event: string, payload: unknown): void;
+  /** Takes what is in the journal into the store, within a transaction of it. What comes after it comes after it. */
+  drain(): void;
+  /** After the commit of a drain. */
+  committed(): void;
+  /** Resolves when everything heard is in the store, or cannot be. */
+  settled(): Promise<void>;
+  /** Settles, and closes the journal. */
+  end(): Promise<void>;
+}
+
+/** Events taken into the store in one transaction. */
+const batchSize = 500;
+/** Milliseconds until a store that failed is tried again. */
+const retryDelay = 1_000;
+
+const heightIn = (payload: unknown, name: string): number | undefined => {
+  const height = typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined;
+  return Number.isSafeInteger(height) ? (height as number) : undefined;
+};
+
+const placeOf = (event: string, payload: unknown): Place | undefined => {
+  if (event === "block.applied") return { subject: "block", height: heightIn(payload, "height") ?? nextBlock };
+  if (event === "transaction.applied") return { subject: "transaction", height: heightIn(payload, "blockHeight") ?? nextBlock };
+  return undefined;
+};
+
+/** Blocks of the host: what waits for confirmations moves with them. */
+const movesChain = (event: string): boolean => event === "block.applied" || event === "block.reverted";
+
+export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
+  const { store, journal, register, recent, recorder, clock, after, logger } = needs;
+  let last = journal.kept().at(-1)?.number ?? store.journalPosition();
+  let draining: Promise<void> | undefined;
+  let cancelRetry: (() => void) | undefined;
+
+  const followHost = (event: string, height: number | undefined): void => {
+    if (height === undefined) return;
+    if (event === "block.applied") recorder.release(height);
+    if (event === "block.reverted") recorder.drop(height);
+  };
+
+  const recordHeard = ({ event, at, json }: HeardEvent): void => {
+    if (!movesChain(event) && event !== "transaction.applied") {
+      recorder.record({ event, at, json: () => json });
+      return;
+    }
+    const payload: unknown = JSON.parse(json);
+    followHost(event, heightIn(payload, "height"));
+    recorder.record({ event, at, json: () => json, place: placeOf(event, payload) });
+  };
+
+  const drainSome = (limit: number): void => {
+    const position = store.journalPosition();
+    const fresh = journal.kept().filter(({ number }) => number > position).slice(0, limit);
+    for (const heard of fresh) recordHeard(heard);
+    const newest = fresh.at(-1);
+    if (newest !== undefined) store.setJournalPosition(newest.number);
+  };
+
+  const committed = (): void => {
+    journal.forget(store.journalPosition());
+    recorder.committed();
+  };
+
+  const drainAll = async (): Promise<void> => {
+    try {
+      while (journal.kept().length > 0) {
+        await store.transactionSoon(() => drainSome(batchSize));
+        committed();
+      }
+    } catch (error) {
+      logger.error(`webhooks: events cannot be taken into the store: ${error instanceof Error ? error.message : String(error)}`);
+      cancelRetry = after(retryDelay, drainSoon);
+    } finally {
+      draining = undefined;
+    }
+  };
+
+  const drainSoon = (): void => {
+    draining ??= drainAll();
+  };
+
+  const settled = async (): Promise<void> => {
+    drainSoon();
+    await draining;
+  };
+
+  if (journal.kept().length > 0) drainSoon();
+
+  return {
+    hear: (event, payload) => {
+      const json = payloadJson(payload);
+      const at = clock.now();
+      if (!movesChain(event) && !register.matcher().listens(event)) {
+        recent.note(event, { at, json: () => json });
+        return;
+      }
+      journal.append({ number: last + 1, at, event, json });
+      last++;
+      drainSoon();
+    },
+    drain: () => drainSome(Infinity),
+    committed,
+    settled,
+    end: async () => {
+      await settled();
+      cancelRetry?.();
+      journal.close();
+    },
+  };
+};
+
+/** Listens to the host's emitter. Returns what ends it. */
+export const listenToHost = (events: HostEvents, names: readonly string[], hear: HostRecorder["hear"]): (() => void) => {
+  const listeners = names.map((name) => ({ name, listener: (payload?: unknown) => hear(name, payload) }));
+  for (const { name, listener } of listeners) events.on(name, listener);
+  return () => {
+    for (const { name, listener } of listeners) events.off(name, listener);
+  };
+};

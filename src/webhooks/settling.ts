@@ -1,0 +1,71 @@
+import { type Ended, type Settled, settleAll, type SettleNeeds, type SettleRules } from "./settle.js";
+import type { Clock } from "../../types/node-context.js";
+
+/** Writes down what attempts came to: one transaction after another, each with all that has ended since the one before. */
+export interface Settling {
+  /** `written` is called when it is. */
+  add(ended: Ended, written: () => void): void;
+  /** How many are not written yet. */
+  count(): number;
+  /** Writes what could not be written before. */
+  tryAgain(): void;
+  /** Resolves when everything is written, or cannot be. */
+  end(): Promise<void>;
+}
+
+interface Entry {
+  ended: Ended;
+  written: () => void;
+}
+
+export const createSettling = (
+  rules: SettleRules,
+  needs: SettleNeeds & { clock: Clock },
+  onSettled: (settled: readonly Settled[]) => void,
+): Settling => {
+  let entries: Entry[] = [];
+  let writing: Promise<void> | undefined;
+  let underWay = 0;
+
+  const writeBatch = async (): Promise<boolean> => {
+    const batch = entries;
+    entries = [];
+    underWay = batch.length;
+    try {
+      const settled = await settleAll(batch.map(({ ended }) => ended), needs.clock.now(), rules, needs);
+      underWay = 0;
+      for (const { written } of batch) written();
+      onSettled(settled);
+      return true;
+    } catch (error) {
+      // Nothing is let go of before it is written: it is not sent again meanwhile.
+      entries = [...batch, ...entries];
+      underWay = 0;
+      needs.logger.error(`webhooks: what deliveries came to cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+      return false;
+    }
+  };
+
+  const writeAll = async (): Promise<void> => {
+    let going = true;
+    while (going && entries.length > 0) going = await writeBatch();
+    writing = undefined;
+  };
+
+  const begin = (): void => {
+    if (entries.length > 0) writing ??= writeAll();
+  };
+
+  return {
+    add: (ended, written) => {
+      entries.push({ ended, written });
+      begin();
+    },
+    count: () => entries.length + underWay,
+    tryAgain: begin,
+    end: async () => {
+      begin();
+      await writing;
+    },
+  };
+};

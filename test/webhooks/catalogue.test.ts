@@ -1,0 +1,279 @@
+import { expect } from "chai";
+import { Webhook as Verifier } from "standardwebhooks";
+import type { Condition, WebhookDraft } from "../../types/webhooks.js";
+import { PorticoError } from "../../src/errors.js";
+import { knownEvents } from "../../src/webhooks/known-events.js";
+import { createReceiver, type Receiver } from "./receiver.js";
+import { createStage, type Stage } from "./stage.js";
+
+const refusalOf = (work: () => unknown): PorticoError => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof PorticoError) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+};
+
+describe("register of webhooks", () => {
+  let stage: Stage;
+  const target = "https://example.com/hook";
+  const draft: WebhookDraft = { event: "block.forged", target };
+
+  beforeEach(async () => {
+    stage = await createStage({ events: ["fork.happened"] });
+  });
+  afterEach(() => stage.close());
+
+  it("keeps what it was given, and shows its secret once", () => {
+    const conditions: Condition[] = [
+      { key: "height", condition: "between", value: { min: 1, max: 12500000000000000001n } },
+      { key: "asset.votes.0", condition: "truthy" },
+    ];
+    const created = stage.engine.create({ ...draft, conditions, match: "all", enabled: "false" });
+    const { token, secret, ...shown } = created;
+    expect(shown).to.deep.equal({
+      id: 1,
+      event: "block.forged",
+      target,
+      enabled: false,
+      conditions,
+      match: "all",
+      confirmations: 0,
+      createdAt: stage.clock.now(),
+      failingSince: null,
+      disabledBecause: null,
+    });
+    expect(secret).to.equal(`whsec_${Buffer.from(token, "hex").toString("base64")}`);
+    expect(stage.engine.get(1)).to.deep.equal(shown);
+    expect(stage.engine.list({ offset: 0, limit: 10 })).to.deep.equal({ rows: [shown], total: 1 });
+  });
+
+  it("is the same after a restart, and never gives an id twice", async () => {
+    stage.engine.create(draft);
+    stage.engine.create(draft);
+    stage.engine.remove(2);
+    await stage.restart();
+    expect(stage.engine.list({ offset: 0, limit: 10 }).rows.map(({ id }) => id)).to.deep.equal([1]);
+    expect(stage.engine.create(draft).id).to.equal(3);
+  });
+
+  it("pages", () => {
+    for (let count = 0; count < 5; count++) stage.engine.create(draft);
+    const { rows, total } = stage.engine.list({ offset: 2, limit: 2 });
+    expect(rows.map(({ id }) => id)).to.deep.equal([3, 4]);
+    expect(total).to.equal(5);
+    expect(stage.engine.list({ offset: 9, limit: 2 })).to.deep.equal({ rows: [], total: 5 });
+  });
+
+  it("replaces everything but id and token, with the defaults of a new one", () => {
+    const conditions: Condition[] = [{ key: "a", condition: "eq", value: 1 }];
+    const { token, createdAt } = stage.engine.create({ ...draft, enabled: false, conditions, match: "all" });
+    stage.engine.replace(1, { event: "peer.added", target: "http://example.org/" });
+    expect(stage.engine.get(1)).to.deep.include({
+      event: "peer.added",
+      target: "http://example.org/",
+      enabled: true,
+      conditions: [],
+      match: "any",
+      createdAt,
+    });
+    expect(stage.environment.store.webhook(1)?.token).to.equal(token);
+  });
+
+  for (const [what, work] of [
+    ["get", () => stage.engine.get(1)],
+    ["replace", () => stage.engine.replace(1, draft)],
+    ["remove", () => stage.engine.remove(1)],
+    ["ping", () => stage.engine.ping(1)],
+    ["rotate", () => stage.engine.rotate(1)],
+    ["deliveries", () => stage.engine.deliveries(1, undefined, { offset: 0, limit: 1 })],
+    ["delivery", () => stage.engine.delivery(1, 1)],
+    ["redeliver", () => stage.engine.redeliver(1, 1)],
+  ] as const) {
+    it(`knows no webhook to ${what}`, () => {
+      expect(refusalOf(work)).to.include({ status: 404, message: "Webhook not found" });
+    });
+  }
+
+  it("knows no delivery of another webhook", () => {
+    stage.engine.create(draft);
+    stage.engine.create(draft);
+    stage.engine.ping(1);
+    expect(refusalOf(() => stage.engine.delivery(2, 1))).to.include({ status: 404, message: "Delivery not found" });
+  });
+
+  it("takes every known event, and those that the host declares", () => {
+    for (const event of [...Object.keys(knownEvents), "fork.happened"]) expect(stage.engine.create({ ...draft, event }).event).to.equal(event);
+    expect(stage.engine.events().map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), "fork.happened"]);
+  });
+
+  const condition = (changed: object): Partial<WebhookDraft> => ({ conditions: [{ key: "a", condition: "eq", value: 1, ...changed }] });
+  for (const [what, changed, key, message] of [
+    ["an unknown event", { event: "block.lost" }, "event", /^"event" must be one of block\.applied, .*fork\.happened$/],
+    ["the event of a ping", { event: "ping" }, "event", /must be one of/],
+    ["an inherited name as event", { event: "constructor" }, "event", /must be one of/],
+    ["a target that is no URL", { target: "nonsense" }, "target", /must be an http or https URL/],
+    ["a special address", { target: "http://10.0.0.1/" }, "target", /must not be the special address 10\.0\.0\.1/],
+    ["a target with a password", { target: "http://a:b@example.com" }, "target", /user name or password/],
+    ["no target", { target: undefined }, "target", /is required/],
+    ["an unknown operator", condition({ condition: "like" }), "conditions.0.condition", /must be one of between, contains, eq/],
+    ["an inherited name as operator", condition({ condition: "toString" }), "conditions.0.condition", /must be one of/],
+    ["an empty key", condition({ key: "" }), "conditions.0.key", /must be a text of 1 to 200 characters/],
+    ["a pattern that does not compile", condition({ condition: "regexp", value: "[" }), "conditions.0.value", /does not compile: .*missing closing/],
+    ["a pattern that is no text", condition({ condition: "regexp", value: 1 }), "conditions.0.value", /regular expression/],
+    ["a range without an end", condition({ condition: "between", value: { min: 1 } }), "conditions.0.value", /must be \{min, max\}/],
+    ["a range that is no object", condition({ condition: "not-between", value: 5 }), "conditions.0.value", /must be \{min, max\}/],
+    ["a comparison with a list", condition({ condition: "gt", value: [1] }), "conditions.0.value", /must be a number or a text/],
+    ["a comparison with nothing", condition({ condition: "eq", value: undefined }), "conditions.0.value", /is required/],
+    ["101 conditions", { conditions: Array.from({ length: 101 }, () => ({ key: "a", condition: "truthy" })) }, "conditions", /more than 100/],
+    ["another kind of match", { match: "some" }, "match", /must be one of any, all/],
+    ["another kind of enabled", { enabled: "yes" }, "enabled", /must be true or false/],
+    ["confirmations of another event", { confirmations: 3 }, "confirmations", /block\.applied and transaction\.applied only/],
+    ["negative confirmations", { event: "block.applied", confirmations: -1 }, "confirmations", /whole number from 0 to 1000/],
+  ] as const) {
+    it(`refuses ${what}`, () => {
+      const refusal = refusalOf(() => stage.engine.create({ ...draft, ...changed } as WebhookDraft));
+      expect(refusal.status).to.equal(400);
+      expect(refusal.message).to.match(message);
+      expect(refusal.validation).to.deep.equal({ source: "payload", keys: [key] });
+      expect(stage.engine.list({ offset: 0, limit: 1 }).total).to.equal(0);
+    });
+  }
+
+  describe("with a receiver", () => {
+    let receiver: Receiver;
+    beforeEach(async () => {
+      receiver = await createReceiver();
+    });
+    afterEach(() => receiver.close());
+
+    it("signs with both secrets for a day after a rotation, then with the new one alone", async () => {
+      const first = stage.engine.create({ ...draft, target: receiver.url });
+      const second = stage.engine.rotate(1);
+      expect(second.token).not.to.equal(first.token);
+      const signatures = async (): Promise<string[]> => {
+        const count = receiver.received.length + 1;
+        stage.events.emit("block.forged", {});
+        return String((await receiver.until(count))[count - 1]?.headers["webhook-signature"]).split(" ");
+      };
+      const signedBy = (secret: string): string => {
+        const last = receiver.received.at(-1);
+        const time = new Date(Number(last?.headers["webhook-timestamp"]) * 1000);
+        return new Verifier(secret).sign(String(last?.headers["webhook-id"]), time, last?.body ?? "");
+      };
+      expect(await signatures()).to.deep.equal([signedBy(second.secret), signedBy(first.secret)]);
+      expect(receiver.received.at(-1)?.headers.authorization).to.equal(second.token.slice(0, 32));
+      await stage.count(1, "delivered", 1);
+
+      stage.clock.advance(24 * 3_600_000 - 1);
+      expect(await signatures()).to.deep.equal([signedBy(second.secret), signedBy(first.secret)]);
+      await stage.count(1, "delivered", 2);
+      stage.clock.advance(1);
+      expect(await signatures()).to.deep.equal([signedBy(second.secret)]);
+    });
+
+    it("sends to the new target what is on its way when a webhook is replaced", async () => {
+      receiver.answer = ({ path }, response) => response.writeHead(path === "/new" ? 200 : 500).end();
+      stage.engine.create({ ...draft, target: `${receiver.url}/old` });
+      stage.events.emit("block.forged", {});
+      await stage.reaches(1, 1, "retrying");
+      stage.engine.replace(1, { ...draft, target: `${receiver.url}/new` });
+      stage.clock.advance(5_000);
+      await stage.reaches(1, 1, "delivered");
+      expect(receiver.received.map(({ path }) => path)).to.deep.equal(["/old", "/new"]);
+    });
+
+    it("pings, whatever the event and its conditions", async () => {
+      stage.engine.create({ ...draft, target: receiver.url, conditions: [{ key: "a", condition: "truthy" }] });
+      const ping = stage.engine.ping(1);
+      expect(ping).to.include({ id: 1, event: "ping", state: "retrying" });
+      const [request] = await receiver.until(1);
+      expect(request?.json).to.deep.equal({ timestamp: stage.clock.now(), data: { webhook: 1 }, event: "ping" });
+      await stage.reaches(1, 1, "delivered");
+    });
+
+    it("does not ping a disabled one", () => {
+      stage.engine.create({ ...draft, enabled: false });
+      expect(refusalOf(() => stage.engine.ping(1))).to.include({ status: 400 });
+    });
+
+    it("writes down nothing for a disabled one, and sends nothing", async () => {
+      stage.engine.create({ ...draft, target: receiver.url, enabled: false });
+      stage.engine.create({ ...draft, target: receiver.url });
+      stage.events.emit("block.forged", {});
+      await stage.count(2, "delivered", 1);
+      expect(stage.engine.deliveries(1, undefined, { offset: 0, limit: 1 }).total).to.equal(0);
+      expect(receiver.received).to.have.length(1);
+    });
+
+    it("keeps what waits while one is disabled, and sends it when it is enabled again", async () => {
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      stage.engine.create({ ...draft, target: receiver.url });
+      stage.events.emit("block.forged", { n: 1 });
+      await stage.reaches(1, 1, "retrying");
+      stage.engine.replace(1, { ...draft, target: receiver.url, enabled: false });
+      stage.clock.advance(3_600_000);
+      expect(receiver.received).to.have.length(1);
+      receiver.answer = (_request, response) => response.end();
+      stage.engine.replace(1, { ...draft, target: receiver.url });
+      await stage.reaches(1, 1, "delivered");
+    });
+
+    it("takes the deliveries of a removed one out in the background", async () => {
+      receiver.answer = () => undefined;
+      stage.engine.create({ ...draft, target: receiver.url });
+      for (let count = 0; count < 20; count++) stage.events.emit("block.forged", { count });
+      await receiver.until(1);
+      stage.engine.remove(1);
+      stage.clock.advance(1_000);
+      expect(stage.environment.store.delivery(1, 1)).to.equal(undefined);
+      expect(stage.environment.store.message(1)).to.equal(undefined);
+      expect(stage.environment.store.message(20)).to.equal(undefined);
+    });
+  });
+
+  describe("dry run", () => {
+    const conditions: Condition[] = [{ key: "height", condition: "gt", value: 5 }];
+
+    it("tries a sample", () => {
+      const [result, ...others] = stage.engine.dryRun({ conditions, payload: { height: 6 } });
+      expect(others).to.deep.equal([]);
+      expect(result).to.deep.include({ matches: true, timestamp: null, payload: { height: 6 } });
+      expect(result?.conditions[0]).to.include({ holds: true, actual: 6 });
+    });
+
+    it("tries the last real payloads of an event, newest first, without a webhook having listened", async () => {
+      for (const height of [4, 5, 6]) stage.events.emit("block.forged", { height });
+      const expected = [
+        [6, true],
+        [5, false],
+      ];
+      const results = () => stage.engine.dryRun({ event: "block.forged", conditions, last: 2 });
+      expect(results().map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
+      expect(results()[0]?.timestamp).to.equal(stage.clock.now());
+      await stage.restart();
+      expect(results().map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
+    });
+
+    it("keeps a hundred of each event", () => {
+      for (let height = 1; height <= 250; height++) stage.events.emit("block.forged", { height });
+      const results = stage.engine.dryRun({ event: "block.forged", conditions: [], last: 100 });
+      expect(results.map(({ payload }) => (payload as { height: number }).height)).to.deep.equal(Array.from({ length: 100 }, (_unused, index) => 250 - index));
+      expect(stage.environment.store.recent("block.forged", 1_000)).to.have.length(100);
+    });
+
+    it("combines as it is told", () => {
+      const both: Condition[] = [...conditions, { key: "absent", condition: "truthy" }];
+      expect(stage.engine.dryRun({ conditions: both, payload: { height: 6 } })[0]?.matches).to.equal(true);
+      expect(stage.engine.dryRun({ conditions: both, match: "all", payload: { height: 6 } })[0]?.matches).to.equal(false);
+    });
+
+    it("refuses what a webhook would be refused for", () => {
+      expect(refusalOf(() => stage.engine.dryRun({ conditions }))).to.include({ status: 400 });
+      expect(refusalOf(() => stage.engine.dryRun({ event: "nothing", conditions }))).to.include({ status: 400 });
+      expect(refusalOf(() => stage.engine.dryRun({ conditions: [{ key: "", condition: "eq", value: 1 }], payload: 1 }))).to.include({ status: 400 });
+    });
+  });
+});

@@ -1,0 +1,411 @@
+import type { ServerResponse } from "node:http";
+import { expect } from "chai";
+import type { DeliveryState } from "../../types/webhooks.js";
+import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import { createWebhookEngine } from "../../src/webhooks/engine.js";
+import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { createLogger, createStage, eventually, localTargets, type Stage } from "./stage.js";
+
+const day = 24 * 3_600_000;
+const everything = { offset: 0, limit: 1_000 };
+
+const numbers = (received: readonly Received[]): number[] => received.map(({ json }) => (json.data as { n: number }).n);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_unused, index) => index + 1);
+
+describe("delivery", () => {
+  let receiver: Receiver;
+  let stage: Stage;
+
+  const open = async (...given: Parameters<typeof createStage>): Promise<void> => {
+    receiver = await createReceiver();
+    stage = await createStage(...given);
+  };
+  const hook = (path = "/", event = "peer.added") => stage.engine.create({ event, target: `${receiver.url}${path}` });
+  const emit = (count: number, from = 1): void => {
+    for (let n = from; n < from + count; n++) stage.events.emit("peer.added", { n });
+  };
+  /** Answers what has come every few turns, until so many have come. Returns how many there were at once, at the most. */
+  const answerAll = async (responses: ServerResponse[], count: number): Promise<number> => {
+    let most = 0;
+    for (let answered = 0; answered < count; ) {
+      await receiver.until(answered + 1);
+      for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, responses.length);
+      answered += responses.length;
+      for (const response of responses.splice(0)) response.end();
+    }
+    return most;
+  };
+  afterEach(async () => {
+    await stage.close();
+    await receiver.close();
+  });
+
+  describe("order", () => {
+    it("makes first attempts in the order of events, one after another", async () => {
+      await open();
+      hook();
+      let [open_, most] = [0, 0];
+      receiver.answer = (_request, response) => {
+        most = Math.max(most, ++open_);
+        setImmediate(() => {
+          open_--;
+          response.end();
+        });
+      };
+      emit(200);
+      expect(numbers(await receiver.until(200))).to.deep.equal(upTo(200));
+      expect(most).to.equal(1);
+    });
+
+    it("holds over all webhooks of one target", async () => {
+      await open();
+      hook("/", "peer.added");
+      hook("/", "peer.removed");
+      hook("/", "block.forged");
+      const events = ["peer.removed", "block.forged", "peer.added"];
+      for (let n = 0; n < 60; n++) stage.events.emit(events[n % 3] ?? "", { n });
+      expect(numbers(await receiver.until(60))).to.deep.equal(Array.from({ length: 60 }, (_unused, n) => n));
+    });
+
+    it("goes on when the first attempt of an event failed", async () => {
+      await open();
+      const { id } = hook();
+      receiver.answer = ({ json }, response) => response.writeHead((json.data as { n: number }).n === 2 && receiver.received.length < 5 ? 500 : 200).end();
+      emit(4);
+      await stage.count(id, "delivered", 3);
+      expect(numbers(receiver.received)).to.deep.equal([1, 2, 3, 4]);
+      stage.clock.advance(5_000);
+      await stage.count(id, "delivered", 4);
+      expect(numbers(receiver.received)).to.deep.equal([1, 2, 3, 4, 2]);
+    });
+
+    it("holds after a restart, with whatever came meanwhile", async () => {
+      await open();
+      const { id } = hook();
+      receiver.answer = () => undefined;
+      emit(10);
+      await stage.engine.settled();
+      expect(stage.engine.deliveries(id, "pending", everything).total).to.equal(10);
+      await receiver.until(1);
+      receiver.answer = (_request, response) => response.end();
+      await stage.restart();
+      emit(10, 11);
+      expect(numbers(await receiver.until(21))).to.deep.equal([1, ...upTo(20)]);
+    });
+
+    it("is given up where an option says so, up to the concurrency of a target", async () => {
+      await open({ ordered: false, concurrencyPerTarget: 3 });
+      hook();
+      const responses: ServerResponse[] = [];
+      receiver.answer = (_request, response) => void responses.push(response);
+      emit(10);
+      await receiver.until(3);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(responses).to.have.length(3);
+      receiver.answer = (_request, response) => response.end();
+      for (const response of responses) response.end();
+      expect(numbers(await receiver.until(10)).sort((a, b) => a - b)).to.deep.equal(upTo(10));
+    });
+  });
+
+  describe("isolation", () => {
+    it("is not delayed by targets that hang", async () => {
+      await open({ concurrency: 8 });
+      const hanging = await Promise.all(Array.from({ length: 12 }, createReceiver));
+      for (const one of hanging) one.answer = () => undefined;
+      // Known to be quick, before the others come.
+      const { id } = hook("/healthy");
+      emit(1);
+      await stage.count(id, "delivered", 1);
+      for (const { url } of hanging) stage.engine.create({ event: "peer.added", target: url });
+      emit(50, 2);
+      expect(numbers(await receiver.until(51))).to.deep.equal(upTo(51));
+      // Half of the places, and no more, are theirs.
+      expect(hanging.filter(({ received }) => received.length > 0)).to.have.length(4);
+      await Promise.all(hanging.map((one) => one.close()));
+    });
+
+    it("never has more under way to one host than the option allows", async () => {
+      await open({ concurrencyPerTarget: 2 });
+      for (let n = 0; n < 10; n++) hook(`/${n}`);
+      const responses: ServerResponse[] = [];
+      receiver.answer = (_request, response) => void responses.push(response);
+      emit(10);
+      const most = await answerAll(responses, 100);
+      expect(most).to.equal(2);
+      for (let n = 0; n < 10; n++) {
+        expect(numbers(receiver.received.filter(({ path }) => path === `/${n}`))).to.deep.equal(upTo(10));
+      }
+    });
+
+    it("never has more under way in all than the option allows", async () => {
+      await open({ concurrency: 3, concurrencyPerTarget: 100 });
+      for (let n = 0; n < 10; n++) hook(`/${n}`);
+      const responses: ServerResponse[] = [];
+      receiver.answer = (_request, response) => void responses.push(response);
+      emit(6);
+      expect(await answerAll(responses, 60)).to.equal(3);
+    });
+
+    it("lets retries and first attempts of one target take turns", async () => {
+      await open({ concurrencyPerTarget: 1, schedule: [1_000, 1_000] });
+      const { id } = hook();
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      emit(3);
+      await stage.count(id, "retrying", 3);
+      receiver.answer = (_request, response) => response.end();
+      emit(20, 4);
+      stage.clock.advance(1_000);
+      await stage.count(id, "delivered", 23);
+      const sent = numbers(receiver.received.slice(3));
+      expect(sent.filter((n) => n > 3)).to.deep.equal(upTo(23).slice(3));
+      // The three retries did not wait for the end of the line.
+      expect(sent.indexOf(3)).to.be.below(12);
+    });
+  });
+
+  describe("failures", () => {
+    it("disable a webhook whose target answers 410, and keep the delivery", async () => {
+      await open();
+      receiver.answer = (_request, response) => response.writeHead(410).end();
+      const { id } = hook("/secret?key=1");
+      emit(3);
+      await stage.reaches(id, 1, "dead");
+      expect(stage.engine.get(id)).to.include({ enabled: false, disabledBecause: "gone", failingSince: stage.clock.now() });
+      expect(receiver.received).to.have.length(1);
+      expect(stage.engine.deliveries(id, "pending", everything).total).to.equal(2);
+      const told = await eventually(() => stage.lines.find((line) => line.includes("disabled")));
+      expect(told).to.equal(`warn webhook 1 to ${receiver.url} is disabled: the target answered 410`);
+      expect(stage.lines.join("\n")).not.to.include("secret");
+      // Enabled again by hand: nothing of it is lost.
+      receiver.answer = (_request, response) => response.end();
+      stage.engine.replace(id, { event: "peer.added", target: receiver.url });
+      expect(stage.engine.get(id)).to.include({ enabled: true, disabledBecause: null, failingSince: null });
+      expect(numbers(await receiver.until(3))).to.deep.equal([1, 2, 3]);
+    });
+
+    it("disable a webhook when every attempt of five days failed", async () => {
+      await open();
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      const { id } = hook();
+      emit(1);
+      await stage.attempted(id, 1, 1);
+      const since = stage.clock.now();
+      stage.clock.advance(5 * day - 1);
+      await stage.attempted(id, 1, 2);
+      expect(stage.engine.get(id)).to.include({ enabled: true, failingSince: since });
+      stage.clock.advance(1);
+      emit(1, 2);
+      await stage.attempted(id, 2, 1);
+      expect(stage.engine.get(id)).to.include({ enabled: false, failingSince: since, disabledBecause: "failing" });
+    });
+
+    it("are forgiven by one success", async () => {
+      await open();
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      const { id } = hook();
+      emit(1);
+      await stage.attempted(id, 1, 1);
+      receiver.answer = (_request, response) => response.end();
+      stage.clock.advance(4 * day);
+      await stage.reaches(id, 1, "delivered");
+      expect(stage.engine.get(id)).to.include({ enabled: true, failingSince: null });
+    });
+
+    it("wait as long as Retry-After asks, up to twice the step", async () => {
+      await open();
+      receiver.answer = (_request, response) => response.writeHead(429, { "retry-after": "8" }).end();
+      const { id } = hook();
+      emit(1);
+      const delivery = await stage.attempted(id, 1, 1);
+      expect(delivery.dueAt).to.equal(stage.clock.now() + 8_000);
+    });
+
+    it("are recorded with their stage, and logged without the target's path", async () => {
+      await open();
+      await receiver.close();
+      const { id } = stage.engine.create({ event: "peer.added", target: `${receiver.url}/secret` });
+      emit(1);
+      const { attempts } = await stage.attempted(id, 1, 1);
+      expect(attempts[0]).to.include({ status: null, stage: "connect", body: "" });
+      const line = await eventually(() => stage.lines.find((one) => one.includes("attempt")));
+      expect(line).to.match(/^warn webhook 1 delivery 1 \(peer\.added\) attempt 1 to http:\/\/127\.0\.0\.1:\d+: connect: connect ECONNREFUSED .* after \d+ ms, retrying$/);
+      receiver = await createReceiver();
+    });
+
+    it("of the name's address are found when the connection is made", async () => {
+      await open({}, { resolve: () => Promise.resolve(["10.0.0.1"]) });
+      const { id } = stage.engine.create({ event: "peer.added", target: "http://rebound.example/" });
+      emit(1);
+      const { attempts } = await stage.attempted(id, 1, 1);
+      expect(attempts[0]).to.include({ stage: "address", error: "rebound.example is a special address" });
+    });
+  });
+
+  describe("record", () => {
+    const states = (id: number): Record<string, number> =>
+      Object.fromEntries((["pending", "retrying", "delivered", "dead"] as DeliveryState[]).map((state) => [state, stage.engine.deliveries(id, state, everything).total]));
+
+    it("lists deliveries newest first, by state, with exact totals on every page", async () => {
+      await open({ schedule: [1_000] });
+      const { id } = hook();
+      receiver.answer = ({ json }, response) => response.writeHead((json.data as { n: number }).n % 3 === 0 ? 500 : 200).end();
+      emit(30);
+      await stage.count(id, "delivered", 20);
+      await stage.count(id, "retrying", 10);
+      expect(states(id)).to.deep.equal({ pending: 0, retrying: 10, delivered: 20, dead: 0 });
+      stage.clock.advance(1_000);
+      await stage.count(id, "dead", 10);
+      expect(states(id)).to.deep.equal({ pending: 0, retrying: 0, delivered: 20, dead: 10 });
+
+      const seen: number[] = [];
+      for (let offset = 0; offset < 30; offset += 7) {
+        const { rows, total } = stage.engine.deliveries(id, undefined, { offset, limit: 7 });
+        expect(total).to.equal(30);
+        seen.push(...rows.map((row) => row.id));
+      }
+      expect(seen).to.deep.equal(upTo(30).reverse());
+      const dead = stage.engine.deliveries(id, "dead", { offset: 2, limit: 3 });
+      expect(dead).to.have.property("total", 10);
+      expect(dead.rows.map((row) => row.id)).to.deep.equal([24, 21, 18]);
+      expect(dead.rows.every(({ attempts }) => attempts.length === 2)).to.equal(true);
+      expect(stage.engine.delivery(id, 24).payload).to.deep.equal({ n: 24 });
+    });
+
+    it("recovers what was not delivered in a time", async () => {
+      await open({ schedule: [day] });
+      const { id } = hook();
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      const times: number[] = [];
+      for (let n = 1; n <= 6; n++) {
+        times.push(stage.clock.now());
+        emit(1, n);
+        await stage.attempted(id, n, 1);
+        stage.clock.advance(1_000);
+      }
+      stage.clock.advance(day - 4_000);
+      await stage.count(id, "dead", 3);
+      await stage.count(id, "retrying", 3);
+      receiver.answer = (_request, response) => response.end();
+      const sent = receiver.received.length;
+      // The second and third are dead, the fourth and fifth between attempts.
+      expect(await stage.engine.recover(id, { since: times[1] ?? 0, until: times[4] ?? 0 })).to.equal(4);
+      await stage.count(id, "delivered", 4);
+      expect(numbers(receiver.received.slice(sent)).sort()).to.deep.equal([2, 3, 4, 5]);
+      expect(states(id)).to.deep.equal({ pending: 0, retrying: 1, delivered: 4, dead: 1 });
+    });
+
+    it("is kept for seven days where delivered and for ninety where dead", async () => {
+      await open({ schedule: [] });
+      const { id } = hook();
+      receiver.answer = ({ json }, response) => response.writeHead((json.data as { n: number }).n === 1 ? 500 : 200).end();
+      emit(3);
+      await stage.count(id, "dead", 1);
+      await stage.count(id, "delivered", 2);
+      stage.clock.advance(7 * day);
+      expect(states(id)).to.deep.include({ delivered: 2, dead: 1 });
+      stage.clock.advance(1_000);
+      expect(states(id)).to.deep.include({ delivered: 0, dead: 1 });
+      expect(stage.environment.store.message(1)).to.not.equal(undefined);
+      expect(stage.environment.store.message(2)).to.equal(undefined);
+      stage.clock.advance(83 * day);
+      expect(states(id)).to.deep.include({ dead: 0 });
+      expect(stage.environment.store.message(1)).to.equal(undefined);
+    });
+
+    it("keeps the last twenty attempts", async () => {
+      await open({ schedule: [] });
+      const { id } = hook();
+      receiver.answer = (_request, response) => response.writeHead(500).end(String(receiver.received.length));
+      emit(1);
+      await stage.reaches(id, 1, "dead");
+      for (let count = 2; count <= 25; count++) {
+        stage.engine.redeliver(id, 1);
+        await stage.attempted(id, 1, count);
+      }
+      const { attempts, attemptCount } = stage.engine.delivery(id, 1);
+      expect(attemptCount).to.equal(25);
+      expect(attempts.map(({ body }) => Number(body))).to.deep.equal(upTo(25).slice(5));
+    });
+  });
+
+  describe("stop", () => {
+    it("waits for what is under way, and leaves the rest in the store", async () => {
+      await open();
+      const { id } = hook();
+      const responses: ServerResponse[] = [];
+      receiver.answer = (_request, response) => void responses.push(response);
+      emit(5);
+      await receiver.until(1);
+      const stopped = stage.engine.stop(10_000);
+      responses[0]?.end();
+      await stopped;
+      expect(stage.engine.deliveries(id, "delivered", everything).rows.map((row) => row.id)).to.deep.equal([1]);
+      expect(stage.engine.deliveries(id, "pending", everything).total).to.equal(4);
+      emit(1, 6);
+      expect(stage.engine.deliveries(id, "pending", everything).total).to.equal(4);
+      expect(stage.events.eventNames()).to.deep.equal([]);
+    });
+
+    it("lets go of what does not end, which counts as no attempt and is sent again", async () => {
+      await open();
+      const { id } = hook();
+      receiver.answer = () => undefined;
+      emit(1);
+      await receiver.until(1);
+      receiver.answer = (_request, response) => response.end();
+      await stage.restart();
+      const delivery = await stage.reaches(id, 1, "delivered");
+      expect(delivery.attemptCount).to.equal(1);
+      expect(receiver.received).to.have.length(2);
+      expect(receiver.received[0]?.headers["webhook-id"]).to.equal(receiver.received[1]?.headers["webhook-id"]);
+    });
+  });
+
+  it("never throws into the host's emitter, nor stops it", async () => {
+    await open();
+    const { id } = hook();
+    const hostile = {
+      get broken(): never {
+        throw new Error("hostile");
+      },
+    };
+    let after = 0;
+    stage.events.on("peer.added", () => after++);
+    stage.events.emit("peer.added", hostile);
+    expect(after).to.equal(1);
+    await stage.reaches(id, 1, "delivered");
+    expect(receiver.received[0]?.json.data).to.deep.equal({ unreadable: "hostile" });
+
+    await stage.environment.close();
+    stage.events.emit("peer.added", { n: 1 });
+    expect(after).to.equal(2);
+    expect(stage.lines.some((line) => line.startsWith("error webhooks: peer.added could not be recorded"))).to.equal(true);
+    await stage.restart();
+  });
+
+  it("is shared by processes of one store: one delivers what the others register and ask for", async () => {
+    await open();
+    const other = createWebhookEngine(
+      { allowTargets: localTargets, deliver: false },
+      { store: stage.environment.store, openJournal: () => openEventJournal("unused"), events: { on: () => undefined, off: () => undefined }, clock: stage.clock, after: stage.clock.after, logger: createLogger([]), keepsChain: false },
+    );
+    other.start();
+    const { id } = other.create({ event: "peer.added", target: receiver.url });
+    emit(1);
+    stage.clock.advance(1_000);
+    await receiver.until(1);
+    await stage.reaches(id, 1, "delivered");
+    other.redeliver(id, 1);
+    stage.clock.advance(1_000);
+    await receiver.until(2);
+    other.ping(id);
+    stage.clock.advance(1_000);
+    await receiver.until(3);
+    other.remove(id);
+    emit(1, 2);
+    expect(stage.engine.list({ offset: 0, limit: 1 }).total).to.equal(0);
+    await other.stop(0);
+  });
+});
