@@ -1,0 +1,39 @@
+import type { Transaction, TransactionType } from "portico";
+
+/** Number of the fork's type group: everything of the core is in group 1. */
+export const forkGroup = 4100;
+
+/** `asset.split`: who gets how many parts of the amount. What does not divide goes to the first. */
+interface Part {
+  recipientId: string;
+  parts: number;
+}
+
+const partsOf = ({ id, asset }: Transaction): Part[] => {
+  const split = asset?.split as Part[] | undefined;
+  if (!Array.isArray(split) || split.length === 0) throw new RangeError(`transaction ${id} has no asset.split`);
+  return split;
+};
+
+const shares = (transaction: Transaction): { recipientId: string; amount: bigint }[] => {
+  const parts = partsOf(transaction);
+  const all = parts.reduce((sum, part) => sum + BigInt(part.parts), 0n);
+  const divided = parts.map(({ recipientId, parts: count }) => ({ recipientId, amount: (transaction.amount * BigInt(count)) / all }));
+  const rest = divided.reduce((left, { amount }) => left - amount, transaction.amount);
+  return divided.map((share, index) => (index === 0 ? { ...share, amount: share.amount + rest } : share));
+};
+
+/**
+ * The fork's own kind of transaction: one amount, given to several by parts. The sender pays amount + fee, as for any kind
+ * that does not say otherwise; what is left to say is who gets it, and who is shown as having received it.
+ */
+export const split: TransactionType = {
+  typeGroup: forkGroup,
+  type: 0,
+  key: "split",
+  name: "Split",
+  apply: (transaction, ledger) => {
+    for (const { recipientId, amount } of shares(transaction)) ledger.wallet(recipientId).balance += amount;
+  },
+  recipients: (transaction) => partsOf(transaction).map(({ recipientId }) => recipientId),
+};

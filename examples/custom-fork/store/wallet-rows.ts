@@ -1,0 +1,46 @@
+import type { Delegate, Wallet } from "portico";
+import { approvalOf } from "portico/chain";
+import { rowFrom, walletColumns } from "./columns.js";
+import type { SqlRow } from "./database.js";
+import type { State } from "./revisions.js";
+
+export const walletFrom = (found: SqlRow): Wallet => {
+  const { address, publicKey, secondPublicKey, username, balance, lockedBalance, nonce, vote, multiSignature, resigned, voteBalance, producedBlocks } =
+    rowFrom(walletColumns, found, "null");
+  return {
+    address,
+    publicKey,
+    secondPublicKey,
+    username,
+    balance,
+    lockedBalance,
+    nonce,
+    vote,
+    multiSignature,
+    isDelegate: username !== null,
+    resigned,
+    voteBalance,
+    producedBlocks,
+  };
+};
+
+export const delegateFrom = (found: SqlRow, { supply }: State): Delegate => {
+  const { username, address, publicKey, voteBalance, rank, producedBlocks, forgedFees, forgedRewards, forgedTotal, lastBlock, resigned, vote, balance } =
+    rowFrom(walletColumns, found, "null");
+  return {
+    username: username ?? "",
+    address,
+    publicKey: publicKey ?? "",
+    voteBalance,
+    rank,
+    approval: approvalOf(voteBalance, supply),
+    producedBlocks,
+    forgedFees,
+    forgedRewards,
+    forgedTotal,
+    lastBlock,
+    resigned,
+    vote,
+    balance,
+  };
+};

@@ -1,0 +1,125 @@
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { type ApiPlugin, type BlockData, createApiPlugin } from "portico";
+import { createForkNetwork, forkAddressOf, treasury } from "../../examples/custom-fork/network.js";
+import { createForkNode, crewAddress } from "../../examples/custom-fork/node.js";
+import { split } from "../../examples/custom-fork/split.js";
+import { createSqliteChain } from "../../examples/custom-fork/store/sqlite-chain.js";
+import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
+import { removed, temporaryFolder } from "./temporary-chain.js";
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe("the custom fork", function () {
+  this.timeout(60_000);
+
+  describe("served from SQLite and from the built-in store", () => {
+    const blocks: BlockData[] = [];
+    const plugins: ApiPlugin[] = [];
+    const urls: string[] = [];
+    let folder: string;
+
+    before(async () => {
+      folder = temporaryFolder();
+      const network = createForkNetwork();
+      const transactionTypes = [split];
+      const chain = createSqliteChain({ path: `${folder}/chain.sqlite`, network, transactionTypes });
+      await chain.start();
+      chain.apply(network.genesisBlock);
+      const events = new EventEmitter();
+      const node = createForkNode({ network, chain, events });
+      blocks.push(network.genesisBlock);
+      for (let count = 0; count < 24; count++) blocks.push(await node.forge());
+
+      const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit) };
+      const shared = { network, transactionTypes, logger: silent };
+      plugins.push(
+        createApiPlugin({ ...shared, events, chain }),
+        createApiPlugin({ ...shared, events: new EventEmitter(), dataDir: `${folder}/lmdb`, blocks: source }),
+      );
+      for (const plugin of plugins) urls.push(`http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}/api`);
+    });
+    after(async () => {
+      for (const plugin of plugins) await plugin.stop();
+      removed(folder);
+    });
+
+    const treasuryAddress = forkAddressOf(treasury);
+    const paths = [
+      "/blockchain",
+      "/node/configuration",
+      "/node/configuration/crypto",
+      "/node/status",
+      "/node/fees?days=30",
+      "/transactions/types",
+      "/transactions/fees",
+      "/wallets?limit=5&page=2",
+      "/wallets?balance.from=18446744073709551616",
+      "/wallets/top",
+      `/wallets/${treasuryAddress}`,
+      `/wallets/${crewAddress(3)}/transactions/received?limit=3&page=3`,
+      "/delegates?orderBy=approval:desc",
+      "/delegates?orderBy=forgedTotal:asc",
+      "/delegates/pilot_2/blocks?limit=2",
+      "/delegates/pilot_1/voters",
+      "/blocks?limit=7&offset=3",
+      "/blocks/12/transactions",
+      "/transactions?typeGroup=4100&limit=4&page=2",
+      "/transactions?orderBy=amount:asc&limit=9",
+      "/votes",
+      "/rounds/3/delegates",
+      "/locks",
+      "/v1/delegates/getNextForgers",
+      "/v1/accounts/top?limit=3",
+    ];
+    for (const path of paths) {
+      it(`answers ${path} alike`, async () => {
+        const [own, builtIn] = await Promise.all(urls.map((url) => fetch(`${url}${path}`)));
+        expect(own?.status).to.equal(200);
+        expect(await own?.text()).to.equal(await builtIn?.text());
+      });
+    }
+
+    it("writes amounts above 2^63 with all their digits", async () => {
+      const wallet = await (await fetch(`${urls[0]}/wallets/${treasuryAddress}`)).text();
+      expect(/"balance":(\d+)/.exec(wallet)?.[1]).to.match(/^1999849\d{13}$/);
+    });
+
+    it("names its own kind of transaction, and shows one to each of its recipients", async () => {
+      const types = (await (await fetch(`${urls[0]}/transactions/types`)).json()) as { data: Record<string, number> };
+      expect(types.data.Split).to.equal(0);
+      const given = blocks[1]?.transactions?.[1];
+      for (const number of [2, 3, 4]) {
+        const received = await (await fetch(`${urls[0]}/wallets/${crewAddress(number)}/transactions/received`)).text();
+        expect(received).to.include(given?.id);
+      }
+    });
+  });
+
+  describe("as its operator starts it", () => {
+    let bench: Workbench;
+    beforeEach(() => (bench = createWorkbench()));
+    afterEach(() => bench.clear());
+
+    const started = async () => {
+      const process = bench.example("examples/custom-fork/main.ts", { FORGE_INTERVAL: "20" });
+      return { process, url: urlIn(await process.line(/is served at/)) };
+    };
+    const height = async (url: string): Promise<number> =>
+      ((await (await fetch(`${url}/blockchain`)).json()) as { data: { block: { height: number } } }).data.block.height;
+
+    it("forges, is killed, goes on from the same chain, and stops when it is told to", async () => {
+      const first = await started();
+      let reached = 0;
+      while (reached < 5) reached = await height(first.url);
+      first.process.kill("SIGKILL");
+      await first.process.ended;
+
+      const second = await started();
+      expect(await height(second.url)).to.be.at.least(reached);
+      second.process.kill("SIGINT");
+      expect(await second.process.ended).to.equal(0);
+    });
+  });
+});

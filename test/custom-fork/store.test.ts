@@ -1,0 +1,130 @@
+import { mkdirSync } from "node:fs";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import type { BlockData, Network, Transaction } from "portico";
+import { createForkNetwork, forkAddressOf, token, treasury } from "../../examples/custom-fork/network.js";
+import { createForkNode, crewAddress } from "../../examples/custom-fork/node.js";
+import { split } from "../../examples/custom-fork/split.js";
+import { openDatabase } from "../../examples/custom-fork/store/database.js";
+import { createSqliteChain, type SqliteChain, type SqliteChainOptions } from "../../examples/custom-fork/store/sqlite-chain.js";
+import { removed, temporaryFolder } from "./temporary-chain.js";
+
+describe("the custom fork's chain", () => {
+  let folder: string;
+  let path: string;
+  let network: Network;
+  const opened: SqliteChain[] = [];
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    path = `${folder}/chain.sqlite`;
+    network = createForkNetwork();
+  });
+  afterEach(async () => {
+    for (const chain of opened.splice(0)) await chain.stop();
+    removed(folder);
+  });
+
+  const open = async (options: Partial<SqliteChainOptions> = {}): Promise<SqliteChain> => {
+    const chain = createSqliteChain({ path, network, transactionTypes: [split], ...options });
+    opened.push(chain);
+    await chain.start();
+    return chain;
+  };
+  const grown = async (blocks: number, options: Partial<SqliteChainOptions> = {}) => {
+    const chain = await open(options);
+    chain.apply(network.genesisBlock);
+    const node = createForkNode({ network, chain, events: new EventEmitter() });
+    const forged: BlockData[] = [];
+    for (let count = 0; count < blocks; count++) forged.push(await node.forge());
+    return { chain, node, forged };
+  };
+  const reading = async <T>(chain: SqliteChain, read: (snapshot: NonNullable<Awaited<ReturnType<SqliteChain["snapshot"]>>>) => Promise<T>): Promise<T> => {
+    const snapshot = await chain.snapshot();
+    if (snapshot === undefined) throw new Error("no state");
+    try {
+      return await read(snapshot);
+    } finally {
+      snapshot.release?.();
+    }
+  };
+  const balanceOf = (chain: SqliteChain, address: string) => reading(chain, async (snapshot) => (await snapshot.wallet(address))?.balance);
+
+  it("begins with the same genesis whenever it is made", () => {
+    expect(createForkNetwork()).to.deep.equal(network);
+    expect(network.genesisBlock.id).to.equal("87628743e9445a514351f43395f71f788654be12d2dca3fa2f670668a1293ab5");
+    expect(forkAddressOf(treasury)).to.match(/^H/);
+  });
+
+  it("keeps amounts above 2^63 to the last digit", async () => {
+    const { chain } = await grown(9);
+    const stakes = 15n * 1_000_000n * token;
+    const wages = Array.from({ length: 9 }, (_, index) => token * BigInt(index + 1)).reduce((a, b) => a + b);
+    const spent = wages + 9n * (10n * token + 1n) + 9n * 3_000_000n;
+    expect(await balanceOf(chain, forkAddressOf(treasury))).to.equal(20_000_000_000_000_000_000n - stakes - spent);
+    // Heights 6 to 10 have a reward.
+    expect(await reading(chain, async ({ supply }) => Promise.resolve(supply))).to.equal(20_000_000_000_000_000_000n + 5n * 50_000_000n);
+  });
+
+  it("gives a split's amount to its recipients by parts, and shows it to each of them", async () => {
+    const { chain, forged } = await grown(1);
+    const given = forged[0]?.transactions?.[1];
+    // 10 tokens and 1: a sixth, two sixths, three sixths; 1 does not divide.
+    const sixth = 166_666_666n;
+    const [first, second, third] = [2, 3, 4].map(crewAddress);
+    expect(await balanceOf(chain, first ?? "")).to.equal(sixth + 2n);
+    expect(await balanceOf(chain, second ?? "")).to.equal(333_333_333n);
+    expect(await balanceOf(chain, third ?? "")).to.equal(500_000_000n);
+    const received = await reading(chain, async (snapshot) =>
+      snapshot.transactions({ filter: { recipientId: third ?? "" }, order: { field: "timestamp", direction: "desc" }, offset: 0, limit: 10 }),
+    );
+    expect(received.rows.map(({ id }: Transaction) => id)).to.deep.equal([given?.id]);
+  });
+
+  it("goes on where it stopped, and after a process that never closed it", async () => {
+    const { chain, forged } = await grown(3);
+    await chain.stop();
+    const again = await open();
+    expect(again.tip()?.id).to.equal(forged[2]?.id);
+    await again.stop();
+    // What a killed process leaves: the folder by which the package locks.
+    mkdirSync(`${path}.lock`);
+    expect((await open()).tip()?.height).to.equal(4);
+  });
+
+  it("writes a block whole or not at all", async () => {
+    const { chain, node } = await grown(2);
+    const before = chain.tip();
+    const next = await node.forge();
+    chain.revert();
+    const broken = { ...next, transactions: next.transactions?.map((transaction) => (transaction.typeGroup === 1 ? transaction : { ...transaction, asset: {} })) };
+    expect(() => chain.apply(broken)).to.throw(/has no asset\.split/);
+    expect(chain.tip()).to.deep.equal(before);
+    chain.apply(next);
+    expect(chain.tip()?.id).to.equal(next.id);
+    expect(() => chain.apply(next)).to.throw(/does not follow the tip/);
+  });
+
+  it("forgets what can be asked for no more, but nothing that an open snapshot asks for", async () => {
+    const { chain, node } = await grown(5, { undoBlocks: 2 });
+    const held = await chain.snapshot();
+    const at6 = await held?.wallet(forkAddressOf(treasury));
+    for (let count = 0; count < 6; count++) await node.forge();
+    expect(await held?.wallet(forkAddressOf(treasury))).to.deep.equal(at6);
+    held?.release?.();
+    await node.forge();
+    await chain.stop();
+
+    const database = openDatabase(path);
+    const versions = database.get("SELECT count(*) AS count FROM wallets WHERE address = ?", [forkAddressOf(treasury)])?.count;
+    const states = database.get("SELECT count(*) AS count FROM states")?.count;
+    database.close();
+    expect({ versions, states }).to.deep.equal({ versions: 3, states: 3 });
+
+    await chain.start();
+    chain.revert();
+    chain.revert();
+    expect(() => chain.revert()).to.throw(/is not kept any more/);
+    expect(chain.tip()?.height).to.equal(11);
+  });
+});

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+export const root = new URL("../../", import.meta.url);
+
+/** A process that a test started, with what it has said so far. */
+export interface ExampleProcess {
+  readonly lines: string[];
+  /** Exit code; null after a signal. */
+  readonly ended: Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+  /** The first line that matches. Fails when the process ends before. */
+  line(pattern: RegExp): Promise<string>;
+}
+
+/** Runs programs in an empty folder, and leaves neither of both behind. */
+export interface Workbench {
+  readonly folder: string;
+  node(args: readonly string[], environment?: Record<string, string>): ExampleProcess;
+  /** A TypeScript program of the project's, as `npx tsx FILE` runs it; it listens on any port that is free. */
+  example(file: string, environment?: Record<string, string>): ExampleProcess;
+  clear(): Promise<void>;
+}
+
+const watch = (child: ChildProcess): ExampleProcess => {
+  const lines: string[] = [];
+  const waiting: { pattern: RegExp; found: (line: string) => void }[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface(stream).on("line", (line) => {
+      lines.push(line);
+      for (const { pattern, found } of waiting) if (pattern.test(line)) found(line);
+    });
+  }
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  return {
+    lines,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    line: (pattern) =>
+      new Promise((found, fail) => {
+        const known = lines.find((line) => pattern.test(line));
+        if (known !== undefined) found(known);
+        waiting.push({ pattern, found });
+        void ended.then((code) => fail(new Error(`it ended with ${String(code)} before: ${lines.join("\n")}`)));
+      }),
+  };
+};
+
+export const createWorkbench = (): Workbench => {
+  const folder = mkdtempSync(join(tmpdir(), "portico-host-"));
+  const children: ChildProcess[] = [];
+  const node: Workbench["node"] = (args, environment = {}) => {
+    const env = { ...process.env, PORT: "0", ...environment };
+    const child = spawn(process.execPath, [...args], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    children.push(child);
+    return watch(child);
+  };
+  return {
+    folder,
+    node,
+    example: (file, environment) =>
+      node(["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href, fileURLToPath(new URL(file, root))], {
+        TSX_TSCONFIG_PATH: fileURLToPath(new URL("tsconfig.json", root)),
+        ...environment,
+      }),
+    clear: async () => {
+      for (const child of children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+        child.kill("SIGKILL");
+        await once(child, "exit");
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Where a host says that it serves. */
+export const urlIn = (line: string): string => /http:\S+/.exec(line)?.[0] ?? "";
