@@ -11,7 +11,7 @@ export const chainNames: ChainName[] = ["core3-testnet-a", "core3-custom-c"];
 
 const indexed = new Map<ChainName, { plugin: ApiPlugin; dataDir: string }>();
 
-const index = async (name: ChainName): Promise<ApiPlugin> => {
+const index = async (name: ChainName): Promise<void> => {
   const { network, blocks } = loadChain(name);
   const dataDir = mkdtempSync(join(tmpdir(), "portico-e2e-"));
   const read = (fromHeight: number, limit: number) => blocks.slice(fromHeight - 1, fromHeight - 1 + limit);
@@ -19,14 +19,19 @@ const index = async (name: ChainName): Promise<ApiPlugin> => {
   const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false } });
   indexed.set(name, { plugin, dataDir });
   await plugin.start();
-  return plugin;
 };
 
 /** The chain in a real LMDB store, read once for all tests, which may start and stop it as they like. */
-export const storedChain = async (name: ChainName): Promise<ChainAdapter> => {
-  const { chain } = indexed.get(name)?.plugin ?? (await index(name));
-  return { supports: chain.supports ?? {}, snapshot: () => chain.snapshot() };
+export const storedChain = (name: ChainName): ChainAdapter => {
+  const { plugin } = indexed.get(name) ?? {};
+  if (plugin === undefined) throw new Error(`the chain ${name} is not read yet`);
+  return { supports: plugin.chain.supports ?? {}, snapshot: () => plugin.chain.snapshot() };
 };
+
+before(async function () {
+  this.timeout(120_000);
+  for (const name of chainNames) await index(name);
+});
 
 after(async () => {
   for (const { plugin, dataDir } of indexed.values()) {

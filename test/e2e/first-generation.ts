@@ -49,7 +49,7 @@ export const serveFirst = async (name: ChainName, context: Partial<NodeContext> 
   const plugin = createApiPlugin({
     network: loadChain(name).network,
     events: new EventEmitter(),
-    chain: await storedChain(name),
+    chain: storedChain(name),
     ...context,
   });
   const server = await plugin.listen(0);

@@ -6,6 +6,7 @@ import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { NodeContext } from "../../types/node-context.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { storedChain } from "./chains.js";
+import { createReplyCheck } from "./reply-check.js";
 
 export interface Answer {
   status: number;
@@ -14,7 +15,7 @@ export interface Answer {
   body: unknown;
 }
 
-/** A served interface. */
+/** A served interface. Every reply of it is held against the OpenAPI document that it serves itself. */
 export interface Interface {
   /** Path below `/api`. */
   get(path: string): Promise<Answer>;
@@ -33,7 +34,7 @@ export type Serving = Pick<NodeContext, "peers" | "sync" | "pool" | "node" | "op
 /** Serves one of the chains, to its last block, as a host with nothing but the chain does, or with what `serving` adds. */
 export const serveChain = async (name: ChainName, { now, ...serving }: Serving = {}): Promise<Interface> => {
   const plugin = createApiPlugin({
-    chain: await storedChain(name),
+    chain: storedChain(name),
     ...serving,
     network: loadChain(name).network,
     events: new EventEmitter(),
@@ -42,9 +43,13 @@ export const serveChain = async (name: ChainName, { now, ...serving }: Serving =
   const server = await plugin.listen(0);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
+  const check = createReplyCheck(await (await fetch(`${origin}/api/openapi.json`)).json());
+
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${origin}/api${path}`, init);
-    return { status: response.status, headers: response.headers, body: parseExactJson(await response.text()) };
+    const text = await response.text();
+    check({ method: init.method ?? "GET", path: `/api${path}`, status: response.status, body: JSON.parse(text) });
+    return { status: response.status, headers: response.headers, body: parseExactJson(text) };
   };
 
   return {

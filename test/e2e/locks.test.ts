@@ -71,7 +71,7 @@ for (const name of chainNames) {
 describe("locks of an adapter that has none", () => {
   let served: Interface;
   before(async () => {
-    served = await serveChain("core3-testnet-a", { chain: { ...(await storedChain("core3-testnet-a")), supports: { locks: false } } });
+    served = await serveChain("core3-testnet-a", { chain: { ...storedChain("core3-testnet-a"), supports: { locks: false } } });
   });
   after(() => served.stop());
 

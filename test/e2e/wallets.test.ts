@@ -29,32 +29,37 @@ for (const name of chainNames) {
     });
     after(() => served.stop());
     const interface_ = () => served;
+    const narrowed = { pairs: name === "core3-custom-c" };
 
     describeList("GET /wallets, POST /wallets/search", () => ({ path: "/wallets", search: "/wallets/search", rows: walletRows }), walletKind, interface_);
-    describeList("GET /wallets/top", () => ({ path: "/wallets/top", rows: walletRows }), walletKind, interface_);
+    describeList("GET /wallets/top", () => ({ path: "/wallets/top", rows: walletRows }), walletKind, interface_, narrowed);
     describeList(
       "GET /wallets/{id}/transactions",
       () => ({ path: `/wallets/${busiest.address}/transactions`, rows: owned(busiest.address), without: ["addresses"] }),
       transactionKind,
       interface_,
+      narrowed,
     );
     describeList(
       "GET /wallets/{id}/transactions/received",
       () => ({ path: `/wallets/${String(busiest.publicKey)}/transactions/received`, rows: received(busiest.address), without: ["addresses", "recipientId"] }),
       transactionKind,
       interface_,
+      narrowed,
     );
     describeList(
       "GET /wallets/{id}/transactions/sent",
       () => ({ path: `/wallets/${busiest.address}/transactions/sent`, rows: sent(busiest.address), without: ["addresses"] }),
       transactionKind,
       interface_,
+      narrowed,
     );
     describeList(
       "GET /wallets/{id}/locks",
       () => ({ path: `/wallets/${locker.address}/locks`, rows: lockRows.filter(({ sender }) => sender === locker || sender.address === locker.address) }),
       lockKindOf(figures),
       interface_,
+      narrowed,
     );
 
     describe("GET /wallets/{id}/votes", () => {

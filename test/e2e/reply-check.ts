@@ -1,0 +1,58 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+
+/** A reply, with what it replies to. */
+export interface Replied {
+  method: string;
+  /** Path from the root, with its query. */
+  path: string;
+  status: number;
+  /** Parsed body. */
+  body: unknown;
+}
+
+interface Response {
+  $ref?: string;
+  content?: Record<string, unknown>;
+}
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+}
+
+const jsonType = "application/json";
+
+const pointer = (...parts: string[]): string => `#/${parts.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`;
+
+const matches = (template: string, path: string): boolean => {
+  const [wanted, given] = [template.split("/"), path.split("/")];
+  return wanted.length === given.length && wanted.every((segment, index) => segment.startsWith("{") || segment === given[index]);
+};
+
+/** Holds replies against an OpenAPI document: path, method and status have to be in it, and the body has to fit its schema. */
+export const createReplyCheck = (given: unknown) => {
+  const document = given as Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  ajv.addSchema(given as object, "openapi");
+  const validators = new Map<string, ValidateFunction>();
+
+  const templateOf = (path: string): string => {
+    const found = path in document.paths ? path : Object.keys(document.paths).find((template) => matches(template, path));
+    if (found === undefined) throw new Error(`The OpenAPI document has no path for ${path}`);
+    return found;
+  };
+
+  const schemaAt = (template: string, method: string, status: string): string => {
+    const response = document.paths[template]?.[method]?.responses[status];
+    if (response === undefined) throw new Error(`The OpenAPI document knows no ${status} of ${method} ${template}`);
+    const place = response.$ref ?? pointer("paths", template, method, "responses", status);
+    return `openapi${place}${pointer("content", jsonType, "schema").slice(1)}`;
+  };
+
+  return ({ method, path, status, body }: Replied): void => {
+    const template = templateOf(path.replace(/\?.*$/, "").replace(/^(\/api)\/v2\//, "$1/"));
+    const place = schemaAt(template, method.toLowerCase(), String(status));
+    const validate = validators.get(place) ?? ajv.compile({ $ref: place });
+    validators.set(place, validate);
+    if (!validate(body)) throw new Error(`${method} ${path}: the body ${ajv.errorsText(validate.errors)}`);
+  };
+};
