@@ -107,6 +107,8 @@ export interface Delegate {
   /** Percent of the supply, two decimals. */
   approval: number;
   producedBlocks: number;
+  /** Finished rounds in which it was active and forged no block. Absent where an adapter does not count them. */
+  missedBlocks?: number;
   forgedFees: bigint;
   forgedRewards: bigint;
   /** forgedFees + forgedRewards. */

@@ -28,6 +28,7 @@ const members = {
     rank: true,
     approval: true,
     producedBlocks: true,
+    missedBlocks: true,
     forgedFees: true,
     forgedRewards: true,
     forgedTotal: true,

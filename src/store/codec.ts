@@ -19,6 +19,8 @@ export interface DelegateRecord {
   publicKey: string;
   voteBalance: bigint;
   producedBlocks: number;
+  /** Finished rounds in which it was active and forged nothing. */
+  missedBlocks: number;
   forgedFees: bigint;
   forgedRewards: bigint;
   lastBlock: Tip | null;
@@ -135,6 +137,7 @@ export const delegateCodec = codecOf<DelegateRecord>([
   "publicKey",
   "voteBalance",
   "producedBlocks",
+  "missedBlocks",
   "forgedFees",
   "forgedRewards",
   "lastBlock",

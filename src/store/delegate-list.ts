@@ -35,6 +35,7 @@ export const readDelegates = (reading: Reading, state: StateRecord): DelegateLis
       rank: ranks.get(record.publicKey) ?? null,
       approval: approvalOf(record.voteBalance, state.supply),
       producedBlocks: record.producedBlocks,
+      missedBlocks: record.missedBlocks,
       forgedFees: record.forgedFees,
       forgedRewards: record.forgedRewards,
       forgedTotal: record.forgedFees + record.forgedRewards,

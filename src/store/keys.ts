@@ -4,7 +4,7 @@
  */
 
 /** Changes with every change of layout. A store of another number is not read. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {

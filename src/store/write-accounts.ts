@@ -1,21 +1,21 @@
 import type { Block } from "../../types/chain.js";
 import type { BlockChanges } from "../chain/apply.js";
-import { rankDelegates, roundOf } from "../chain/rounds.js";
 import { PorticoError } from "../errors.js";
 import { appendToList } from "./appended-list.js";
-import { type DelegateRecord, delegateCodec, lockCodec, rankingCodec, type WalletRecord, walletCodec } from "./codec.js";
-import { idKey, lists, numberKey, textKey } from "./keys.js";
-import { rankingKey, readDelegate, readWallet } from "./records.js";
+import { type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walletCodec } from "./codec.js";
+import { idKey, lists, textKey } from "./keys.js";
+import { readDelegate, readWallet } from "./records.js";
 import { indexWallet } from "./wallet-index.js";
 import type { Writing } from "./writing.js";
 
-/** What a block changes in those who hold the token: delegates, wallets, locks, and at a round's end the ranking. */
+/** What a block changes in those who hold the token: delegates, wallets and locks. */
 
 const newDelegate = ({ address, publicKey }: { address: string; publicKey: string }): DelegateRecord => ({
   address,
   publicKey,
   voteBalance: 0n,
   producedBlocks: 0,
+  missedBlocks: 0,
   forgedFees: 0n,
   forgedRewards: 0n,
   lastBlock: null,
@@ -74,17 +74,4 @@ export const writeLocks = ({ locks }: BlockChanges, { journal }: Writing): void 
     if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
     else if (before !== undefined) journal.remove("locks", idKey(id));
   }
-};
-
-/** At the end of a round: who stands where, and who is active in the next. */
-export const writeRanking = (height: number, { journal, reading, rules }: Writing): void => {
-  const candidates = [...reading.range("delegates", {})].flatMap(({ value }) => {
-    const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
-    const wallet = readWallet(reading, address);
-    return wallet === undefined || wallet.username === null ? [] : [{ publicKey, username: wallet.username, voteBalance, resigned: wallet.resigned }];
-  });
-  const ranking = rankDelegates(candidates);
-  const next = roundOf(height + 1, rules.milestones);
-  journal.put("meta", rankingKey, rankingCodec.pack(ranking));
-  journal.put("rounds", numberKey(next.round), rankingCodec.pack(ranking.slice(0, next.activeDelegates)));
 };

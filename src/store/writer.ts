@@ -11,8 +11,9 @@ import { createJournal, rollBack, type Undo } from "./journal.js";
 import { numberKey } from "./keys.js";
 import { createReading, type Reading } from "./reading.js";
 import { existing, readBlock, readLock, readState, readTransaction, readWallet, stateKey, transactionsOfBlock } from "./records.js";
-import { writeDelegates, writeLocks, writeRanking, writeWallets } from "./write-accounts.js";
+import { writeDelegates, writeLocks, writeWallets } from "./write-accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./write-chain.js";
+import { endRound } from "./write-round-end.js";
 import type { Writing } from "./writing.js";
 
 /** Writes blocks into the store and takes them out again. Both inside the caller's LMDB write transaction. */
@@ -97,7 +98,7 @@ const writeBlock = (full: FullBlock, writing: Writing): void => {
   writeFees(full, writing);
   writeBlockRecord(block, state.transactions - transactions.length, writing);
   journal.put("meta", stateKey, stateCodec.pack(state));
-  if (endsRound(block.height, rules.milestones)) writeRanking(block.height, writing);
+  if (endsRound(block.height, rules.milestones)) endRound(block.height, writing);
 };
 
 const requireChained = (block: Block, before: StateRecord | undefined): void => {

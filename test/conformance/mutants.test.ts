@@ -198,6 +198,11 @@ const mutants: Mutant[] = [
     answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, approval: Math.floor(delegate.approval * 10) / 10 })),
   },
   {
+    fault: "a round without a block of its own is not counted as missed",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, missedBlocks: 0 })),
+  },
+  {
     fault: "a vote of the second version has no recipient",
     noticedBy: /^transactions: both wire versions/,
     answers: (sound) =>
@@ -417,6 +422,21 @@ describe("the conformance suite leaves out", () => {
       "the adapter does not offer locks",
       "the adapter does not offer feeStatistics",
     ]);
+  });
+
+  it("missed rounds that an adapter does not count", async () => {
+    const suite = createConformanceSuite({
+      createAdapter: ({ network, blocks }) => {
+        const sound = createMemoryAdapter(network);
+        for (const block of blocks) sound.apply(block);
+        const uncounted = (found: ChainSnapshot): ChainSnapshot => ({
+          ...found,
+          ...alterDelegates(found, (delegate) => dropped(delegate, "missedBlocks")),
+        });
+        return { adapter: { snapshot: async () => uncounted((await sound.snapshot()) as ChainSnapshot) } };
+      },
+    });
+    expect(await failuresOf(suite, /^figures/)).to.deep.equal([]);
   });
 
   it("nothing of an adapter that offers everything", async () => {

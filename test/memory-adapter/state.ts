@@ -19,6 +19,8 @@ export interface State {
   /** Public key of a delegate -> its rank. */
   ranks: Map<string, number>;
   rounds: Map<number, RoundDelegate[]>;
+  /** Public key of a delegate, once for each round that it was active in and forged nothing of. */
+  missed: string[];
 }
 
 export const emptyState = (rules: ChainRules): State => ({
@@ -28,6 +30,7 @@ export const emptyState = (rules: ChainRules): State => ({
   locks: new Map(),
   ranks: new Map(),
   rounds: new Map(),
+  missed: [],
 });
 
 const sum = (amounts: Iterable<bigint>): bigint => {
@@ -65,6 +68,7 @@ const delegateOf = (draft: WalletDraft, username: string, state: State): Delegat
     rank: state.ranks.get(publicKey) ?? null,
     approval: approvalOf(voteBalance, supplyOf(state)),
     producedBlocks: forged.length,
+    missedBlocks: state.missed.filter((missing) => missing === publicKey).length,
     forgedFees,
     forgedRewards,
     forgedTotal: forgedFees + forgedRewards,
@@ -93,6 +97,15 @@ export const walletsOf = (state: State, delegates: Delegate[]): Wallet[] => {
 
 export const transactionsOf = ({ blocks }: State): Transaction[] => blocks.flatMap(({ transactions }) => transactions);
 
+/** The active delegates of the round that the tip ends who forged none of its blocks. */
+const missing = (state: State): string[] => {
+  const { height } = tipOf(state);
+  if (height === 1) return [];
+  const { round, firstHeight } = roundOf(height, state.rules.milestones);
+  const generators = state.blocks.slice(firstHeight - 1).map(({ block }) => block.generatorPublicKey);
+  return (state.rounds.get(round) ?? []).map(({ publicKey }) => publicKey).filter((publicKey) => !generators.includes(publicKey));
+};
+
 /** Ranks every delegate anew, and says who forges in the round that begins. */
 const endRound = (state: State): State => {
   const { height } = tipOf(state);
@@ -108,7 +121,8 @@ const endRound = (state: State): State => {
       ranked.slice(0, activeDelegates).map(({ publicKey, username, voteBalance }) => ({ publicKey, username, voteBalance })),
     );
   }
-  return { ...state, rounds, ranks: new Map(ranked.map(({ publicKey }, index) => [publicKey, index + 1])) };
+  const missed = [...state.missed, ...missing(state)];
+  return { ...state, missed, rounds, ranks: new Map(ranked.map(({ publicKey }, index) => [publicKey, index + 1])) };
 };
 
 const chains = (data: BlockData, { blocks }: State): boolean => {

@@ -38,6 +38,7 @@ export const atHeight12: Figures = {
       voteBalance: 2_999_999_973_889_997_002n,
       approval: 24,
       producedBlocks: 2,
+      missedBlocks: 1,
       forgedFees: 5_139_999_999n,
       forgedRewards: 400_000_000n,
       forgedTotal: 5_539_999_999n,

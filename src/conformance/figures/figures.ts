@@ -46,6 +46,7 @@ export const delegate = (
   address,
   publicKey,
   producedBlocks: 0,
+  missedBlocks: 0,
   forgedFees: 0n,
   forgedRewards: 0n,
   forgedTotal: 0n,

@@ -32,6 +32,7 @@ for (const name of chainNames) {
     const { delegateRows, walletRows, meta, network, blocks } = figuresOf(name);
     const votes = new Map(walletRows.map(({ username, vote }) => [username, vote]));
     const ranks = new Map<string, number | undefined>();
+    const missed = new Map<string, number>();
     let served: Served;
 
     before(async () => {
@@ -40,17 +41,27 @@ for (const name of chainNames) {
       for (const page of [1, 2]) {
         for (const { username, rank } of (await served.second(`/delegates?page=${page}`)) as SecondDelegate[]) ranks.set(username, rank);
       }
+      // A finished round is missed by those of its delegates who forged none of its 51 blocks.
+      for (let round = 1; round * 51 <= blocks.length; round++) {
+        const generators = blocks.slice((round - 1) * 51, round * 51).map(({ generatorPublicKey }) => generatorPublicKey);
+        for (const { publicKey } of (await served.second(`/rounds/${round}/delegates`)) as { publicKey: string }[]) {
+          if (!generators.includes(publicKey)) missed.set(publicKey, (missed.get(publicKey) ?? 0) + 1);
+        }
+      }
       for (const { username, rank } of delegateRows) if (rank !== undefined) ranks.set(username, rank ?? undefined);
     });
     after(() => served.stop());
 
+    /** As the predecessor reckoned it. */
+    const productivity = (produced: number, missing: number): number =>
+      produced + missing === 0 ? 0 : Number((100 - missing / ((produced + missing) / 100)).toFixed(2));
     const common = (row: DelegateFigures) => ({
       username: row.username,
       address: row.address,
       publicKey: row.publicKey,
       producedblocks: row.producedBlocks,
-      missedblocks: 0,
-      productivity: row.producedBlocks === 0 ? 0 : 100,
+      missedblocks: missed.get(row.publicKey) ?? 0,
+      productivity: productivity(row.producedBlocks, missed.get(row.publicKey) ?? 0),
       approval: row.approval,
       rate: ranks.get(row.username),
       forged: BigInt(row.forgedTotal),
@@ -63,6 +74,12 @@ for (const name of chainNames) {
         (a, b) => compare(ranks.get(a.username) ?? Infinity, ranks.get(b.username) ?? Infinity) || compare(a.username, b.username),
       );
     const ranked = (rank: number): DelegateFigures => byRank()[rank - 1] as DelegateFigures;
+
+    it("missed rounds, at least one of them, and none missed all", () => {
+      const counts = [...missed.values()];
+      expect(counts.length).to.be.greaterThan(0);
+      expect(Math.max(...counts)).to.be.lessThan(Math.floor(blocks.length / 51));
+    });
 
     describe("GET /delegates", () => {
       it("lists 51 by rank, and tells how many there are", async () => {

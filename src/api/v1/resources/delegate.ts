@@ -8,7 +8,7 @@ const common = {
   address: Type.String(),
   publicKey: Type.String(),
   producedblocks: Type.Integer(),
-  missedblocks: Type.Integer({ description: "Finished rounds in which it was active and forged no block." }),
+  missedblocks: Type.Integer({ description: "Finished rounds in which it was active and forged no block; 0 where the chain's adapter does not count them." }),
   productivity: Type.Number({ description: "Percent, two decimals, of producedblocks among producedblocks + missedblocks." }),
   approval: Type.Number({ description: "Percent of the supply, two decimals." }),
   rate: Type.Optional(Type.Integer({ description: "Rank; absent when the last round did not rank the delegate." })),
@@ -29,7 +29,7 @@ const productivityOf = (produced: number, missed: number): number =>
   produced + missed === 0 ? 0 : Math.round((produced * 10_000) / (produced + missed)) / 100;
 
 const presentCommon = (delegate: Delegate) => {
-  const missedblocks = 0;
+  const missedblocks = delegate.missedBlocks ?? 0;
   return {
     username: delegate.username,
     address: delegate.address,

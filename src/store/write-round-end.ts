@@ -1,0 +1,36 @@
+import { rankDelegates, roundOf } from "../chain/rounds.js";
+import { delegateCodec, rankingCodec } from "./codec.js";
+import { idKey, numberKey } from "./keys.js";
+import { existing, rankingKey, readBlock, readDelegate, readRound, readWallet } from "./records.js";
+import type { Writing } from "./writing.js";
+
+/** What the last block of a round writes beyond what every block does. After genesis, too, there is a ranking, but no round is over. */
+export const endRound = (height: number, writing: Writing): void => {
+  if (height > 1) countMissed(height, writing);
+  writeRanking(height, writing);
+};
+
+/** The round counts as missed for those of its active delegates who forged none of its blocks. */
+const countMissed = (height: number, { journal, reading, rules }: Writing): void => {
+  const { round, firstHeight } = roundOf(height, rules.milestones);
+  const generators = new Set<string>();
+  for (let at = firstHeight; at <= height; at++) generators.add(existing(readBlock(reading, at), `block ${at}`).generatorPublicKey);
+  for (const { publicKey } of existing(readRound(reading, round), `round ${round}`)) {
+    if (generators.has(publicKey)) continue;
+    const record = existing(readDelegate(reading, publicKey), `delegate ${publicKey}`);
+    journal.put("delegates", idKey(publicKey), delegateCodec.pack({ ...record, missedBlocks: record.missedBlocks + 1 }));
+  }
+};
+
+/** Who stands where, and who is active in the next round. */
+const writeRanking = (height: number, { journal, reading, rules }: Writing): void => {
+  const candidates = [...reading.range("delegates", {})].flatMap(({ value }) => {
+    const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
+    const wallet = readWallet(reading, address);
+    return wallet === undefined || wallet.username === null ? [] : [{ publicKey, username: wallet.username, voteBalance, resigned: wallet.resigned }];
+  });
+  const ranking = rankDelegates(candidates);
+  const next = roundOf(height + 1, rules.milestones);
+  journal.put("meta", rankingKey, rankingCodec.pack(ranking));
+  journal.put("rounds", numberKey(next.round), rankingCodec.pack(ranking.slice(0, next.activeDelegates)));
+};
