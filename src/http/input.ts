@@ -114,7 +114,9 @@ type OrderFields<Field extends string> = readonly Field[] | Readonly<Record<stri
 const snakeCased = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const acceptedNames = <Field extends string>(fields: OrderFields<Field>): Map<string, Field> => {
-  const named = Array.isArray(fields) ? (fields as readonly Field[]).map((field) => [field, field] as const) : Object.entries(fields);
+  const named = Array.isArray(fields)
+    ? (fields as readonly Field[]).map((field) => [field, field] as const)
+    : Object.entries(fields);
   return new Map(named.flatMap(([name, field]) => [[name, field] as const, [snakeCased(name), field] as const]));
 };
 

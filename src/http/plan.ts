@@ -51,12 +51,15 @@ export const createPlanMemory = <State extends Scope>(bytes: number): PlanMemory
   };
 };
 
-/** Text of a parsed input: bigints and numbers stay apart, and so do different members. */
-const inputText = ({ params, query, page }: RouteInput): string =>
-  JSON.stringify([params, query, page], (_, value: unknown) => (typeof value === "bigint" ? { bigint: String(value) } : value));
+/** Text of a query: bigints and numbers stay apart. */
+const queryText = (query: unknown): string =>
+  JSON.stringify(query, (_, value: unknown) => (typeof value === "bigint" ? { bigint: String(value) } : value));
 
-/** A list's links repeat the caller's parameters as the caller wrote them, so these are part of the question. */
-export const questionOf = <State extends Scope>(entry: CompiledRoute<State>, input: RouteInput, asked: Asked): string => {
-  const spelling = entry.route.kind === "list" ? JSON.stringify(asked.pairs) : "";
-  return `${entry.route.versions.join()} ${entry.route.path} ${inputText(input)}${spelling}`;
+/**
+ * Names route and whole parsed input. A list's links repeat the caller's parameters as the caller wrote them, so there the text of
+ * these stands for what it was parsed to.
+ */
+export const questionOf = <State extends Scope>({ route }: CompiledRoute<State>, input: RouteInput, asked: Asked): string => {
+  const parsed = route.kind === "list" ? JSON.stringify(asked.pairs) : input.query === undefined ? "" : queryText(input.query);
+  return `${route.versions.join()} ${route.path} ${JSON.stringify(asked.params)} ${parsed}`;
 };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { HeaderPairs } from "./standing-headers.js";
 import { countedBy, createAddressList, createClientAddress } from "./client-address.js";
 
 export interface RateLimitOptions {
@@ -9,18 +10,17 @@ export interface RateLimitOptions {
   trustedProxies: readonly string[];
 }
 
-/** What a counted request is told, in headers. */
+/** How a counted request stands. */
 export interface Allowance {
   granted: boolean;
-  limit: number;
-  remaining: number;
-  /** Whole seconds until the count starts anew, at least 1. */
-  secondsToReset: number;
+  /** What it is told of that. */
+  headers: HeaderPairs;
 }
 
 export interface RateLimit {
   /** Whether a request is counted at all. */
   counts(request: IncomingMessage): boolean;
+  /** Counts a request, once however often it is asked. */
   take(request: IncomingMessage): Promise<Allowance>;
 }
 
@@ -60,6 +60,20 @@ const consume = async (limiter: RateLimiterMemory, key: string): Promise<{ grant
   }
 };
 
+/** Times are whole seconds, at least 1. */
+const headersOf = (limit: number, granted: boolean, { remainingPoints, msBeforeNext }: RateLimiterRes): string[] => {
+  const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
+  return [
+    "X-RateLimit-Limit",
+    String(limit),
+    "X-RateLimit-Remaining",
+    String(remainingPoints),
+    "X-RateLimit-Reset",
+    seconds,
+    ...(granted ? [] : ["Retry-After", seconds]),
+  ];
+};
+
 /** Counts requests by client address in windows of a minute. A request whose address is not known shares one count. */
 export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions): RateLimit => {
   if (rateLimit === false) {
@@ -68,18 +82,23 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
   const clientAddress = createClientAddress(trustedProxies);
   const exempt = createAddressList(rateLimit.exempt);
   const limiter = new RateLimiterMemory({ points: rateLimit.perMinute, duration: 60 });
+  const taken = new WeakMap<IncomingMessage, Promise<Allowance>>();
   const counts = (request: IncomingMessage): boolean => {
     const address = clientAddress(request);
     return address === undefined || !exempt(address);
   };
+  const count = async (request: IncomingMessage): Promise<Allowance> => {
+    const address = clientAddress(request);
+    const { granted, state } = await consume(limiter, address === undefined ? "unknown" : countedBy(address));
+    return { granted, headers: headersOf(rateLimit.perMinute, granted, state) };
+  };
   return {
     // without proxies the address of the connection decides
     counts: trustedProxies.length === 0 ? memoized(counts) : counts,
-    take: async (request) => {
-      const address = clientAddress(request);
-      const { granted, state } = await consume(limiter, address === undefined ? "unknown" : countedBy(address));
-      const secondsToReset = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
-      return { granted, limit: rateLimit.perMinute, remaining: state.remainingPoints, secondsToReset };
+    take: (request) => {
+      const allowance = taken.get(request) ?? count(request);
+      taken.set(request, allowance);
+      return allowance;
     },
   };
 };

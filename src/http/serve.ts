@@ -51,13 +51,10 @@ const versionHeadersBy =
   };
 
 /** Counts a request, tells the client where it stands. Throws RATE_LIMITED. */
-const count = async (rateLimit: RateLimit, { req, res }: Context): Promise<void> => {
-  const allowance = await rateLimit.take(req);
-  res.setHeader("X-RateLimit-Limit", allowance.limit);
-  res.setHeader("X-RateLimit-Remaining", allowance.remaining);
-  res.setHeader("X-RateLimit-Reset", allowance.secondsToReset);
-  if (!allowance.granted) {
-    res.setHeader("Retry-After", allowance.secondsToReset);
+const count = async (rateLimit: RateLimit, ctx: Context): Promise<void> => {
+  const { granted, headers } = await rateLimit.take(ctx.req);
+  setPairs(ctx, headers);
+  if (!granted) {
     throw new PorticoError("RATE_LIMITED");
   }
 };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Answerer } from "./answerer.js";
 import type { Encodings } from "./exchange.js";
 import type { InFlight } from "./in-flight.js";
@@ -6,7 +7,7 @@ import type { Plan, PlanMemory } from "./plan.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { Reply, Variant } from "./reply.js";
 import type { Scope } from "./route.js";
-import type { StandingHeaders } from "./standing-headers.js";
+import type { HeaderPairs, StandingHeaders } from "./standing-headers.js";
 
 export interface ShortcutNeeds<State extends Scope> {
   plans: PlanMemory<State>;
@@ -36,6 +37,15 @@ const clientHas = ({ headers }: IncomingMessage, variant: Variant): boolean | un
   return given === etagOf(variant) && headers["cache-control"] === undefined ? true : undefined;
 };
 
+/** A request on the short way. */
+interface Visit<State extends Scope> {
+  request: IncomingMessage;
+  response: ServerResponse;
+  plan: Plan<State>;
+  /** Headers of this request alone. */
+  own: HeaderPairs;
+}
+
 /**
  * The shortest way to a reply, for servers of this interface alone: a GET that was asked before goes to its answer without a
  * framework and out in one write. The reply is what the long way would send; whatever is not plain success is left to it.
@@ -43,18 +53,12 @@ const clientHas = ({ headers }: IncomingMessage, variant: Variant): boolean | un
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
   const { plans, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
 
-  const send = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    plan: Plan<State>,
-    status: number,
-    variant: Variant,
-  ): boolean => {
+  const send = ({ request, response, plan, own }: Visit<State>, status: number, variant: Variant): boolean => {
     const has = clientHas(request, variant);
     if (has === undefined) {
       return false;
     }
-    const headers = [...standing.of(request.headers.origin), ...plan.headers, ...variant.headers];
+    const headers = [...standing.of(request.headers.origin), ...plan.headers, ...variant.headers, ...own];
     headers.push("X-Request-Id", requestId(request.headers));
     if (has) {
       response.writeHead(304, headers).end();
@@ -73,38 +77,42 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     return reply.ready?.(choice.encoding) ?? reply.encoded(choice.encoding);
   };
 
-  /** Without waiting where nothing has to be waited for; a promise of whether it was sent where something has. */
-  const sendReply = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    plan: Plan<State>,
-    reply: Reply,
-  ): boolean | Promise<boolean> => {
-    const variant = variantOf(request, reply);
+  /** Whether it was sent: at once where nothing has to be waited for. */
+  const sendReply = (visit: Visit<State>, reply: Reply): MaybePromise<boolean> => {
+    const variant = variantOf(visit.request, reply);
     if (variant instanceof Promise) {
-      return variant.then((made) => send(request, response, plan, reply.status, made));
+      return variant.then((made) => send(visit, reply.status, made));
     }
-    return variant !== undefined && send(request, response, plan, reply.status, variant);
+    return variant !== undefined && send(visit, reply.status, variant);
   };
 
-  const compute = async (request: IncomingMessage, response: ServerResponse, plan: Plan<State>): Promise<boolean> => {
-    inFlight.begin(response);
-    const reply = await answerer.reply(plan, undefined, { height: undefined });
-    return sendReply(request, response, plan, reply);
+  const compute = async (visit: Visit<State>): Promise<boolean> => {
+    inFlight.begin(visit.response);
+    return sendReply(visit, await answerer.reply(visit.plan, undefined, { height: undefined }));
+  };
+
+  const answer = (visit: Visit<State>): MaybePromise<boolean> => {
+    const reply = answerer.kept(visit.plan);
+    return reply === undefined ? compute(visit) : sendReply(visit, reply);
+  };
+
+  const answerCounted = async (visit: Visit<State>): Promise<boolean> => {
+    const { granted, headers } = await rateLimit.take(visit.request);
+    return granted && answer({ ...visit, own: headers });
   };
 
   return (request, response, otherwise) => {
-    const plan = isStopping() || rateLimit.counts(request) ? undefined : plans.recall(request);
+    const plan = isStopping() ? undefined : plans.recall(request);
     if (plan === undefined) {
       otherwise();
       return;
     }
-    const reply = answerer.kept(plan);
-    const sent = reply === undefined ? compute(request, response, plan) : sendReply(request, response, plan, reply);
+    const visit = { request, response, plan, own: [] };
+    const sent = rateLimit.counts(request) ? answerCounted(visit) : answer(visit);
     if (sent === false) {
       otherwise();
     } else if (sent !== true) {
-      // an error is told, logged and counted by the long way
+      // an error is told and logged by the long way
       sent.then((done) => done || otherwise(), otherwise);
     }
   };

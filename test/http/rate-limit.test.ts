@@ -41,6 +41,25 @@ describe("the rate limit", () => {
       expect(states.opened).to.equal(opened);
     }));
 
+  it("counts a request once, whatever way it is answered", () =>
+    withThings({ rateLimit: { perMinute: 20, exempt: [] } }, {}, async ({ port }) => {
+      const { etag = "" } = (await ask(port, "/api/things")).headers;
+      const ways: Record<string, string>[] = [
+        {},
+        { "If-None-Match": etag },
+        { "If-None-Match": `W/${etag}` },
+        { "If-None-Match": '"other"' },
+        { "Accept-Encoding": "br" },
+        { "Accept-Encoding": "br" },
+        { "Accept-Encoding": "gzip;q=0.3" },
+      ];
+      for (const [index, headers] of ways.entries()) {
+        expect((await ask(port, "/api/things", { headers })).headers["x-ratelimit-remaining"]).to.equal(String(18 - index));
+      }
+      await ask(port, "/api/things/nobody");
+      expect((await ask(port, "/api/things/nobody")).headers["x-ratelimit-remaining"]).to.equal("10");
+    }));
+
   it("leaves the exempt alone", () =>
     withThings({ rateLimit: { perMinute: 1, exempt: ["10.0.0.0/8", "127.0.0.1"] } }, {}, async ({ port }) => {
       for (let count = 0; count < 5; count += 1) {
