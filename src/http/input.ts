@@ -74,7 +74,7 @@ export const ListOf = <Item extends TSchema>(
   options: { minItems?: number; maxItems?: number; description?: string } = {},
 ): TArray<Item> => Type.Array(item, options);
 
-const longestAmount = 40;
+const amountText = /^-?\d{1,40}$/;
 
 const parseAmount = (value: unknown): Parsed<bigint> => {
   if (typeof value === "bigint") {
@@ -83,7 +83,7 @@ const parseAmount = (value: unknown): Parsed<bigint> => {
   if (typeof value === "number" && Number.isSafeInteger(value)) {
     return { value: BigInt(value) };
   }
-  if (typeof value === "string" && value.length <= longestAmount && /^-?\d+$/.test(value)) {
+  if (typeof value === "string" && amountText.test(value)) {
     return { value: BigInt(value) };
   }
   return { rule: "must be a whole number" };
@@ -91,7 +91,7 @@ const parseAmount = (value: unknown): Parsed<bigint> => {
 
 const amountKind: InputKind<bigint> = {
   parse: parseAmount,
-  accepts: { anyOf: [{ type: "integer" }, { type: "string", pattern: `^-?\\d{1,${longestAmount}}$` }] },
+  accepts: { anyOf: [{ type: "integer" }, { type: "string", pattern: amountText.source }] },
 };
 
 /** A whole number of any size in 1e-8 of the token: a JSON number with all its digits, or decimal text. */
