@@ -100,7 +100,8 @@ const parametersOf = <State extends Scope>(route: Route<State>, writer: SchemaWr
 
 /** Statuses of errors that a route may answer with. The first generation keeps few of them. */
 const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
-  const told = generation === 1 ? [] : [400, ...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
+  const kept = (route.errors ?? []).filter((status) => status >= 500);
+  const told = generation === 1 ? kept : [400, ...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
   const body = generation === 1 || route.body === undefined ? [] : [413, ...(route.requiresJsonType === true ? [415] : [])];
   const entry = route.authenticated === true ? [401] : [];
   const always = [429, 500, ...(route.stateless === true ? [] : [503])];

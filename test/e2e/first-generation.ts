@@ -9,6 +9,7 @@ import { createApiPlugin } from "../../src/index.js";
 import type { NodeContext } from "../../types/node-context.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { storedChain } from "./chains.js";
+import { createReplyCheck } from "./reply-check.js";
 
 /** The whole plugin, served on a port of its own, asked by a client of the first generation. */
 
@@ -55,12 +56,15 @@ export const serveFirst = async (name: ChainName, context: Partial<NodeContext> 
   const server = await plugin.listen(0);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
   const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(origin + path, init);
+  const check = createReplyCheck(await (await ask("/openapi.json")).json());
+  const below = context.options?.defaultVersion === 1 ? "/api" : "/api/v1";
   const read = async (path: string): Promise<{ text: string; body: Record<string, unknown> }> => {
     const response = await ask(path, { headers: { "API-Version": "1", "Content-Type": "application/json" } });
     const text = await response.text();
     expect(response.status, `${path}: ${text}`).to.equal(200);
     expect(response.headers.get("API-Version"), path).to.equal("1");
     expect(response.headers.get("Content-Type"), path).to.equal("application/json; charset=utf-8");
+    check({ method: "GET", path: below + path, status: response.status, body: JSON.parse(text) });
     return { text, body: parseExactJson(text) as Record<string, unknown> };
   };
   return {

@@ -209,6 +209,23 @@ for (const name of chainNames) {
   });
 }
 
+it("the first generation is described: its paths, what they take, and what they answer with beside 200", async () => {
+  const served = await serveFirst("core3-testnet-a");
+  interface Operation {
+    parameters?: { name: string; required: boolean }[];
+    responses: Record<string, unknown>;
+  }
+  const { paths } = (await (await served.ask("/openapi.json")).json()) as { paths: Record<string, { get: Operation }> };
+  await served.stop();
+  expect(Object.keys(paths).filter((path) => path.startsWith("/api/v1/"))).to.have.members(v1Routes.map(({ path }) => `/api/v1${path}`));
+  const taken = (path: string): string[] => (paths[path]?.get.parameters ?? []).map(({ name, required }) => (required ? `${name}!` : name));
+  expect(taken("/api/v1/delegates/search")).to.deep.equal(["q!", "limit", "offset", "orderBy"]);
+  expect(taken("/api/v1/peers/get")).to.deep.equal(["ip!", "port!"]);
+  expect(taken("/api/v1/accounts/count")).to.deep.equal([]);
+  expect(Object.keys(paths["/api/v1/delegates/getNextForgers"]?.get.responses ?? {})).to.deep.equal(["200", "429", "500", "501", "503"]);
+  expect(Object.keys(paths["/api/v1/delegates/get"]?.get.responses ?? {})).to.deep.equal(["200", "429", "500", "503"]);
+});
+
 describe("the first generation by default", () => {
   it("answers what both have, and leaves to the second what only that has", async () => {
     const served = await serveFirst("core3-testnet-a", { options: { defaultVersion: 1, amounts: "string" } });

@@ -151,7 +151,7 @@ for (const name of chainNames) {
 
 describe("milestones, first generation", () => {
   it("are counted by whole three millions of blocks", async () => {
-    const adapter = await storedChain("core3-custom-c");
+    const adapter = storedChain("core3-custom-c");
     for (const [height, milestone] of [
       [2_999_999, 0],
       [3_000_000, 1],

@@ -286,7 +286,7 @@ for (const name of chainNames) {
       const forgers = meta.nextForgers.map(({ publicKey }) => publicKey);
       let asNode: Served;
       before(async () => {
-        asNode = await serveFirst(name, { chain: withRounds(await storedChain(name), await roundsOfCore({ network, blocks })) });
+        asNode = await serveFirst(name, { chain: withRounds(storedChain(name), await roundsOfCore({ network, blocks })) });
       });
       after(() => asNode.stop());
 
@@ -322,7 +322,7 @@ for (const name of chainNames) {
       });
 
       it("says so where an adapter knows no rounds", async () => {
-        const ignorant = await serveFirst(name, { chain: { ...await storedChain(name), supports: { rounds: false } } });
+        const ignorant = await serveFirst(name, { chain: { ...storedChain(name), supports: { rounds: false } } });
         const response = await ignorant.ask("/v1/delegates/getNextForgers");
         expect(response.status).to.equal(501);
         expect(await response.json()).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node does not offer that." });
