@@ -71,6 +71,7 @@ export interface DelegateFilter {
   forgedTotal?: Range<bigint>;
   producedBlocks?: Range<number>;
   voteBalance?: Range<bigint>;
+  resigned?: boolean;
 }
 export type DelegateOrder =
   | "username"
@@ -145,6 +146,8 @@ export interface LockFilter {
   senderId?: string;
   recipientId?: string;
   secretHash?: string;
+  /** Exact. */
+  vendorField?: string;
   expirationType?: number;
   amount?: Range<bigint>;
   expirationValue?: Range<number>;

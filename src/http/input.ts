@@ -14,7 +14,7 @@ import type { Order } from "../../types/chain-adapter.js";
 /**
  * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed by them once, at the edge; handlers
  * get what `Static` says. Plain TypeBox types work too. A query string carries nested members as `balance.from=1`, arrays
- * as `a=1,2` or `a=1&a=2`; numbers and booleans may be written as text, in bodies as well.
+ * as `a=1,2`, `a=1&a=2`, `a.0=1&a.1=2` or `a[]=1&a[]=2`; numbers and booleans may be written as text, in bodies as well.
  */
 
 /** What a value was parsed to, or the rule it breaks, worded to follow the field's name: `must be ...`. */

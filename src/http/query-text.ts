@@ -53,6 +53,14 @@ const placesOf = (schema: JsonSchema, within: string[]): Map<string, Place> => {
   return places;
 };
 
+/** The list that a parameter names an item of, as clients' libraries write lists: `ids.0`, `ids[0]` and `ids[]` beside `ids`. */
+const listNamed = (name: string): string | undefined => /^(.+?)(?:\.\d{1,3}|\[\d{0,3}\])$/.exec(name)?.[1];
+
+const placeNamed = (places: Map<string, Place>, name: string): Place | undefined => {
+  const list = places.get(listNamed(name) ?? "");
+  return places.get(name) ?? (list?.many === true ? list : undefined);
+};
+
 const put = (tree: JsonSchema, name: string, { path, many }: Place, text: string): void => {
   let object = tree;
   for (const step of path.slice(0, -1)) {
@@ -81,7 +89,7 @@ export const createQueryLayout = (schema: unknown, { leaveOutUnknown = false } =
   return (pairs) => {
     const tree: JsonSchema = {};
     for (const [name, text] of pairs) {
-      const place = places.get(name);
+      const place = placeNamed(places, name);
       if (place === undefined) {
         if (leaveOutUnknown) {
           continue;

@@ -50,6 +50,7 @@ export const delegateTester = tester<DelegateFilter, DelegateRow>({
   forgedTotal: (wanted, { delegate }) => within(wanted, delegate.forgedTotal),
   producedBlocks: (wanted, { delegate }) => within(wanted, delegate.producedBlocks),
   voteBalance: (wanted, { delegate }) => within(wanted, delegate.voteBalance),
+  resigned: (wanted, { delegate }) => delegate.resigned === wanted,
 });
 
 export const blockTester = tester<BlockFilter, Block>({
@@ -107,6 +108,7 @@ export const lockTester = tester<LockFilter, LockRow>({
   senderId: (wanted, { lock }) => lock.senderId === wanted,
   recipientId: (wanted, { lock }) => lock.recipientId === wanted,
   secretHash: (wanted, { lock }) => lock.secretHash === wanted,
+  vendorField: (wanted, { lock }) => lock.vendorField === wanted,
   expirationType: (wanted, { lock }) => lock.expiration.type === wanted,
   amount: (wanted, { lock }) => within(wanted, lock.amount),
   expirationValue: (wanted, { lock }) => within(wanted, lock.expiration.value),

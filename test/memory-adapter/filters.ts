@@ -43,6 +43,7 @@ export const createDelegateTests = (
   forgedTotal: (delegate, range) => within(delegate.forgedTotal, range),
   producedBlocks: (delegate, range) => within(delegate.producedBlocks, range),
   voteBalance: (delegate, range) => within(delegate.voteBalance, range),
+  resigned: (delegate, resigned) => delegate.resigned === resigned,
 });
 
 export const blockTests: Tests<Block, BlockFilter> = {
@@ -94,6 +95,7 @@ export const createLockTests = (tip: Tip): Tests<Lock, LockFilter> => ({
   senderId: (lock, senderId) => lock.senderId === senderId,
   recipientId: (lock, recipientId) => lock.recipientId === recipientId,
   secretHash: (lock, secretHash) => lock.secretHash === secretHash,
+  vendorField: (lock, vendorField) => lock.vendorField === vendorField,
   expirationType: (lock, type) => lock.expiration.type === type,
   amount: (lock, range) => within(lock.amount, range),
   expirationValue: (lock, range) => within(lock.expiration.value, range),

@@ -2,12 +2,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Delegate } from "../../../types/chain.js";
 import type { DelegateFilter, DelegateOrder, DelegateQuery } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, DecimalNumber, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
+import { Amount, DecimalNumber, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
 import { type DelegateResource, presentDelegate } from "../resources/delegate.js";
 import type { ApiState } from "../state.js";
 import { Address, PublicKey } from "./fields.js";
-import { type ListRequest, pageOf } from "./page.js";
+import { type ListRequest, overlap, pageOf } from "./page.js";
 
 const fields = ({ exact }: { exact: boolean }) => ({
   address: Type.Optional(Address),
@@ -40,9 +40,22 @@ const orders = {
 } as const satisfies Record<string, DelegateOrder>;
 const order = { default: "rank:asc", description: "Delegates without a rank come last." };
 
-export const DelegateListQuery = Type.Object({ ...fields({ exact: true }), orderBy: OrderBy(orders, order) });
+const types = ["resigned", "never-forged"] as const;
+
+export const DelegateListQuery = Type.Object({
+  ...fields({ exact: true }),
+  type: Type.Optional(OneOf(types, { description: "Only those that resigned, or that forged no block." })),
+  orderBy: OrderBy(orders, order),
+});
 export const DelegateSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
 export const DelegateSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+
+/** The list's `type`, as a question. */
+export const delegateFilter = ({ type, ...filter }: DelegateFilter & { type?: (typeof types)[number] }): DelegateFilter => {
+  if (type === undefined) return filter;
+  if (type === "resigned") return { ...filter, resigned: true };
+  return { ...filter, producedBlocks: { ...overlap(filter.producedBlocks, { to: 0 }) } };
+};
 
 export const listDelegates = (
   request: ListRequest<DelegateFilter, DelegateQuery["order"]>,

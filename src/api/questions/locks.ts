@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { LockFilter, LockOrder, LockQuery } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, Flag, OrderBy, Range, WholeNumber } from "../../http/input.js";
+import { Amount, Flag, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
 import { type LockResource, presentLock } from "../resources/lock.js";
 import type { ApiState } from "../state.js";
@@ -14,6 +14,7 @@ const fields = ({ exact }: { exact: boolean }) => ({
   senderId: Type.Optional(Address),
   recipientId: Type.Optional(Address),
   secretHash: Type.Optional(Hash),
+  vendorField: Type.Optional(Text({ description: "Exact." })),
   isExpired: Type.Optional(Flag({ description: "Whether it may be refunded at the tip." })),
   expirationType: Type.Optional(WholeNumber({ minimum: 1, maximum: 2 })),
   amount: Type.Optional(Range(Amount(), { exact })),

@@ -1,4 +1,4 @@
-import type { ListQuery, MaybePromise, Page } from "../../../types/chain-adapter.js";
+import type { ListQuery, MaybePromise, Page, Range } from "../../../types/chain-adapter.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 
 /** What a list route asks: which rows, in which order, and which page of them. `filter` is undefined when no row can pass. */
@@ -17,6 +17,14 @@ export const pageOf = async <Filter, Field extends string, Row, Item>(
   if (filter === undefined) return { rows: [], total: 0 };
   const { rows, total } = await ask({ filter, order: orderBy, ...page });
   return { rows: rows.map(present), total };
+};
+
+/** The range in which both hold. */
+export const overlap = <T extends bigint | number>(a: Range<T> | undefined, b: Range<T> | undefined): Range<T> | undefined => {
+  if (a === undefined || b === undefined) return a ?? b;
+  const from = a.from === undefined || (b.from !== undefined && b.from > a.from) ? b.from : a.from;
+  const to = a.to === undefined || (b.to !== undefined && b.to < a.to) ? b.to : a.to;
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 };
 
 /**

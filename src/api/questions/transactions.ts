@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
 import type { TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-adapter.js";
+import { PorticoError } from "../../errors.js";
 import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
 import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
@@ -27,7 +28,8 @@ const fields = ({ exact }: { exact: boolean }) => ({
   nonce: Type.Optional(Amount({ description: "Of version 2." })),
 });
 
-const addresses = { addresses: Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these is sender or recipient." })) };
+const SomeAddresses = Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these is sender or recipient." }));
+const addresses = { addresses: SomeAddresses };
 
 const orders: readonly TransactionOrder[] = ["timestamp", "type", "amount", "fee", "version", "id"];
 const order = { default: "timestamp:desc", description: "`timestamp` is the place in the chain." };
@@ -36,7 +38,8 @@ const orderBy = OrderBy(orders, order);
 const { type, typeGroup, ...ofOneType } = fields({ exact: true });
 const { recipientId, ...ofOneRecipient } = fields({ exact: true });
 
-export const TransactionListQuery = Type.Object({ ...ofOneType, type, typeGroup, ...addresses, orderBy });
+/** `address` is what clients of the third generation call `addresses`. */
+export const TransactionListQuery = Type.Object({ ...ofOneType, type, typeGroup, ...addresses, address: SomeAddresses, orderBy });
 /** Of lists that an owner already narrows: `addresses` is left to them, for a second one. */
 export const OwnedTransactionListQuery = Type.Object({ ...ofOneRecipient, recipientId, orderBy });
 /** A transaction may have several recipients: of a list that one narrows, `recipientId` would ask for two at once. */
@@ -44,6 +47,13 @@ export const ReceivedTransactionListQuery = Type.Object({ ...ofOneRecipient, ord
 export const VoteListQuery = Type.Object({ ...ofOneType, ...addresses, orderBy });
 export const TransactionSearchQuery = Type.Object({ orderBy });
 export const TransactionSearchBody = Type.Object({ ...fields({ exact: false }), ...addresses, orderBy: Type.Optional(OrderBy(orders)) });
+
+/** The list's `address`, as a question. @throws PorticoError BAD_REQUEST beside `addresses`: no list asks two questions of that kind */
+export const transactionFilter = ({ address, ...filter }: TransactionFilter & { address?: string[] }): TransactionFilter => {
+  if (address === undefined) return filter;
+  if (filter.addresses === undefined) return { ...filter, addresses: address };
+  throw new PorticoError("BAD_REQUEST", '"address" cannot be given together with "addresses"', { validation: { source: "query", keys: ["address"] } });
+};
 
 /** What a transaction is to be a vote. */
 export const voteType = { typeGroup: 1, type: 3 } as const;

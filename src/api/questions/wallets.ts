@@ -7,7 +7,7 @@ import type { PageAnswer } from "../../http/route.js";
 import { presentWallet, type WalletResource } from "../resources/wallet.js";
 import type { ApiState } from "../state.js";
 import { Address, PublicKey } from "./fields.js";
-import { type ListRequest, pageOf } from "./page.js";
+import { type ListRequest, overlap, pageOf } from "./page.js";
 
 const fields = ({ exact }: { exact: boolean }) => ({
   address: Type.Optional(Address),
@@ -25,21 +25,25 @@ const fields = ({ exact }: { exact: boolean }) => ({
 const orders: readonly WalletOrder[] = ["address", "publicKey", "username", "balance", "voteBalance"];
 const order = { default: "balance:desc", description: "Rows without the field come last." };
 
-export const WalletListQuery = Type.Object({ ...fields({ exact: true }), orderBy: OrderBy(orders, order) });
+/** Clients of the third generation ask lists for several addresses by the one name. */
+const address = Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these addresses." }));
+
+export const WalletListQuery = Type.Object({ ...fields({ exact: true }), address, orderBy: OrderBy(orders, order) });
 export const WalletSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
 export const WalletSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
-const both = <T extends bigint>(a: Bounds<T> | undefined, b: Bounds<T> | undefined): Bounds<T> | undefined => {
-  if (a === undefined || b === undefined) return a ?? b;
-  const from = a.from === undefined || (b.from !== undefined && b.from > a.from) ? b.from : a.from;
-  const to = a.to === undefined || (b.to !== undefined && b.to < a.to) ? b.to : a.to;
-  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+type WalletInput = Omit<WalletFilter, "address"> & { address?: string | string[]; votebalance?: Bounds<bigint> };
+
+/** Several addresses are any of them: in both members, any that both name. */
+const addressFilter = (address: string | string[] | undefined, addresses: string[] | undefined): Pick<WalletFilter, "address" | "addresses"> => {
+  if (!Array.isArray(address)) return { ...(address === undefined ? {} : { address }), ...(addresses === undefined ? {} : { addresses }) };
+  return { addresses: addresses === undefined ? address : address.filter((each) => addresses.includes(each)) };
 };
 
 /** Accepted input, less the order, as a question: the contract's `votebalance` is the same filter as `voteBalance`. */
-export const walletFilter = ({ votebalance, voteBalance, ...filter }: WalletFilter & { votebalance?: Bounds<bigint> }): WalletFilter => {
-  const range = both(voteBalance, votebalance);
-  return range === undefined ? filter : { ...filter, voteBalance: range };
+export const walletFilter = ({ votebalance, voteBalance, address, addresses, ...filter }: WalletInput): WalletFilter => {
+  const range = overlap(voteBalance, votebalance);
+  return { ...filter, ...addressFilter(address, addresses), ...(range === undefined ? {} : { voteBalance: range }) };
 };
 
 export const listWallets = (

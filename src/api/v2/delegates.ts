@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { BlockListQuery, listBlocks } from "../questions/blocks.js";
-import { DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../questions/delegates.js";
+import { delegateFilter, DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../questions/delegates.js";
 import { within } from "../questions/page.js";
 import { balancesOfVoters, listWallets, walletFilter, WalletListQuery } from "../questions/wallets.js";
 import { BalancesResource } from "../resources/balances.js";
@@ -25,7 +25,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     summary: "Lists all registered delegates.",
     query: DelegateListQuery,
     item: DelegateResource,
-    answer: ({ query: { orderBy, ...filter }, page }, state) => listDelegates({ filter, orderBy, page }, state),
+    answer: ({ query: { orderBy, ...query }, page }, state) => listDelegates({ filter: delegateFilter(query), orderBy, page }, state),
   }),
   list({
     ...common,

@@ -6,6 +6,7 @@ import { findUnconfirmed, listUnconfirmed, mostSubmitted, submitTransactions } f
 import {
   listTransactions,
   presentTransactionOf,
+  transactionFilter,
   TransactionListQuery,
   TransactionSearchBody,
   TransactionSearchQuery,
@@ -39,7 +40,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     summary: "Lists transactions, the last first.",
     query: TransactionListQuery,
     item: TransactionResource,
-    answer: ({ query: { orderBy, ...filter }, page }, state) => listTransactions({ filter, orderBy, page }, state),
+    answer: ({ query: { orderBy, ...query }, page }, state) => listTransactions({ filter: transactionFilter(query), orderBy, page }, state),
   }),
   item({
     ...common,
