@@ -107,6 +107,7 @@ const delegates: List<Delegate, DelegateFilter, DelegateOrder> = {
     forgedTotal: amount("forgedTotal"),
     producedBlocks: number("producedBlocks"),
     voteBalance: amount("voteBalance"),
+    resigned: (resigned, bind) => `resigned = ${bind(Number(resigned))}`,
   },
   orders: {
     username: "username",
@@ -199,6 +200,7 @@ const locks: List<Lock, LockFilter, LockOrder> = {
     senderId: is("senderId"),
     recipientId: is("recipientId"),
     secretHash: is("secretHash"),
+    vendorField: (text, bind) => `vendorField = ${bind(JSON.stringify(text))}`,
     expirationType: is("expirationType"),
     amount: amount("amount"),
     expirationValue: number("expirationValue"),
