@@ -160,7 +160,8 @@ export interface Health {
   problem?: string;
 }
 
-export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+/** What is not under `basePath` goes to `next`; without it, it is answered with 404. */
+export type RequestListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
 /** What `createApiPlugin` returns. */
 export interface ApiPlugin {
@@ -171,7 +172,10 @@ export interface ApiPlugin {
   /** The webhooks, between `start` and `stop`; undefined meanwhile, and where they are switched off or have no `dataDir`. */
   readonly webhooks: Webhooks | undefined;
   health(): Health;
-  /** A listener for `http.createServer`, or for a framework that takes one. */
+  /**
+   * A listener for `http.createServer`, or for a framework that takes one: Express (`app.use(plugin.callback())`), Connect and
+   * their like. To be reached before the host reads request bodies.
+   */
   callback(): RequestListener;
   /** Puts the interface into a Koa app, beside whatever else it serves. */
   mount(app: Koa): void;

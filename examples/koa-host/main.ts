@@ -19,4 +19,5 @@ portico.mount(app); // answers what lies under /api
 app.use((ctx) => (ctx.body = "The node's own pages"));
 
 await portico.start();
-app.listen(4004, "127.0.0.1");
+const server = app.listen(Number(process.env.PORT ?? 4004), "127.0.0.1");
+server.on("listening", () => console.log("The node listens on", server.address()));

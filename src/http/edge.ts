@@ -70,6 +70,10 @@ const writeFailure = (response: ServerResponse, error: PorticoError): void => {
     .end(json);
 };
 
+/** Frameworks that mount a listener at a prefix take that off `url`, and keep the whole as `originalUrl`. */
+const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: unknown }): string[] =>
+  [url, ...(typeof originalUrl === "string" ? [originalUrl] : [])].map(localTarget);
+
 /** Makes the HTTP edge of a table of routes. Throws TypeError for routes or options that contradict themselves. */
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge => {
   const options: EdgeOptions = { ...given, basePath: normalized(given.basePath) };
@@ -105,8 +109,9 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     const handle = app.callback();
     const below = new RegExp(`^${escaped}(?:[/?#]|$)`);
     return (request, response, next) => {
-      request.url = localTarget(request.url ?? "");
-      if (below.test(request.url)) {
+      const target = targetsOf(request).find((candidate) => below.test(candidate));
+      if (target !== undefined) {
+        request.url = target;
         shortcut(request, response, () => void handle(request, response));
       } else if (next !== undefined) {
         next();

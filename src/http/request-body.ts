@@ -42,8 +42,17 @@ const exactly = (raw: string, parsed: unknown): unknown => {
   }
 };
 
-/** A body that the host's own server has read before the request came here. */
-const readBefore = (ctx: Context): unknown => ctx.request.body ?? (ctx.req as { body?: unknown }).body;
+/**
+ * A body that the host's own server has read before the request came here. Some parsers leave an empty object where they read
+ * nothing, for a content type that is not theirs or is missing: what counts is whether the request has been read to its end.
+ */
+const readBefore = (ctx: Context): unknown => {
+  if (ctx.req.readableEnded) {
+    return ctx.request.body ?? (ctx.req as { body?: unknown }).body;
+  }
+  ctx.request.body = undefined;
+  return undefined;
+};
 
 /** `limit` in bytes, after decompression. */
 export const createBodyReader = (limit: number): ReadBody => {

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, request as requestOf, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { Router } from "@koa/router";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import express from "express";
+import Fastify from "fastify";
+import Koa from "koa";
+import koaBodyParser from "koa-bodyparser";
+import { type ApiPlugin, createApiPlugin } from "portico";
+import { loadChain } from "../data/read.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+
+const { network, blocks } = loadChain("core3-testnet-a");
+const adapter = createMemoryAdapter(network);
+for (const block of blocks.slice(0, 60)) adapter.apply(block);
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Ways of mounting that a host may find more natural than the examples'. */
+describe("mounting into a host's server", () => {
+  const ending: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const end of ending.splice(0).reverse()) await end();
+  });
+
+  const plugin = async (basePath = "/api"): Promise<ApiPlugin> => {
+    const created = createApiPlugin({ network, events: new EventEmitter(), chain: adapter, logger: silent, options: { basePath } });
+    await created.start();
+    ending.push(() => created.stop());
+    return created;
+  };
+  const listening = async (given: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<string> => {
+    const server = createServer((request, response) => void given(request, response));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ending.push(async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const heightAt = async (url: string): Promise<number> =>
+    ((await (await fetch(`${url}/blockchain`)).json()) as { data: { block: { height: number } } }).data.block.height;
+  /** How many delegates a search finds. `headers` may lack the content type. */
+  const found = async (url: string, body: string, headers: Record<string, string>): Promise<unknown> => {
+    const reply = await fetch(`${url}/delegates/search`, { method: "POST", body: Buffer.from(body), headers });
+    return ((await reply.json()) as { meta?: { totalCount: number } }).meta?.totalCount;
+  };
+  const search = '{"usernames":["genesis_1","genesis_2"]}';
+  const json = { "Content-Type": "application/json" };
+
+  describe("Koa", () => {
+    it("takes it at a prefix, beside routes of its own under the same prefix", async () => {
+      const app = new Koa();
+      const own = new Router({ prefix: "/chain" });
+      own.get("/status", (ctx) => (ctx.body = "the host's"));
+      app.use(own.routes());
+      (await plugin("/chain/api")).mount(app);
+      app.use((ctx) => ((ctx.status = 404), (ctx.body = `the host has no ${ctx.path}`)));
+      const url = await listening(app.callback());
+      expect(await heightAt(`${url}/chain/api`)).to.equal(60);
+      const list = (await (await fetch(`${url}/chain/api/delegates?limit=1`)).json()) as { meta: { next: string } };
+      expect(await (await fetch(`${url}${list.meta.next}`)).json()).to.have.nested.property("data[0].username");
+      expect(await (await fetch(`${url}/chain/status`)).text()).to.equal("the host's");
+      expect(await (await fetch(`${url}/api/blockchain`)).text()).to.equal("the host has no /api/blockchain");
+    });
+
+    it("takes its router among others, and two of them beside each other", async () => {
+      const app = new Koa();
+      app.use((await plugin("/one")).router.routes()).use((await plugin("/two")).router.routes());
+      const url = await listening(app.callback());
+      expect([await heightAt(`${url}/one`), await heightAt(`${url}/two`)]).to.deep.equal([60, 60]);
+    });
+
+    it("may have parsed the body before, and may have left it alone for its content type", async () => {
+      const app = new Koa();
+      app.use(koaBodyParser());
+      (await plugin()).mount(app);
+      const url = await listening(app.callback());
+      for (const headers of [json, {}, { "Content-Type": "application/octet-stream" }] as Record<string, string>[]) {
+        expect(await found(`${url}/api`, search, headers), JSON.stringify(headers)).to.equal(2);
+      }
+    });
+  });
+
+  describe("Express", () => {
+    it("takes it at a path, which Express cuts off", async () => {
+      const app = express();
+      app.use("/api", (await plugin()).callback());
+      app.use("/chain", (await plugin("/chain/api")).callback());
+      app.get("/chain/status", (_request, response) => void response.send("the host's"));
+      const url = await listening(app);
+      expect(await heightAt(`${url}/api`)).to.equal(60);
+      expect(await found(`${url}/chain/api`, search, json)).to.equal(2);
+      expect(await (await fetch(`${url}/chain/status`)).text()).to.equal("the host's");
+      expect(await (await fetch(`${url}/nowhere`)).text()).to.include("Cannot GET /nowhere");
+    });
+
+    it("may have parsed the body before, or put an empty one there without reading", async () => {
+      const app = express();
+      app.use(express.json(), express.urlencoded({ extended: true }));
+      // What parsers of its older generation do where they read nothing.
+      app.use((request, _response, next) => ((request.body ??= {}), next()));
+      app.use((await plugin()).callback());
+      const url = await listening(app);
+      for (const headers of [json, {}, { "Content-Type": "text/plain" }] as Record<string, string>[]) {
+        expect(await found(`${url}/api`, search, headers), JSON.stringify(headers)).to.equal(2);
+      }
+    });
+  });
+
+  describe("Fastify", () => {
+    it("takes it within a plugin of its own, beside one at another prefix", async () => {
+      const app = Fastify();
+      const one = (await plugin("/one")).callback();
+      const two = (await plugin("/two")).callback();
+      app.addHook("onRequest", (request, reply, next) => one(request.raw, reply.raw, next));
+      app.addHook("onRequest", (request, reply, next) => two(request.raw, reply.raw, next));
+      app.get("/one-more", () => "the host's");
+      await app.listen({ port: 0, host: "127.0.0.1" });
+      ending.push(() => app.close());
+      const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+      expect([await heightAt(`${url}/one`), await found(`${url}/two`, search, {})]).to.deep.equal([60, 2]);
+      expect(await (await fetch(`${url}/one-more`)).text()).to.equal("the host's");
+    });
+  });
+
+  describe("node:http", () => {
+    it("is left its request as it came when it is not the interface's", async () => {
+      const callback = (await plugin()).callback();
+      const seen: (string | undefined)[] = [];
+      const url = await listening((request, response) =>
+        callback(request, response, () => {
+          seen.push(request.url);
+          response.end("the host's");
+        }),
+      );
+      const absolute = requestOf(`${url}/`, { path: "http://node.invalid/elsewhere?x=1" }).end();
+      const [reply] = (await once(absolute, "response")) as [IncomingMessage];
+      reply.resume();
+      await once(reply, "end");
+      expect(seen).to.deep.equal(["http://node.invalid/elsewhere?x=1"]);
+    });
+  });
+});

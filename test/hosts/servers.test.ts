@@ -1,0 +1,124 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createWorkbench, type ExampleProcess, type Workbench } from "./example-process.js";
+import { packedPortico } from "./packed-portico.js";
+
+interface Host {
+  name: string;
+  start(bench: Workbench): ExampleProcess;
+  /** Where it keeps its data, below the folder it is started in. */
+  dataDir: string;
+  /** What it answers itself, and how it says that there is nothing. */
+  own?: { page: string; nothing: RegExp; echoes?: boolean };
+  /** Whether it stops on Ctrl-C. */
+  stops?: boolean;
+}
+
+const hosts: Host[] = [
+  {
+    name: "Koa",
+    start: (bench) => bench.example("examples/koa-host/main.ts"),
+    dataDir: "data/koa-host",
+    own: { page: "The node's own pages", nothing: /The node's own pages/ },
+  },
+  {
+    name: "Express 5",
+    start: (bench) => bench.example("examples/express-host/main.ts"),
+    dataDir: "data/express-host",
+    own: { page: "The node's own pages", nothing: /Cannot GET \/nowhere/, echoes: true },
+    stops: true,
+  },
+  {
+    name: "Fastify 5",
+    start: (bench) => bench.example("examples/fastify-host/main.ts"),
+    dataDir: "data/fastify-host",
+    own: { page: "The node's own pages", nothing: /Route GET:\/nowhere not found/, echoes: true },
+    stops: true,
+  },
+  {
+    name: "node:http",
+    start: (bench) => bench.example("examples/http-host/main.ts"),
+    dataDir: "data/http-host",
+    own: { page: "The node's own pages", nothing: /The node's own pages/ },
+    stops: true,
+  },
+  {
+    name: "CommonJS",
+    start: (bench) => bench.node([join(packedPortico(), "examples/commonjs-host/main.cjs")]),
+    dataDir: "data/commonjs-host",
+    stops: true,
+  },
+];
+
+const json = { "Content-Type": "application/json" };
+
+for (const { name, start, dataDir, own, stops = false } of hosts) {
+  describe(`a host with ${name}`, function () {
+    this.timeout(120_000);
+    let bench: Workbench;
+    let host: ExampleProcess;
+    let url: string;
+
+    before(async () => {
+      bench = createWorkbench();
+      host = start(bench);
+      const port = /port: (\d+)/.exec(await host.line(/The node listens on/))?.[1];
+      url = `http://127.0.0.1:${port}`;
+    });
+    after(() => bench.clear());
+
+    const text = async (path: string, init?: RequestInit): Promise<{ status: number; body: string }> => {
+      const response = await fetch(`${url}${path}`, init);
+      return { status: response.status, body: await response.text() };
+    };
+    const total = async (body: string, headers: Record<string, string> = {}): Promise<number> => {
+      const found = await text("/api/wallets/search?limit=1", { method: "POST", body: Buffer.from(body), headers });
+      return (JSON.parse(found.body) as { meta: { totalCount: number } }).meta.totalCount;
+    };
+
+    it("answers below /api, in both generations", async () => {
+      expect((await text("/api/node/status")).body).to.include('"now":1,');
+      expect((await text("/api/v1/loader/status")).body).to.include('"now":1,');
+      expect(await text("/api/nowhere")).to.deep.equal({
+        status: 404,
+        body: '{"statusCode":404,"error":"Not Found","message":"Not Found"}',
+      });
+    });
+
+    it("reads the body of a search, whatever its content type, and rounds nothing in it", async () => {
+      const [, balance = ""] = /"balance":(\d+)/.exec((await text("/api/wallets/top?limit=1")).body) ?? [];
+      const next = (BigInt(balance) + 1n).toString();
+      for (const headers of [json, { "Content-Type": "text/plain" }, {}] as Record<string, string>[]) {
+        expect(await total(`{"balance":{"from":${balance}}}`, headers), JSON.stringify(headers)).to.equal(1);
+        expect(await total(`{"balance":{"from":${next}}}`, headers), JSON.stringify(headers)).to.equal(0);
+      }
+    });
+
+    it("keeps webhooks for who has the token", async () => {
+      expect((await text("/api/webhooks")).status).to.equal(401);
+      const Authorization = readFileSync(join(bench.folder, dataDir, "webhook-token"), "utf8").trim();
+      const body = JSON.stringify({ event: "block.applied", target: "https://receiver.invalid/" });
+      const created = await text("/api/webhooks", { method: "POST", body, headers: { ...json, Authorization } });
+      expect(created.status).to.equal(201);
+      expect((await text("/api/webhooks", { headers: { Authorization } })).body).to.include('"totalCount":1');
+    });
+
+    if (own !== undefined) {
+      it("leaves to the host what is not below /api", async () => {
+        expect((await text("/")).body).to.equal(own.page);
+        expect((await text("/nowhere")).body).to.match(own.nothing);
+        expect((await text("/apiary")).status).to.equal((await text("/nowhere")).status);
+        if (own.echoes !== true) return;
+        expect((await text("/echo", { method: "POST", body: '{"a":[1]}', headers: json })).body).to.equal('{"a":[1]}');
+      });
+    }
+
+    if (stops) {
+      it("ends by itself when it is told to stop", async () => {
+        host.kill("SIGINT");
+        expect(await host.ended).to.equal(0);
+      });
+    }
+  });
+}
