@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { type AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { EventEmitter } from "eventemitter3";
+import { expect } from "chai";
+import { createApiPlugin } from "../../src/index.js";
+import type { ApiPlugin } from "../../types/node-context.js";
+import { loadChain } from "../data/read.js";
+import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+
+const chain = loadChain("core3-testnet-a");
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+};
+
+describe("the webhook receiver of the examples", function () {
+  this.timeout(60_000);
+  let plugin: ApiPlugin;
+  let receiver: ChildProcess | undefined;
+
+  afterEach(async () => {
+    if (receiver?.exitCode === null) {
+      receiver.kill();
+      await once(receiver, "exit");
+    }
+    await plugin.stop();
+    await closeTemporaryStores();
+  });
+
+  it("verifies a block as the node sends it, and answers", async () => {
+    const events = new EventEmitter();
+    const options = { webhooks: { tokens: ["token of the test"], allowTargets: ["127.0.0.0/8"] } };
+    plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silent, options });
+    const server = await plugin.listen(0);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/webhooks`;
+    const headers = { Authorization: "token of the test", "Content-Type": "application/json" };
+    const port = await freePort();
+    const body = JSON.stringify({ event: "block.applied", target: `http://127.0.0.1:${port}` });
+    const created = (await (await fetch(url, { method: "POST", headers, body })).json()) as { data: { id: number; secret: string } };
+
+    receiver = spawn("node", ["--import", "tsx", "examples/webhook-receiver/main.ts"], {
+      cwd: root,
+      env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: created.data.secret },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = createInterface({ input: receiver.stdout! })[Symbol.asyncIterator]();
+    expect((await lines.next()).value).to.equal("Waiting for webhooks.");
+    events.emit("block.applied", chain.blocks[1]);
+    const told = String((await lines.next()).value);
+    expect(told).to.match(/^[\w-]+ \{"timestamp":\d+,"data":/);
+    expect(told).to.include(chain.blocks[1]!.id);
+  });
+});
