@@ -1,0 +1,266 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EventEmitter } from "eventemitter3";
+import { expect } from "chai";
+import type { BlockData } from "../../types/events.js";
+import type { ApiPlugin } from "../../types/node-context.js";
+import type { Webhooks } from "../../types/webhooks.js";
+import { createApiPlugin } from "../../src/plugin.js";
+import { createStore } from "../../src/store/store.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookEngine } from "../../src/webhooks/engine.js";
+import { loadChain } from "../data/read.js";
+import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { createLogger, eventually, localTargets } from "./stage.js";
+
+const chain = loadChain("core3-testnet-a");
+const at = (height: number): BlockData => chain.blocks[height - 1]!;
+const headerOf = ({ transactions: _, ...header }: BlockData): Omit<BlockData, "transactions"> => header;
+/** A block with two transactions or more, and the height below it. */
+const rich = chain.blocks.find(({ height, numberOfTransactions }) => height > 10 && numberOfTransactions > 1)!.height;
+const page = { offset: 0, limit: 100 };
+
+describe("webhooks of the chain", function () {
+  this.timeout(60_000);
+  let dataDir: string;
+  let lines: string[];
+  let receiver: Receiver;
+  let events: EventEmitter;
+  let plugin: ApiPlugin;
+  /** What the host's own store has. */
+  let known: BlockData[];
+
+  const open = async (): Promise<Webhooks> => {
+    plugin = createApiPlugin({
+      network: chain.network,
+      events,
+      dataDir,
+      blocks: { read: (from, limit) => known.filter(({ height }) => height >= from).slice(0, limit) },
+      logger: createLogger(lines),
+      options: { webhooks: { tokens: ["any-token-will-do"], allowTargets: localTargets } },
+    });
+    await plugin.start();
+    return plugin.webhooks!;
+  };
+  /** As a real host does it: the block is in its store, the event has the header only. */
+  const apply = (height: number, extra: object = {}): void => {
+    known = chain.blocks.slice(0, height);
+    events.emit("block.applied", { ...headerOf(at(height)), ...extra });
+  };
+  const revert = (height: number): void => {
+    known = chain.blocks.slice(0, height - 1);
+    events.emit("block.reverted", headerOf(at(height)));
+  };
+  const hook = (event: string, more: object = {}) => plugin.webhooks!.create({ event, target: receiver.url, ...more });
+  const heights = (received: readonly Received[]): [string, unknown][] =>
+    received.map(({ json }) => [json.event, (json.data as BlockData).height]);
+  /** All that was recorded has arrived, and nothing waits. */
+  const quiet = async (count: number): Promise<Received[]> => {
+    await plugin.settled();
+    await receiver.until(count);
+    await eventually(() => {
+      const { rows } = plugin.webhooks!.list(page);
+      const waiting = rows.reduce((sum, { id }) => sum + plugin.webhooks!.deliveries(id, "pending", page).total, 0);
+      return waiting === 0 ? true : undefined;
+    });
+    expect(receiver.received).to.have.length(count);
+    return receiver.received;
+  };
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-chain-"));
+    lines = [];
+    events = new EventEmitter();
+    receiver = await createReceiver();
+    known = chain.blocks.slice(0, rich - 1);
+    await open();
+  });
+  afterEach(async () => {
+    await plugin.stop();
+    await receiver.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it("fire for a block once, when it is committed, with the payload of the host", async () => {
+    hook("block.applied");
+    hook("block.forged");
+    apply(rich, { forkMember: { amount: 5n } });
+    await plugin.settled();
+    events.emit("block.applied", headerOf(at(rich)));
+    const received = await quiet(1);
+    expect(received[0]?.json).to.deep.include({ event: "block.applied", data: { ...headerOf(at(rich)), forkMember: { amount: "5" } } });
+  });
+
+  it("can be asked about the block by whoever is told of it", async () => {
+    hook("block.applied");
+    let height: number | undefined;
+    const answered = new Promise<void>((resolve) => {
+      receiver.answer = (_request, response) => {
+        height = plugin.health().height;
+        response.end();
+        resolve();
+      };
+    });
+    apply(rich);
+    await answered;
+    expect(height).to.equal(rich);
+  });
+
+  it("fire for each transaction of a block, in its order, whether or not the host emits them", async () => {
+    hook("transaction.applied");
+    const transactions = at(rich).transactions!;
+    const [first] = transactions;
+    events.emit("transaction.applied", { ...first, note: "from the host" });
+    apply(rich);
+    const received = await quiet(transactions.length);
+    expect(received.map(({ json }) => (json.data as { id: string }).id)).to.deep.equal(transactions.map(({ id }) => id));
+    expect(received[0]?.json.data).to.deep.equal({ ...first, note: "from the host" });
+    const second = received[1]?.json.data as Record<string, unknown>;
+    expect(second).to.include({ blockId: at(rich).id, blockHeight: rich, sequence: 1, amount: transactions[1]?.amount, fee: transactions[1]?.fee });
+  });
+
+  it("match amounts exactly", async () => {
+    const total = String(at(rich).totalFee);
+    hook("block.applied", { conditions: [{ key: "totalFee", condition: "gt", value: String(BigInt(total) - 1n) }] });
+    hook("block.applied", { conditions: [{ key: "totalFee", condition: "gt", value: total }] });
+    hook("block.applied", { conditions: [{ key: "totalFee", condition: "eq", value: Number(total) }] });
+    apply(rich);
+    await quiet(2);
+  });
+
+  it("do not fire for the blocks by which the store is first built, and do for those missed while the process was down", async () => {
+    hook("block.applied");
+    await plugin.stop();
+    known = chain.blocks.slice(0, rich + 2);
+    await open();
+    const received = await quiet(3);
+    expect(heights(received)).to.deep.equal([rich, rich + 1, rich + 2].map((height) => ["block.applied", height]));
+    expect(received[0]?.json.data).to.deep.equal(headerOf(at(rich)));
+  });
+
+  it("tell of a reverted block and its transactions, after what told of it, to the same target", async () => {
+    for (const event of ["block.reverted", "transaction.reverted", "block.applied", "transaction.applied"]) hook(event);
+    const ids = at(rich).transactions!.map(({ id }) => id);
+    apply(rich);
+    revert(rich);
+    apply(rich);
+    const received = await quiet(3 * (ids.length + 1));
+    const told = received.map(({ json }) => [json.event, (json.data as { id: string }).id]);
+    const applied = [...ids.map((id) => ["transaction.applied", id]), ["block.applied", at(rich).id]];
+    const reverted = [...ids.toReversed().map((id) => ["transaction.reverted", id]), ["block.reverted", at(rich).id]];
+    expect(told).to.deep.equal([...applied, ...reverted, ...applied]);
+  });
+
+  it("tell of a fork that the host never emitted", async () => {
+    hook("block.applied");
+    hook("block.reverted");
+    apply(rich);
+    await quiet(1);
+    // The host was on another branch while Portico was away.
+    await plugin.stop();
+    const other: BlockData = { ...at(rich), id: "1234567890", numberOfTransactions: 0, transactions: [], totalAmount: "0", totalFee: "0" };
+    known = [...chain.blocks.slice(0, rich - 1), other];
+    await open();
+    const received = await quiet(3);
+    expect(received.map(({ json }) => [json.event, (json.data as { id: string }).id])).to.deep.equal([
+      ["block.applied", at(rich).id],
+      ["block.reverted", at(rich).id],
+      ["block.applied", "1234567890"],
+    ]);
+  });
+
+  describe("with confirmations", () => {
+    it("wait for them as the interface counts them", async () => {
+      const blocks = hook("block.applied", { confirmations: 2 });
+      const transactions = hook("transaction.applied", { confirmations: 2, conditions: [{ key: "sequence", condition: "eq", value: 0 }] });
+      apply(rich);
+      await plugin.settled();
+      expect(plugin.webhooks!.deliveries(blocks.id, "held", page).total).to.equal(1);
+      expect(receiver.received).to.have.length(0);
+      apply(rich + 1);
+      // A transaction has one confirmation in its own block, a block none at the tip.
+      await receiver.until(1);
+      expect(receiver.received[0]?.json.event).to.equal("transaction.applied");
+      apply(rich + 2);
+      await plugin.settled();
+      const told = (await receiver.until(2)).map(({ json }) => [json.event, (json.data as BlockData).id]);
+      expect(told.slice(0, 2)).to.deep.equal([
+        ["transaction.applied", at(rich).transactions?.[0]?.id],
+        ["block.applied", at(rich).id],
+      ]);
+      await eventually(() => (plugin.webhooks!.deliveries(transactions.id, "delivered", page).total > 0 ? true : undefined));
+    });
+
+    it("of one are there at once for a transaction", async () => {
+      hook("transaction.applied", { confirmations: 1, conditions: [{ key: "sequence", condition: "eq", value: 0 }] });
+      apply(rich);
+      await quiet(1);
+    });
+
+    it("are dropped when the block is reverted before", async () => {
+      const { id } = hook("block.applied", { confirmations: 2 });
+      apply(rich);
+      apply(rich + 1);
+      await plugin.settled();
+      revert(rich + 1);
+      await plugin.settled();
+      revert(rich);
+      await plugin.settled();
+      expect(plugin.webhooks!.deliveries(id, "dropped", page).rows.map((row) => row.id)).to.deep.equal([2, 1]);
+      for (let height = rich; height <= rich + 3; height++) apply(height);
+      const received = await quiet(2);
+      expect(heights(received)).to.deep.equal([
+        ["block.applied", rich],
+        ["block.applied", rich + 1],
+      ]);
+    });
+  });
+});
+
+describe("a block that is not committed", () => {
+  it("is told to nobody, and takes no event of the host with it", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-atomic-"));
+    const receiver = await createReceiver();
+    const events = new EventEmitter();
+    const rules = createChainRules(chain.network);
+    let fails = false;
+    const store = createStore(
+      { dataDir, undoBlocks: 10 },
+      {
+        rules,
+        within: (change) => {
+          engine.witness(change);
+          if (fails) throw new Error("out of disk");
+        },
+        committed: () => engine.committed(),
+      },
+    );
+    const webhooks = createWebhookStore(store.environment.root);
+    const engine = createWebhookEngine(
+      { allowTargets: localTargets },
+      { store: webhooks, openJournal: () => openEventJournal(dataDir), events, clock: { now: () => Date.now() }, logger: createLogger([]), keepsChain: true },
+    );
+    engine.start();
+    for (const event of ["block.applied", "peer.added"]) engine.create({ event, target: receiver.url });
+    store.apply([rules.parseBlock(at(1))]);
+    await receiver.until(1);
+
+    fails = true;
+    events.emit("peer.added", { ip: "1.2.3.4" });
+    expect(() => store.apply([rules.parseBlock(at(2))])).to.throw("out of disk");
+    expect(store.tip()?.height).to.equal(1);
+    fails = false;
+    store.apply([rules.parseBlock(at(2)), rules.parseBlock(at(3))]);
+    await receiver.until(4);
+    expect(receiver.received.map(({ json }) => (json.event === "block.applied" ? (json.data as BlockData).height : json.event))).to.deep.equal([1, "peer.added", 2, 3]);
+    expect(webhooks.delivery(1, 5)).to.equal(undefined);
+
+    await engine.stop();
+    await store.stop();
+    await receiver.close();
+    await rm(dataDir, { recursive: true });
+  });
+});

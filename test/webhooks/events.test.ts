@@ -1,0 +1,174 @@
+import { EventEmitter as NodeEmitter } from "node:events";
+import { EventEmitter as FastEmitter } from "eventemitter3";
+import { Utils } from "@arkecosystem/crypto";
+import { expect } from "chai";
+import type { HostEvents } from "../../types/events.js";
+import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
+import { knownEvents } from "../../src/webhooks/known-events.js";
+import { createReceiver, type Receiver } from "./receiver.js";
+import { createLogger, localTargets } from "./stage.js";
+
+/** The events of the contract. */
+const contract = [
+  "block.applied",
+  "block.forged",
+  "block.reverted",
+  "delegate.registered",
+  "delegate.resigned",
+  "forger.failed",
+  "forger.missing",
+  "forger.started",
+  "peer.added",
+  "peer.removed",
+  "round.created",
+  "state:started",
+  "transaction.applied",
+  "transaction.expired",
+  "transaction.forged",
+  "transaction.reverted",
+  "wallet.saved",
+  "wallet.created.cold",
+];
+/** What hosts of the family are seen to emit beside them. */
+const beside = [
+  "block.received",
+  "block.disregarded",
+  "round.applied",
+  "transaction.pool.added",
+  "transaction.pool.rejected",
+  "transaction.pool.removed",
+  "wallet.vote",
+  "wallet.unvote",
+];
+
+/** A payload in the host's own classes, and what has to arrive of it. */
+const hostForm = (example: unknown): unknown => {
+  if (Array.isArray(example)) return example.map(hostForm);
+  if (typeof example !== "object" || example === null) return example;
+  return Object.fromEntries(
+    Object.entries(example).map(([name, value]: [string, unknown]) => [
+      name,
+      ["amount", "fee", "balance", "totalAmount"].includes(name) && typeof value === "string" ? Utils.BigNumber.make(value) : hostForm(value),
+    ]),
+  );
+};
+
+interface Emitter extends HostEvents {
+  emit(event: string, payload?: unknown): unknown;
+}
+
+/** The least that a host may have. */
+const createBareEmitter = (): Emitter => {
+  const listeners = new Map<string, Set<(payload?: unknown) => void>>();
+  return {
+    on: (event, listener) => listeners.set(event, (listeners.get(event) ?? new Set()).add(listener)),
+    off: (event, listener) => listeners.get(event)?.delete(listener),
+    emit: (event, payload) => listeners.get(event)?.forEach((listener) => listener(payload)),
+  };
+};
+
+describe("events of the host", () => {
+  it("are those of the contract, and what hosts emit beside them", () => {
+    expect(Object.keys(knownEvents).sort()).to.deep.equal([...contract, ...beside, "state.started"].sort());
+  });
+
+  for (const [name, createEmitter] of [
+    ["eventemitter3", () => new FastEmitter()],
+    ["node's own", () => new NodeEmitter()],
+    ["an emitter of on and off alone", createBareEmitter],
+  ] as const) {
+    describe(`from ${name}`, () => {
+      let receiver: Receiver;
+      let dataDir: string;
+      let environment: WebhookEnvironment;
+      let engine: WebhookEngine;
+      let emitter: Emitter;
+
+      before(async () => {
+        receiver = await createReceiver();
+        dataDir = await mkdtemp(join(tmpdir(), "portico-events-"));
+        environment = openWebhookStore(dataDir);
+        emitter = createEmitter();
+        engine = createWebhookEngine(
+          { allowTargets: localTargets, events: ["fork.happened"] },
+          { store: environment.store, openJournal: () => openEventJournal(dataDir), events: emitter, clock: { now: () => Date.now() }, logger: createLogger([]), keepsChain: false },
+        );
+        engine.start();
+      });
+      after(async () => {
+        await engine.stop();
+        await environment.close();
+        await receiver.close();
+        await rm(dataDir, { recursive: true });
+      });
+
+      for (const event of [...contract, ...beside, "fork.happened"]) {
+        it(`${event} arrives once, with the payload of its host`, async () => {
+          const example = event === "fork.happened" ? { depth: 3 } : knownEvents[event as keyof typeof knownEvents].example;
+          const { id } = engine.create({ event, target: `${receiver.url}/${event}` });
+          emitter.emit(event, example === null ? undefined : hostForm(example));
+          // Told after it: whatever came twice would have come before.
+          const marker = engine.create({ event: event === "peer.added" ? "peer.removed" : "peer.added", target: `${receiver.url}/${event}` });
+          emitter.emit(marker.event, "marker");
+          await engine.settled();
+          const count = receiver.received.length;
+          const arrived = async (): Promise<typeof receiver.received> => {
+            for (let more = count; ; more++) {
+              const all = (await receiver.until(more)).filter(({ path }) => path === `/${event}`);
+              if (all.some(({ json }) => json.data === "marker")) return all;
+              await receiver.until(more + 1);
+            }
+          };
+          expect((await arrived()).map(({ json }) => [json.event, json.data])).to.deep.equal([
+            [event, example],
+            [marker.event, "marker"],
+          ]);
+          engine.remove(id);
+          engine.remove(marker.id);
+        });
+      }
+
+      it("state.started and state:started are one event, told by the name the webhook has", async () => {
+        engine.create({ event: "state.started", target: `${receiver.url}/dot` });
+        engine.create({ event: "state:started", target: `${receiver.url}/colon` });
+        const before = receiver.received.length;
+        emitter.emit("state:started");
+        emitter.emit("state.started");
+        const received = (await receiver.until(before + 4)).slice(before);
+        expect(received.map(({ path, json }) => `${path} ${json.event}`).sort()).to.deep.equal([
+          "/colon state:started",
+          "/colon state:started",
+          "/dot state.started",
+          "/dot state.started",
+        ]);
+      });
+    });
+  }
+
+  it("are described with an example each", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "portico-events-"));
+    const environment = openWebhookStore(dataDir);
+    const describe = (keepsChain: boolean) =>
+      createWebhookEngine(
+        { events: ["fork.happened", "block.applied"] },
+        { store: environment.store, openJournal: () => openEventJournal(dataDir), events: new FastEmitter(), clock: { now: () => 0 }, logger: createLogger([]), keepsChain },
+      ).events();
+    expect(describe(false).every(({ source }) => source === "host")).to.equal(true);
+    const described = describe(true);
+    expect(described.filter(({ source }) => source === "chain").map(({ event }) => event)).to.deep.equal([
+      "block.applied",
+      "block.reverted",
+      "transaction.applied",
+      "transaction.reverted",
+    ]);
+    expect(described.at(-1)).to.deep.equal({ event: "fork.happened", description: "An event that this node declares.", source: "host", confirmations: false, example: null });
+    expect(described.filter(({ event }) => event === "block.applied")).to.have.length(1);
+    await environment.close();
+    await rm(dataDir, { recursive: true });
+  });
+});

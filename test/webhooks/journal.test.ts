@@ -1,0 +1,97 @@
+import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import type { HeardEvent } from "../../types/webhook-store.js";
+import { createReceiver } from "./receiver.js";
+import { createStage } from "./stage.js";
+
+const heard = (number: number, json = `{"n":${number}}`): HeardEvent => ({ number, at: 1_000 + number, event: "peer.added", json });
+
+describe("event journal", () => {
+  let dataDir: string;
+  const path = (): string => join(dataDir, "webhooks.journal");
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "portico-journal-"));
+  });
+  afterEach(() => rm(dataDir, { recursive: true }));
+
+  it("gives back what was appended and not forgotten, whatever is in it", () => {
+    const odd = '{"text":"line\\nbreak \\u2028 é 😀"}';
+    const journal = openEventJournal(dataDir);
+    for (const event of [heard(1), heard(2, odd), heard(3)]) journal.append(event);
+    journal.forget(1);
+    // The process ends here.
+    const next = openEventJournal(dataDir);
+    expect(next.kept()).to.deep.equal([heard(1), heard(2, odd), heard(3)]);
+    next.forget(2);
+    expect(next.kept()).to.deep.equal([heard(3)]);
+    journal.close();
+    next.close();
+  });
+
+  it("is empty once everything is forgotten, and goes on from there", () => {
+    const journal = openEventJournal(dataDir);
+    journal.append(heard(1));
+    journal.append(heard(2));
+    journal.forget(2);
+    expect(readFileSync(path(), "utf8")).to.equal("");
+    journal.append(heard(3));
+    journal.close();
+    expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(3)]);
+  });
+
+  it("passes over a torn end, and writes on after a whole line", () => {
+    const journal = openEventJournal(dataDir);
+    journal.append(heard(1));
+    journal.close();
+    appendFileSync(path(), '[2,1002,"peer.added","{\\"n\\"');
+    const next = openEventJournal(dataDir);
+    expect(next.kept()).to.deep.equal([heard(1)]);
+    next.append(heard(2));
+    next.close();
+    expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(1), heard(2)]);
+  });
+
+  it("passes over a line that is none", () => {
+    writeFileSync(path(), `nonsense\n${JSON.stringify([5, 1_005, "peer.added", '{"n":5}'])}\n`);
+    expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(5)]);
+  });
+
+  it("stays small although it is never empty", () => {
+    const journal = openEventJournal(dataDir);
+    const large = JSON.stringify("x".repeat(100_000));
+    for (let number = 1; number <= 300; number++) {
+      journal.append(heard(number, large));
+      journal.forget(number - 1);
+    }
+    expect(statSync(path()).size).to.be.below(10_000_000);
+    journal.append(heard(301));
+    journal.close();
+    expect(openEventJournal(dataDir).kept().slice(-2)).to.deep.equal([heard(300, large), heard(301)]);
+  });
+
+  it("is taken into the store at the next start, each event once", async () => {
+    const receiver = await createReceiver();
+    const stage = await createStage();
+    stage.engine.create({ event: "peer.added", target: receiver.url });
+    stage.events.emit("peer.added", { n: 1 });
+    await receiver.until(1);
+    await stage.count(1, "delivered", 1);
+    const position = stage.environment.store.journalPosition();
+    await stage.engine.stop(0);
+    // What a process leaves that ended before its store had the second and third, and before the first was forgotten.
+    writeFileSync(join(stage.dataDir, "webhooks.journal"), [position, position + 1, position + 2].map((number) => `${JSON.stringify([number, 5, "peer.added", `{"n":${number + 1 - position}}`])}\n`).join(""));
+    await stage.restart();
+    await receiver.until(3);
+    await stage.count(1, "delivered", 3);
+    expect(receiver.received.map(({ json }) => json.data)).to.deep.equal([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    expect(receiver.received[1]?.json.timestamp).to.equal(5);
+    stage.events.emit("peer.added", { n: 4 });
+    expect((await receiver.until(4)).map(({ json }) => (json.data as { n: number }).n)).to.deep.equal([1, 2, 3, 4]);
+    await stage.close();
+    await receiver.close();
+  });
+});

@@ -1,0 +1,393 @@
+import type { AddressInfo } from "node:net";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { EventEmitter } from "eventemitter3";
+import { expect } from "chai";
+import type { ApiPlugin } from "../../types/node-context.js";
+import type { OpenApiDocument } from "../../src/http/openapi.js";
+import { createApiPlugin } from "../../src/plugin.js";
+import { knownEvents } from "../../src/webhooks/known-events.js";
+import { loadChain } from "../data/read.js";
+import { createReceiver, type Receiver } from "./receiver.js";
+import { createLogger, eventually, localTargets } from "./stage.js";
+
+const chain = loadChain("core3-testnet-a");
+const token = "the-operator's-token";
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  body: { data?: unknown; meta?: unknown } & Record<string, unknown>;
+}
+
+interface Reply {
+  content: { "application/json": { schema: object } };
+}
+
+describe("routes of webhooks", function () {
+  this.timeout(60_000);
+  let plugin: ApiPlugin;
+  let events: EventEmitter;
+  let dataDir: string;
+  let receiver: Receiver;
+  let origin: string;
+  let validate: (method: string, path: string, answer: Answer) => void;
+
+  const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
+    const text = typeof body === "string" ? body : body === undefined ? undefined : JSON.stringify(body);
+    const response = await fetch(`${origin}/api${path}`, {
+      method,
+      headers: { authorization: token, ...(text === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(text === undefined ? {} : { body: text }),
+    });
+    const answered = await response.text();
+    const answer: Answer = { status: response.status, headers: response.headers, text: answered, body: JSON.parse(answered) as Answer["body"] };
+    validate(method, path, answer);
+    return answer;
+  };
+  const get = (path: string, headers?: Record<string, string>) => send("GET", path, undefined, headers);
+  const create = async (more: object = {}): Promise<Record<string, unknown>> => {
+    const { body } = await send("POST", "/webhooks", { event: "peer.added", target: receiver.url, ...more });
+    return body.data as Record<string, unknown>;
+  };
+  const settled = (id: unknown, state: string, total: number) =>
+    eventually(() => (plugin.webhooks!.deliveries(Number(id), state as never, { offset: 0, limit: 1 }).total >= total ? true : undefined));
+
+  before(async () => {
+    receiver = await createReceiver();
+    events = new EventEmitter();
+    dataDir = await mkdtemp(join(tmpdir(), "portico-webhook-routes-"));
+    plugin = createApiPlugin({
+      network: chain.network,
+      events,
+      dataDir,
+      logger: createLogger([]),
+      options: { webhooks: { tokens: [token, "another-token"], allowTargets: localTargets, events: ["fork.happened"], schedule: [] } },
+    });
+    const server = await plugin.listen(0);
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    validate = await openApiCheck(origin);
+  });
+  after(async () => {
+    await plugin.stop();
+    await receiver.close();
+    await rm(dataDir, { recursive: true });
+  });
+  beforeEach(async () => {
+    const { rows } = plugin.webhooks!.list({ offset: 0, limit: 1_000 });
+    for (const { id } of rows) plugin.webhooks!.remove(id);
+    receiver.received.length = 0;
+    receiver.answer = (_request, response) => response.end();
+    await plugin.settled();
+  });
+
+  describe("authentication", () => {
+    const paths = ["/webhooks", "/v1/webhooks", "/v2/webhooks", "/webhooks/1", "/webhooks/events", "/webhooks/1/deliveries", "/webhooks/1/deliveries/1"];
+    for (const path of paths) {
+      for (const authorization of ["", "wrong-token", "Bearer wrong-token", `${token}x`, `Basic ${token}`]) {
+        it(`refuses GET ${path} with "${authorization}"`, async () => {
+          const answer = await get(path, { authorization });
+          expect(answer.status).to.equal(401);
+          expect(answer.body).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token." });
+          expect(answer.headers.get("www-authenticate")).to.match(/^Bearer/);
+        });
+      }
+    }
+
+    it("comes before everything else of a request", async () => {
+      for (const [method, path, body] of [
+        ["POST", "/webhooks", "{not json"],
+        ["POST", "/webhooks/dry-run", {}],
+        ["PUT", "/webhooks/1", {}],
+        ["DELETE", "/webhooks/1", undefined],
+        ["POST", "/webhooks/1/ping", undefined],
+        ["POST", "/webhooks/1/rotate", undefined],
+        ["POST", "/webhooks/1/recover", {}],
+        ["POST", "/webhooks/1/deliveries/1/redeliver", undefined],
+      ] as const) {
+        expect((await send(method, path, body, { authorization: "wrong-token" })).status, `${method} ${path}`).to.equal(401);
+      }
+    });
+
+    for (const authorization of [token, `Bearer ${token}`, `bearer ${token}`, "another-token"]) {
+      it(`takes "${authorization}"`, async () => {
+        expect((await get("/webhooks", { authorization })).status).to.equal(200);
+      });
+    }
+  });
+
+  describe("the contract", () => {
+    it("creates, shows, lists, replaces and removes", async () => {
+      const conditions = [{ key: "generatorPublicKey", condition: "eq", value: "02def27da9336e7fbf63131b8d7e5c9f45b296235db035f1f4242c507398f0f21d" }];
+      const created = await send("POST", "/webhooks", { event: "block.forged", target: "https://example.com/hook?a=b", enabled: "true", conditions });
+      expect(created.status).to.equal(201);
+      const { id, token: secretToken, secret, ...rest } = created.body.data as Record<string, unknown>;
+      expect(id).to.be.a("number");
+      expect(secretToken).to.match(/^[0-9a-f]{64}$/);
+      expect(secret).to.equal(`whsec_${Buffer.from(String(secretToken), "hex").toString("base64")}`);
+      expect(rest).to.deep.include({ event: "block.forged", target: "https://example.com/hook?a=b", enabled: true, conditions, match: "any", confirmations: 0 });
+
+      const shown = await get(`/webhooks/${String(id)}`);
+      expect(shown.body).to.deep.equal({ data: { id, ...rest } });
+      expect(shown.text).not.to.include(String(secretToken));
+      const listed = await get("/webhooks");
+      expect(listed.body).to.deep.equal({
+        meta: {
+          count: 1,
+          pageCount: 1,
+          totalCount: 1,
+          next: null,
+          previous: null,
+          self: "/api/v2/webhooks?page=1&limit=100",
+          first: "/api/v2/webhooks?page=1&limit=100",
+          last: "/api/v2/webhooks?page=1&limit=100",
+        },
+        data: [{ id, ...rest }],
+      });
+
+      const replaced = await send("PUT", `/webhooks/${String(id)}`, { event: "block.applied", target: "http://example.org", enabled: false, conditions: [] });
+      expect(replaced.status).to.equal(200);
+      expect(replaced.text).to.equal("{}");
+      expect((await get(`/webhooks/${String(id)}`)).body.data).to.deep.include({ id, event: "block.applied", enabled: false, conditions: [] });
+
+      const removed = await send("DELETE", `/webhooks/${String(id)}`);
+      expect([removed.status, removed.text]).to.deep.equal([200, "{}"]);
+      expect((await get(`/webhooks/${String(id)}`)).status).to.equal(404);
+    });
+
+    it("is the same under every version", async () => {
+      await create();
+      const bodies = await Promise.all([
+        get("/webhooks"),
+        get("/v2/webhooks"),
+        get("/v1/webhooks"),
+        get("/webhooks", { "api-version": "1" }),
+        get("/webhooks", { "api-version": "2" }),
+      ]);
+      for (const { status, text } of bodies) expect([status, text]).to.deep.equal([200, bodies[0].text]);
+    });
+
+    it("pages, and keeps every digit of a condition's value", async () => {
+      const text = `{"event":"block.applied","target":"${receiver.url}","conditions":[{"key":"reward","condition":"gt","value":12500000000000000001}]}`;
+      for (let count = 0; count < 3; count++) await send("POST", "/webhooks", text);
+      const second = await get("/webhooks?limit=2&page=2");
+      expect(second.body.meta).to.deep.include({ count: 1, pageCount: 2, totalCount: 3, next: null, previous: "/api/v2/webhooks?limit=2&page=1" });
+      expect(second.text).to.include('"value":12500000000000000001}');
+    });
+
+    for (const id of ["999999", "0", "-1", "abc", "1.5", "1e3", "99999999999999999999", "constructor"]) {
+      it(`knows no webhook ${id}`, async () => {
+        const missing = { statusCode: 404, error: "Not Found", message: "Webhook not found" };
+        const valid = { event: "peer.added", target: "http://example.com" };
+        for (const [method, suffix, body] of [
+          ["GET", "", undefined],
+          ["PUT", "", valid],
+          ["DELETE", "", undefined],
+          ["POST", "/ping", undefined],
+          ["POST", "/rotate", undefined],
+          ["POST", "/recover", { since: 0 }],
+          ["GET", "/deliveries", undefined],
+          ["GET", "/deliveries/1", undefined],
+          ["POST", "/deliveries/1/redeliver", undefined],
+        ] as const) {
+          const answer = await send(method, `/webhooks/${id}${suffix}`, body);
+          expect([answer.status, answer.body], `${method} ${suffix}`).to.deep.equal([404, missing]);
+        }
+      });
+    }
+
+    it("says which methods a path has", async () => {
+      const answer = await send("PATCH", "/webhooks/1", {});
+      expect(answer.status).to.equal(405);
+      expect(answer.headers.get("allow")).to.equal("GET, HEAD, PUT, DELETE, OPTIONS");
+    });
+  });
+
+  describe("bad input", () => {
+    const valid = { event: "peer.added", target: "https://example.com/" };
+    const condition = (changed: object): object => ({ ...valid, conditions: [{ key: "a", condition: "eq", value: 1, ...changed }] });
+    const cases: [string, unknown, string, RegExp][] = [
+      ["no event", { target: valid.target }, "event", /"event" is required/],
+      ["no target", { event: valid.event }, "target", /"target" is required/],
+      ["an unknown event", { ...valid, event: "block.lost" }, "event", /"event" must be one of block\.applied, .*, fork\.happened/],
+      ["a number as event", { ...valid, event: 5 }, "event", /"event" must be string/],
+      ["a target that is no URL", { ...valid, target: "example.com" }, "target", /"target" must be an http or https URL/],
+      ["an ftp target", { ...valid, target: "ftp://example.com" }, "target", /"target" must be an http or https URL/],
+      ["a private target", { ...valid, target: "http://192.168.0.1/" }, "target", /"target" must not be the special address 192\.168\.0\.1/],
+      ["a disguised target", { ...valid, target: "http://0xa9fea9fe/" }, "target", /"target" must not be the special address 169\.254\.169\.254/],
+      ["enabled neither true nor false", { ...valid, enabled: "yes" }, "enabled", /"enabled" must be/],
+      ["conditions that are no list", { ...valid, conditions: {} }, "conditions", /"conditions" must be array/],
+      ["a condition without a key", { ...valid, conditions: [{ condition: "eq", value: 1 }] }, "conditions.0.key", /is required/],
+      ["an unknown operator", condition({ condition: "like" }), "conditions.0.condition", /must be one of "between", "contains"/],
+      ["an unknown member of a condition", condition({ extra: 1 }), "conditions.0.extra", /is not allowed/],
+      ["a pattern that does not compile", condition({ condition: "regexp", value: "(?=a)" }), "conditions.0.value", /does not compile/],
+      ["a malformed range", condition({ condition: "between", value: [1, 2] }), "conditions.0.value", /must be \{min, max\}/],
+      ["an unknown member", { ...valid, colour: "red" }, "colour", /"colour" is not allowed/],
+      ["confirmations of another event", { ...valid, confirmations: 2 }, "confirmations", /block\.applied and transaction\.applied only/],
+    ];
+    for (const [what, body, key, message] of cases) {
+      for (const [method, path] of [
+        ["POST", "/webhooks"],
+        ["PUT", "/webhooks/ID"],
+      ] as const) {
+        it(`is refused by ${method}: ${what}`, async () => {
+          const { id } = await create();
+          const answer = await send(method, path.replace("ID", String(id)), body);
+          expect(answer.status).to.equal(400);
+          expect(answer.body).to.deep.include({ statusCode: 400, error: "Bad Request", validation: { source: "payload", keys: [key] } });
+          expect(answer.body["message"]).to.match(message);
+        });
+      }
+    }
+
+    for (const path of ["/webhooks", "/webhooks/dry-run"]) {
+      it(`is refused by POST ${path} when it is not declared as JSON`, async () => {
+        for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+          expect((await send("POST", path, JSON.stringify(valid), { "content-type": type })).status).to.equal(415);
+        }
+        const bare = await fetch(`${origin}/api${path}`, { method: "POST", headers: { authorization: token }, body: Buffer.from(JSON.stringify(valid)) });
+        expect(bare.status).to.equal(415);
+      });
+    }
+    it("is refused by PUT when it is not declared as JSON", async () => {
+      const { id } = await create();
+      expect((await send("PUT", `/webhooks/${String(id)}`, JSON.stringify(valid), { "content-type": "text/plain" })).status).to.equal(415);
+    });
+    it("is refused when it is no JSON", async () => {
+      expect((await send("POST", "/webhooks", "{")).status).to.equal(400);
+    });
+  });
+
+  describe("beyond the contract", () => {
+    it("lists the events with an example each", async () => {
+      const { body } = await get("/webhooks/events");
+      const listed = body.data as { event: string; example: unknown }[];
+      expect(listed.map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), "fork.happened"]);
+      expect(listed.find(({ event }) => event === "peer.added")?.example).to.deep.equal(knownEvents["peer.added"].example);
+      expect(body.meta).to.deep.include({ totalCount: listed.length });
+    });
+
+    it("shows deliveries with their attempts, redelivers and recovers", async () => {
+      const { id } = await create();
+      receiver.answer = (_request, response) => response.writeHead(500).end("broken");
+      events.emit("peer.added", { ip: "1.2.3.4" });
+      await settled(id, "dead", 1);
+      const listed = await get(`/webhooks/${String(id)}/deliveries?state=dead`);
+      expect(listed.body.meta).to.deep.include({ totalCount: 1, self: `/api/v2/webhooks/${String(id)}/deliveries?state=dead&page=1&limit=100` });
+      const [delivery] = listed.body.data as Record<string, unknown>[];
+      expect(delivery).to.deep.include({ webhookId: id, event: "peer.added", state: "dead", dueAt: null, attemptCount: 1 });
+      expect((delivery?.["attempts"] as object[])[0]).to.deep.include({ status: 500, stage: "status", error: "The target answered 500.", body: "broken" });
+      expect((await get(`/webhooks/${String(id)}/deliveries?state=delivered`)).body.data).to.deep.equal([]);
+      const path = `/webhooks/${String(id)}/deliveries/${String(delivery?.["id"])}`;
+      expect((await get(path)).body.data).to.deep.equal({ ...delivery, payload: { ip: "1.2.3.4" } });
+
+      const again = await send("POST", `${path}/redeliver`);
+      expect(again.status).to.equal(202);
+      expect(again.body.data).to.deep.include({ id: delivery?.["id"], state: "retrying" });
+      await receiver.until(2);
+      await settled(id, "dead", 1);
+      receiver.answer = (_request, response) => response.end();
+      const recovered = await send("POST", `/webhooks/${String(id)}/recover`, { since: "2020-01-01T00:00:00Z" });
+      expect([recovered.status, recovered.text]).to.deep.equal([200, '{"data":{"recovered":1}}']);
+      await settled(id, "delivered", 1);
+      const outside = await send("POST", `/webhooks/${String(id)}/recover`, { since: 0, until: "2020-01-01T00:00:00Z" });
+      expect(outside.text).to.equal('{"data":{"recovered":0}}');
+    });
+
+    for (const [what, path, body, key] of [
+      ["a state that there is none of", "GET /deliveries?state=lost", undefined, "state"],
+      ["a time that is none", "POST /recover", { since: "yesterday" }, "since"],
+      ["no time", "POST /recover", {}, "since"],
+      ["an unknown query parameter", "GET /deliveries?status=dead", undefined, "status"],
+    ] as const) {
+      it(`refuses ${what}`, async () => {
+        const { id } = await create();
+        const [method = "", suffix = ""] = path.split(" ");
+        const answer = await send(method, `/webhooks/${String(id)}${suffix}`, body);
+        expect(answer.status).to.equal(400);
+        expect((answer.body["validation"] as { keys: string[] }).keys).to.deep.equal([key]);
+      });
+    }
+
+    it("knows no delivery of that number", async () => {
+      const { id } = await create();
+      for (const delivery of ["1000000", "x"]) {
+        const answer = await get(`/webhooks/${String(id)}/deliveries/${delivery}`);
+        expect([answer.status, answer.body["message"]]).to.deep.equal([404, "Delivery not found"]);
+      }
+    });
+
+    it("pings", async () => {
+      const { id } = await create({ conditions: [{ key: "never", condition: "truthy" }] });
+      const answer = await send("POST", `/webhooks/${String(id)}/ping`);
+      expect(answer.status).to.equal(202);
+      expect(answer.body.data).to.deep.include({ webhookId: id, event: "ping" });
+      expect((await receiver.until(1))[0]?.json).to.deep.include({ event: "ping", data: { webhook: id } });
+    });
+
+    it("rotates", async () => {
+      const { id, token: first } = await create();
+      const { body } = await send("POST", `/webhooks/${String(id)}/rotate`);
+      const rotated = body.data as { token: string; secret: string };
+      expect(rotated.token).to.match(/^[0-9a-f]{64}$/).and.not.equal(first);
+      events.emit("peer.added", {});
+      const [request] = await receiver.until(1);
+      expect(request?.headers.authorization).to.equal(rotated.token.slice(0, 32));
+      expect(String(request?.headers["webhook-signature"]).split(" ")).to.have.length(2);
+    });
+
+    it("tries conditions on a sample, and says why they fail", async () => {
+      const conditions = [{ key: "amount", condition: "gte", value: "100" }];
+      const answer = await send("POST", "/webhooks/dry-run", `{"conditions":${JSON.stringify(conditions)},"payload":{"amount":12500000000000000001}}`);
+      expect(answer.status).to.equal(200);
+      expect(answer.text).to.include('"payload":{"amount":12500000000000000001}').and.include('"matches":true');
+      const failing = await send("POST", "/webhooks/dry-run", { conditions, payload: { amount: "99" } });
+      expect(failing.body.data).to.deep.equal([
+        {
+          matches: false,
+          timestamp: null,
+          payload: { amount: "99" },
+          conditions: [
+            { ...conditions[0], holds: false, actual: "99", reason: '"amount" does not fulfil "is greater than or equal to the value" ("100"): it is "99"' },
+          ],
+        },
+      ]);
+      events.emit("peer.removed", { ip: "5.6.7.8" });
+      const real = await send("POST", "/webhooks/dry-run", { event: "peer.removed", conditions: [], last: 1 });
+      expect((real.body.data as { payload: unknown }[]).map(({ payload }) => payload)).to.deep.equal([{ ip: "5.6.7.8" }]);
+    });
+  });
+});
+
+/** Checks replies against the document that the interface itself serves. */
+const openApiCheck = async (origin: string): Promise<(method: string, path: string, answer: Answer) => void> => {
+  const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
+  const ajv = new Ajv2020({ strict: true, strictTypes: false });
+  ajv.addVocabulary(["components"]);
+  const pattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+  // Literal segments before parameters, as the interface reads them.
+  const paths = Object.keys(document.paths).sort((a, b) => a.split("{").length - b.split("{").length);
+  const compiled = new Map<string, ValidateFunction>();
+
+  const compile = (path: string, method: string, status: number): ValidateFunction => {
+    const { responses } = document.paths[path]![method] as { responses: Record<string, Reply & { $ref?: string }> };
+    const response = responses[status]!;
+    const name = response.$ref?.split("/").at(-1);
+    const reply = name === undefined ? response : (document.components.responses as Record<string, Reply>)[name]!;
+    return ajv.compile({ ...reply.content["application/json"].schema, components: document.components, $id: `${method} ${path} ${status}` });
+  };
+
+  return (method, path, { status, body }) => {
+    const asked = `/api${path.split("?", 1)[0]?.replace(/^\/v2/, "") ?? ""}`;
+    const found = paths.find((one) => pattern(one).test(asked));
+    if (found === undefined || status === 405 || path.startsWith("/v1")) return;
+    const key = `${method.toLowerCase()} ${found} ${status}`;
+    const check = compiled.get(key) ?? compile(found, method.toLowerCase(), status);
+    compiled.set(key, check);
+    expect(check(body), `${key}: ${ajv.errorsText(check.errors)}`).to.equal(true);
+  };
+};
