@@ -1,0 +1,126 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { open } from "lmdb";
+import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { transactionsInFaultBlock } from "./fault-block.js";
+import { createReceiver, type Received, type Receiver } from "./receiver.js";
+
+/** Rounds of load, kill and restart. `FAULT_ROUNDS=50 npx mocha test/webhooks/fault.test.ts` for many. */
+const rounds = Number(process.env["FAULT_ROUNDS"] ?? 4);
+const script = fileURLToPath(new URL("fault-node.ts", import.meta.url));
+
+const start = (dataDir: string, mode: "load" | "drain"): ChildProcess => {
+  const child = spawn(process.execPath, ["--import", "tsx", script, dataDir, mode], { stdio: ["ignore", "ignore", "pipe"] });
+  child.stderr?.on("data", (chunk: Buffer) => process.stderr.write(chunk));
+  return child;
+};
+const exited = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+};
+
+/** What each delivery told, by its message id; a message id that told two things is a fault. */
+const byMessage = (received: readonly Received[]): Map<string, string> => {
+  const messages = new Map<string, string>();
+  for (const { headers, body } of received) {
+    const id = String(headers["webhook-id"]);
+    const known = messages.get(id);
+    if (known !== undefined) expect(body, id).to.equal(known);
+    messages.set(id, body);
+  }
+  return messages;
+};
+
+/** Names what a body tells of: a block, a transaction, an event of the host. */
+const nameOf = (body: string): string => {
+  const { event, data } = JSON.parse(body) as { event: string; data: { id?: string; n?: number } };
+  return `${event} ${String(data.id ?? data.n)}`;
+};
+
+describe("a node that is killed under load", function () {
+  this.timeout(60_000 + rounds * 15_000);
+
+  it(`loses no delivery in ${rounds} rounds, sends none for what was not committed, and names every duplicate as one`, async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "portico-fault-"));
+    const receiver: Receiver = await createReceiver();
+    let [answered, random] = [0, 12_345];
+    const chance = (): number => (random = (random * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
+    // Some fail, some hang until the process is gone.
+    receiver.answer = (_request, response) => {
+      answered++;
+      const draw = chance();
+      if (draw < 0.1) response.writeHead(500).end();
+      else response.end();
+    };
+    const environment = openWebhookStoreIn(dataDir);
+    const { store } = environment;
+    store.transaction(() => {
+      for (const event of ["block.applied", "transaction.applied", "peer.added"]) {
+        for (const path of ["/a", "/b"]) store.addWebhook({ ...webhook, event, target: `${receiver.url}${path}` });
+      }
+    });
+    await environment.close();
+
+    for (let round = 0; round < rounds; round++) {
+      const before = answered;
+      const child = start(dataDir, "load");
+      // Whenever it likes, but not before it is at work.
+      while (answered === before && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, chance() * 400));
+      expect(child.exitCode, "ended by itself").to.equal(null);
+      child.kill("SIGKILL");
+      await exited(child);
+    }
+    receiver.answer = (_request, response) => response.end();
+    const last = start(dataDir, "drain");
+    await exited(last);
+    expect(last.exitCode).to.equal(0);
+
+    const after = openWebhookStoreIn(dataDir);
+    const heights = [...after.root.openDB<number, number>({ name: "blocks", keyEncoding: "ordered-binary" }).getKeys({})];
+    await after.close();
+    const acknowledged = Number(readFileSync(join(dataDir, "acknowledged"), "utf8").trimEnd().split("\n").at(-1));
+
+    for (const path of ["/a", "/b"]) {
+      const messages = byMessage(receiver.received.filter((one) => one.path === path));
+      const told = [...messages.values()].map(nameOf);
+      const committed = heights.flatMap((height) => [
+        `block.applied ${height}`,
+        ...Array.from({ length: transactionsInFaultBlock }, (_unused, sequence) => `transaction.applied ${height}/${sequence}`),
+      ]);
+      const emitted = Array.from({ length: acknowledged }, (_unused, index) => `peer.added ${index + 1}`);
+      const missing = [...committed, ...emitted].filter((name) => !told.includes(name));
+      expect(missing, `missing at ${path}`).to.deep.equal([]);
+      // An event that was written down as the kill came, and not yet acknowledged, may come too, and come again under its number.
+      const surplus = told.filter((name) => name.startsWith("peer.added") && Number(name.split(" ")[1]) > acknowledged);
+      expect(surplus.length).to.be.at.most(1);
+      expect(told.filter((name) => !name.startsWith("peer.added")).sort()).to.deep.equal([...committed].sort());
+    }
+    const duplicates = receiver.received.length - new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size;
+    console.log(`      ${heights.length} blocks, ${acknowledged} events, ${receiver.received.length} requests, ${duplicates} of them again`);
+    await receiver.close();
+    await rm(dataDir, { recursive: true });
+  });
+});
+
+const webhook = {
+  enabled: true,
+  conditions: [],
+  match: "any" as const,
+  confirmations: 0,
+  token: "ab".repeat(32),
+  olderTokens: [],
+  createdAt: 0,
+  failingSince: null,
+  disabledBecause: null,
+};
+
+const openWebhookStoreIn = (dataDir: string) => {
+  const root = open<never, never>({ path: join(dataDir, "chain.mdb"), maxDbs: 64, noSubdir: true });
+  return { root, store: createWebhookStore(root), close: () => root.close() };
+};
