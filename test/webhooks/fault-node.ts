@@ -22,7 +22,7 @@ const events = new EventEmitter();
 const engine = createWebhookEngine(
   { allowTargets: localTargets, schedule: [20, 50, 100, 200, 400, 800, 1_600, 3_200], timeout: 5_000 },
   {
-    store: createWebhookStore(root as never),
+    store: createWebhookStore(root),
     openJournal: () => openEventJournal(dataDir),
     events,
     clock: { now: () => Date.now() },

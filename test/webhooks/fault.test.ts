@@ -17,7 +17,7 @@ const script = fileURLToPath(new URL("fault-node.ts", import.meta.url));
 
 const start = (dataDir: string, mode: "load" | "drain"): ChildProcess => {
   const child = spawn(process.execPath, ["--import", "tsx", script, dataDir, mode], { stdio: ["ignore", "ignore", "pipe"] });
-  child.stderr?.on("data", (chunk: Buffer) => process.stderr.write(chunk));
+  child.stderr.on("data", (chunk: Buffer) => process.stderr.write(chunk));
   return child;
 };
 const exited = async (child: ChildProcess): Promise<void> => {
