@@ -1,6 +1,7 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
-import type { RouteInput } from "./compiled-route.js";
+import type { Answered } from "./compiled-route.js";
+import { then } from "./maybe-promise.js";
 import type { Plan } from "./plan.js";
 import { createReply, type Reply } from "./reply.js";
 import { createReplyCache } from "./reply-cache.js";
@@ -26,53 +27,55 @@ export interface Answerer<State extends Scope> {
 }
 
 /** Answers plans from states. Kept replies are of the state they are given out for, always. */
-export const createAnswerer = <State extends Scope>({
-  openState,
-  tipId,
-  cacheSize,
-  threshold,
-}: AnswererNeeds<State>): Answerer<State> => {
+export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>): Answerer<State> => {
+  const { openState, tipId, cacheSize, threshold } = needs;
   const replies = createReplyCache(cacheSize);
   const running = new Map<string, Promise<Reply>>();
 
-  const compute = async ({ entry, asked }: Plan<State>, input: RouteInput, state: State): Promise<Reply> => {
-    const { status, json } = await entry.answer(input, asked, state);
+  const replyOf = ({ entry }: Plan<State>, { status, json }: Answered, state: State): Reply => {
     const cacheControl = entry.route.authenticated === true ? "no-store" : "no-cache";
     return createReply({ status, json, height: state.tip?.height, validated: entry.kept, cacheControl }, threshold);
   };
 
-  /** Equal questions that one state is asked at the same time share one answer. */
-  const computeOnce = (plan: Plan<State>, state: State, tip: string): Promise<Reply> => {
-    const key = `${tip} ${plan.question}`;
-    const started = running.get(key);
-    if (started !== undefined) {
-      return started;
-    }
-    const reply = compute(plan, plan.input, state);
-    running.set(key, reply);
+  /** What is being worked out for one request is shared with those that ask the same of the same state meanwhile. */
+  const share = (key: string, answered: Promise<Answered>, plan: Plan<State>, state: State): Promise<Reply> => {
     const forget = (): void => void running.delete(key);
+    const reply = answered.then((done) => replyOf(plan, done, state));
+    running.set(key, reply);
     reply.then(forget, forget);
     return reply;
   };
 
-  const keep = async (plan: Plan<State>, state: State, tip: string): Promise<Reply> => {
+  const work = (plan: Plan<State>, state: State, tip: string): MaybePromise<Reply> => {
+    const key = `${tip} ${plan.question}`;
+    const shared = running.get(key);
+    if (shared !== undefined) {
+      return shared;
+    }
+    const answered = plan.entry.answer(plan.input, plan.asked, state);
+    return answered instanceof Promise ? share(key, answered, plan, state) : replyOf(plan, answered, state);
+  };
+
+  const fromKept = (plan: Plan<State>, state: State, tip: string): MaybePromise<Reply> => {
     const present = replies.get(tip, plan.question);
     if (present !== undefined) {
       return present;
     }
-    const reply = await computeOnce(plan, state, tip);
-    replies.keep(tip, plan.question, reply);
-    return reply;
+    return then(work(plan, state, tip), (reply) => {
+      replies.keep(tip, plan.question, reply);
+      return reply;
+    });
   };
 
-  const answer = (plan: Plan<State>, body: unknown, state: State): Promise<Reply> => {
+  const answer = (plan: Plan<State>, body: unknown, state: State): MaybePromise<Reply> => {
     if (state.tip === undefined && plan.entry.route.stateless !== true) {
       throw new PorticoError("NOT_READY");
     }
     if (state.tip !== undefined && plan.entry.kept) {
-      return keep(plan, state, state.tip.id);
+      return fromKept(plan, state, state.tip.id);
     }
-    return compute(plan, body === undefined ? plan.input : { ...plan.input, body }, state);
+    const input = body === undefined ? plan.input : { ...plan.input, body };
+    return then(plan.entry.answer(input, plan.asked, state), (answered) => replyOf(plan, answered, state));
   };
 
   return {

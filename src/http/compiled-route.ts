@@ -2,6 +2,7 @@ import { Type, type TObject, type TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import { inputError, type ReadInput } from "./input-reader.js";
+import { then } from "./maybe-promise.js";
 import { Meta, pageInput, type PageInput, pageMeta, pagingProperties } from "./paging.js";
 import { createQueryLayout, type QueryPairs } from "./query-text.js";
 import type { PageAnswer, Route, Scope } from "./route.js";
@@ -25,6 +26,12 @@ export interface Asked {
   pairs: QueryPairs;
 }
 
+/** What a route answered. */
+export interface Answered {
+  status: number;
+  json: string;
+}
+
 /** A route with all that is made from it once. */
 export interface CompiledRoute<State extends Scope> {
   readonly route: Route<State>;
@@ -38,7 +45,7 @@ export interface CompiledRoute<State extends Scope> {
   /** Takes the body as JSON, undefined when there was none. Throws BAD_REQUEST. */
   readBody(body: unknown): unknown;
   /** The reply as JSON text. */
-  answer(input: RouteInput, asked: Asked, state: State): MaybePromise<{ status: number; json: string }>;
+  answer(input: RouteInput, asked: Asked, state: State): MaybePromise<Answered>;
 }
 
 export interface CompileNeeds {
@@ -111,9 +118,6 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileN
 
 const linkPath = (basePath: string, path: string, params: Record<string, string>): string =>
   `${basePath}/v2${path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""))}`;
-
-const then = <T, U>(value: MaybePromise<T>, next: (value: T) => U): MaybePromise<U> =>
-  value instanceof Promise ? value.then(next) : next(value);
 
 const answerer = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State>["answer"] => {
   const serialize = createSerializer(replySchema(route), {

@@ -1,8 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import type { CompiledRoute } from "./compiled-route.js";
 import { type Exchange, setPairs } from "./exchange.js";
-import { type Located, targetOf, type Target, type Whereabouts } from "./locate.js";
+import { type Located, type Target, targetOf, type Whereabouts } from "./locate.js";
 import { type Plan, type PlanMemory, questionOf } from "./plan.js";
 import { parseQuery } from "./query-text.js";
 import type { Scope } from "./route.js";
@@ -16,6 +17,16 @@ export interface PlannerNeeds<State extends Scope> {
   standing: StandingHeaders;
   /** Whether the value of `Authorization` lets a client in. */
   authorize(authorization: string | undefined): MaybePromise<boolean>;
+}
+
+export interface Planner<State extends Scope> {
+  /**
+   * Plans a request: path, method, authorization, input, in this order. Undefined when the request is answered by that already
+   * (OPTIONS, a trailing slash). Throws whatever is wrong with the request.
+   */
+  plan(exchange: Exchange): Promise<Plan<State> | undefined>;
+  /** Plans a GET that anyone may send and that nothing is wrong with; undefined for all else. */
+  draft(request: IncomingMessage): Plan<State> | undefined;
 }
 
 /** Methods that a path answers, as `Allow` lists them. */
@@ -32,12 +43,9 @@ const redirect = ({ ctx }: Exchange, location: string): void => {
   ctx.status = 301;
 };
 
-/**
- * Makes what turns a request into a plan: path, method, authorization, input, in this order. Undefined when the request is
- * answered by that already (OPTIONS, a trailing slash). Throws whatever is wrong with the request.
- */
-export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>) => {
+export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): Planner<State> => {
   type Entry = CompiledRoute<State>;
+  const { plans } = needs;
 
   const describe = async ({ ctx }: Exchange, located: Located<Entry> | undefined): Promise<void> => {
     if (await needs.standing.preflight(ctx)) {
@@ -59,22 +67,35 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>) =
     return entry;
   };
 
-  const planFor = async (exchange: Exchange, located: Located<Entry>, query: string, headers: string[]): Promise<Plan<State>> => {
-    const entry = entryFor(exchange, located);
-    exchange.failsAs = entry.failsAs;
-    if (entry.route.authenticated === true && !(await needs.authorize(exchange.ctx.req.headers.authorization))) {
+  const authorize = async ({ ctx }: Exchange, { route }: Entry): Promise<void> => {
+    if (route.authenticated === true && !(await needs.authorize(ctx.req.headers.authorization))) {
       throw new PorticoError("UNAUTHORIZED");
     }
-    const asked = { params: located.params, pairs: parseQuery(query) };
-    const input = entry.readInput(asked);
-    return { entry, generation: located.generation, asked, input, question: questionOf(entry, input, asked), headers };
   };
 
-  return async (exchange: Exchange): Promise<Plan<State> | undefined> => {
+  const parse = (
+    request: IncomingMessage,
+    entry: Entry,
+    { params, generation }: Located<Entry>,
+    query: string,
+    headers: string[],
+  ) => {
+    const asked = { params, pairs: parseQuery(query) };
+    const input = entry.readInput(asked);
+    const plan: Plan<State> = { entry, generation, asked, input, question: questionOf(entry, input, asked), headers };
+    plans.remember(request, plan);
+    return plan;
+  };
+
+  const whereabouts = (request: IncomingMessage) => {
+    const target = targetOf(request.url ?? "");
+    const where = needs.locate(target, request.method ?? "", versionInHeaders(request.headers));
+    return { where, query: target.query, headers: needs.versionHeaders(where.generation, where.versioned) };
+  };
+
+  const plan = async (exchange: Exchange): Promise<Plan<State> | undefined> => {
     const { ctx } = exchange;
-    const target = targetOf(ctx.req.url ?? "");
-    const where = needs.locate(target, ctx.method, versionInHeaders(ctx.req.headers));
-    const headers = needs.versionHeaders(where.generation, where.versioned);
+    const { where, query, headers } = whereabouts(ctx.req);
     exchange.generation = where.generation;
     setPairs(ctx, headers);
     if (where.redirect !== undefined) {
@@ -88,8 +109,28 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>) =
     if (where.located === undefined) {
       throw new PorticoError("NOT_FOUND");
     }
-    const plan = await planFor(exchange, where.located, target.query, headers);
-    needs.plans.remember(ctx.req, plan);
-    return plan;
+    const entry = entryFor(exchange, where.located);
+    exchange.failsAs = entry.failsAs;
+    await authorize(exchange, entry);
+    return parse(ctx.req, entry, where.located, query, headers);
   };
+
+  const draft = (request: IncomingMessage): Plan<State> | undefined => {
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      return undefined;
+    }
+    try {
+      const { where, query, headers } = whereabouts(request);
+      const entry = where.located?.item.methods.get("GET");
+      const open = where.redirect === undefined && entry?.route.authenticated !== true;
+      return where.located !== undefined && entry !== undefined && open
+        ? parse(request, entry, where.located, query, headers)
+        : undefined;
+    } catch {
+      // `plan` meets the same error, and tells it
+      return undefined;
+    }
+  };
+
+  return { plan, draft };
 };

@@ -88,7 +88,7 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
   const versionHeaders = versionHeadersBy(options, standing.byOrigin);
   const plans = createPlanMemory<State>(options.cacheSize * planShare);
   const answerer = createAnswerer<State>({ ...needs, cacheSize: options.cacheSize * (1 - planShare), threshold });
-  const makePlan = createPlanner<State>({ ...needs, versionHeaders, plans, standing });
+  const planner = createPlanner<State>({ ...needs, versionHeaders, plans, standing });
   const inFlight = createInFlight();
 
   const fail = ({ ctx, id, generation, failsAs, height }: Exchange, thrown: unknown): void => {
@@ -122,7 +122,7 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     if (rateLimit.counts(ctx.req)) {
       await count(rateLimit, ctx);
     }
-    const plan = remembered === undefined ? await makePlan(exchange) : resume(exchange, remembered);
+    const plan = remembered === undefined ? await planner.plan(exchange) : resume(exchange, remembered);
     if (plan !== undefined) {
       const body = ctx.method === "GET" ? undefined : await bodyOf(ctx, plan.entry, readBody);
       const reply = answerer.kept(plan) ?? (await answerer.reply(plan, body, exchange));
@@ -153,6 +153,16 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     return sendReply(ctx, reply, encodings.of(ctx));
   };
 
-  const shortcut = createShortcut<State>({ plans, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping });
+  const shortcut = createShortcut<State>({
+    plans,
+    draft: planner.draft,
+    answerer,
+    rateLimit,
+    standing,
+    encodings,
+    inFlight,
+    requestId,
+    isStopping,
+  });
   return { serve, shortcut, inFlight };
 };

@@ -11,6 +11,7 @@ import type { HeaderPairs, StandingHeaders } from "./standing-headers.js";
 
 export interface ShortcutNeeds<State extends Scope> {
   plans: PlanMemory<State>;
+  draft(request: IncomingMessage): Plan<State> | undefined;
   answerer: Answerer<State>;
   rateLimit: RateLimit;
   standing: StandingHeaders;
@@ -47,11 +48,11 @@ interface Visit<State extends Scope> {
 }
 
 /**
- * The shortest way to a reply, for servers of this interface alone: a GET that was asked before goes to its answer without a
- * framework and out in one write. The reply is what the long way would send; whatever is not plain success is left to it.
+ * The shortest way to a reply, for servers of this interface alone: a GET goes to its answer without a framework and out in one
+ * write. The reply is what the long way would send; whatever is not plain success is left to it.
  */
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
-  const { plans, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
+  const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
 
   const send = ({ request, response, plan, own }: Visit<State>, status: number, variant: Variant): boolean => {
     const has = clientHas(request, variant);
@@ -91,24 +92,30 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     return sendReply(visit, await answerer.reply(visit.plan, undefined, { height: undefined }));
   };
 
-  const answer = (visit: Visit<State>): MaybePromise<boolean> => {
-    const reply = answerer.kept(visit.plan);
+  const answer = (request: IncomingMessage, response: ServerResponse, own: HeaderPairs): MaybePromise<boolean> => {
+    const plan = plans.recall(request) ?? draft(request);
+    if (plan === undefined) {
+      return false;
+    }
+    const visit = { request, response, plan, own };
+    const reply = answerer.kept(plan);
     return reply === undefined ? compute(visit) : sendReply(visit, reply);
   };
 
-  const answerCounted = async (visit: Visit<State>): Promise<boolean> => {
-    const { granted, headers } = await rateLimit.take(visit.request);
-    return granted && answer({ ...visit, own: headers });
+  const answerCounted = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    const { granted, headers } = await rateLimit.take(request);
+    return granted && answer(request, response, headers);
+  };
+
+  const attempt = (request: IncomingMessage, response: ServerResponse): MaybePromise<boolean> => {
+    if (isStopping()) {
+      return false;
+    }
+    return rateLimit.counts(request) ? answerCounted(request, response) : answer(request, response, []);
   };
 
   return (request, response, otherwise) => {
-    const plan = isStopping() ? undefined : plans.recall(request);
-    if (plan === undefined) {
-      otherwise();
-      return;
-    }
-    const visit = { request, response, plan, own: [] };
-    const sent = rateLimit.counts(request) ? answerCounted(visit) : answer(visit);
+    const sent = attempt(request, response);
     if (sent === false) {
       otherwise();
     } else if (sent !== true) {

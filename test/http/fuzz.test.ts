@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import Koa from "koa";
 import { ask, parseRaw, sendRaw } from "./ask.js";
+import { listenerOf, listening } from "./listening.js";
 import { type Served, serveThings } from "./things.js";
 
 /** Every status that a request may lead to, whatever it says. */
@@ -188,6 +190,43 @@ describe("requests at random", () => {
       }),
       { numRuns: 800 },
     ));
+
+  it("are answered alike by a server of the interface alone and by a host's Koa app", () => {
+    const app = new Koa();
+    served.edge.mount(app);
+    const known = fc.constantFrom(
+      "/api/things?limit=40",
+      "/api/things?limit=1",
+      "/api/v2/things/thing001",
+      "/api/things/nobody",
+      "/api/old/get?name=thing001",
+      "/api/old/get?name=nobody",
+      "/api/echo?count=3",
+      "/api/health",
+      "/api/hooks",
+      "/api/things/",
+    );
+    return listening(listenerOf(app), (port) =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom("GET", "HEAD"),
+          fc.oneof(known, target),
+          fc.array(header, { maxLength: 3 }),
+          async (verb, path, pairs) => {
+            // beside the base path a host's app answers in its own way; this client sends no spaces
+            fc.pre(/^\/api(?:[/?][!-~]*)?$/.test(path));
+            const question = { method: verb, headers: Object.fromEntries(pairs) };
+            const own = await ask(served.port, path, question);
+            const mounted = await ask(port, path, question);
+            expect([mounted.status, mounted.text]).to.deep.equal([own.status, own.text]);
+            const comparable = { date: "", "x-request-id": "", connection: "", "keep-alive": "" };
+            expect({ ...mounted.headers, ...comparable }).to.deep.equal({ ...own.headers, ...comparable });
+          },
+        ),
+        { numRuns: 500 },
+      ),
+    );
+  });
 
   it("are answered when they are no HTTP at all", () =>
     fc.assert(

@@ -1,26 +1,8 @@
-import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
 import { ask, parseRaw, sendRaw } from "./ask.js";
+import { listenerOf, listening } from "./listening.js";
 import { type Served, serveThings, withThings } from "./things.js";
-
-const listening = async (listener: RequestListener, test: (port: number) => Promise<void>): Promise<void> => {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  try {
-    await test((server.address() as AddressInfo).port);
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
-};
-
-const listenerOf = (app: Koa): RequestListener => {
-  const handle = app.callback();
-  return (request, response) => void handle(request, response);
-};
 
 describe("a host", () => {
   let served: Served;

@@ -1,0 +1,21 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import type Koa from "koa";
+
+/** Runs a test against a listener on a free port of 127.0.0.1. */
+export const listening = async (listener: RequestListener, test: (port: number) => Promise<void>): Promise<void> => {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    await test((server.address() as AddressInfo).port);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+};
+
+export const listenerOf = (app: Koa): RequestListener => {
+  const handle = app.callback();
+  return (request, response) => void handle(request, response);
+};
