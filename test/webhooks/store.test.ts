@@ -1,0 +1,251 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import { open } from "lmdb";
+import type { DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../types/webhook-store.js";
+import type { DeliveryState } from "../../types/webhooks.js";
+import { PorticoError } from "../../src/errors.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+
+const states: DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped"];
+const fresh: Omit<WebhookRow, "id"> = {
+  event: "peer.added",
+  target: "http://example.com",
+  enabled: true,
+  conditions: [],
+  match: "any",
+  confirmations: 0,
+  token: "ab".repeat(32),
+  olderTokens: [],
+  createdAt: 0,
+  failingSince: null,
+  disabledBecause: null,
+};
+
+/** The row of a delivery in a state, all that goes with the state included. */
+const inState = (row: DeliveryRow, state: DeliveryState, time: number): DeliveryRow => ({
+  ...row,
+  state,
+  dueAt: state === "retrying" ? time : null,
+  finishedAt: ["delivered", "dead", "dropped"].includes(state) ? time : null,
+  hold: state === "held" ? { releaseHeight: time, blockHeight: time - 2 } : null,
+});
+
+const beginIn = (kind: number, time: number): Recipient["begin"] => {
+  if (kind === 0) return { state: "pending" };
+  return kind === 1 ? { state: "retrying", dueAt: time } : { state: "held", releaseHeight: time, blockHeight: time - 2 };
+};
+
+type Step =
+  | { kind: "append"; recipients: { webhookId: number; begin: number; time: number }[] }
+  | { kind: "change"; pick: number; state: DeliveryState; time: number }
+  | { kind: "trim"; delivered: number; dead: number; limit: number }
+  | { kind: "remove"; webhookId: number };
+
+const time = fc.integer({ min: 2, max: 40 });
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant("append" as const),
+        recipients: fc.array(fc.record({ webhookId: fc.integer({ min: 1, max: 3 }), begin: fc.integer({ min: 0, max: 2 }), time }), { minLength: 1, maxLength: 4 }),
+      }),
+    },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant("change" as const), pick: fc.nat(), state: fc.constantFrom(...states), time }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("trim" as const), delivered: time, dead: time, limit: fc.integer({ min: 1, max: 20 }) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("remove" as const), webhookId: fc.integer({ min: 1, max: 3 }) }) },
+  ),
+  { maxLength: 40 },
+);
+
+/** The same, kept in a list. */
+const createModel = () => {
+  const rows: DeliveryRow[] = [];
+  const removed = new Set<number>();
+  let [messages, deliveries] = [0, 0];
+  return {
+    rows,
+    apply: (store: WebhookStore, step: Step): void => {
+      switch (step.kind) {
+        case "append": {
+          messages++;
+          const message = { at: messages, json: `{"n":${messages}}` };
+          const recipients = step.recipients.map(({ webhookId, begin, time }) => ({ webhookId, event: "peer.added", begin: beginIn(begin, time) }));
+          const ids = store.transaction(() => store.append(message, recipients));
+          for (const [index, { webhookId, begin }] of recipients.entries()) {
+            const row = { id: ++deliveries, webhookId, messageId: messages, event: "peer.added", at: messages, failures: 0, attemptCount: 0, attempts: [] };
+            const at = begin.state === "retrying" ? begin.dueAt : begin.state === "held" ? begin.releaseHeight : 0;
+            rows.push(inState({ ...row, state: "pending", dueAt: null, finishedAt: null, hold: null }, begin.state, at));
+            expect(ids[index]).to.equal(deliveries);
+          }
+          return;
+        }
+        case "change": {
+          if (rows.length === 0) return;
+          const index = step.pick % rows.length;
+          const before = rows[index]!;
+          const after = inState(before, step.state, step.time);
+          store.transaction(() => store.changeDelivery(before, after));
+          rows[index] = after;
+          return;
+        }
+        case "trim": {
+          const isOver = (row: DeliveryRow): boolean =>
+            removed.has(row.webhookId) || (row.finishedAt !== null && row.finishedAt < (row.state === "dead" ? step.dead : step.delivered));
+          const over = rows.filter(isOver);
+          expect(store.trim(step, step.limit)).to.equal(Math.min(step.limit, over.length));
+          const left = rows.filter((row) => store.delivery(row.webhookId, row.id) !== undefined);
+          expect(rows.filter((row) => !left.includes(row)).every(isOver)).to.equal(true);
+          rows.splice(0, rows.length, ...left);
+          return;
+        }
+        case "remove":
+          store.transaction(() => store.removeWebhook(step.webhookId));
+          removed.add(step.webhookId);
+      }
+    },
+  };
+};
+
+const compare = (store: WebhookStore, rows: readonly DeliveryRow[]): void => {
+  const all = { offset: 0, limit: 1_000 };
+  for (const webhookId of [1, 2, 3]) {
+    const own = rows.filter((row) => row.webhookId === webhookId);
+    const newestFirst = own.toReversed();
+    expect(store.deliveries(webhookId, undefined, all)).to.deep.equal({ rows: newestFirst, total: own.length });
+    expect(store.deliveries(webhookId, undefined, { offset: 2, limit: 3 }).rows).to.deep.equal(newestFirst.slice(2, 5));
+    for (const state of states) {
+      const those = newestFirst.filter((row) => row.state === state);
+      expect(store.deliveries(webhookId, state, all)).to.deep.equal({ rows: those, total: those.length });
+      const ids = those.map(({ id }) => id).reverse();
+      expect(store.deliveryIds(webhookId, state, 0, 1_000)).to.deep.equal(ids);
+      expect(store.deliveryIds(webhookId, state, 5, 2)).to.deep.equal(ids.filter((id) => id > 5).slice(0, 2));
+    }
+    const due = own.filter(({ state }) => state === "retrying").map(({ id, dueAt }) => ({ id, dueAt: dueAt ?? 0 }));
+    expect(store.retries(webhookId, 1_000)).to.deep.equal(due.sort((a, b) => a.dueAt - b.dueAt || a.id - b.id));
+  }
+  const keyed = (list: { webhookId: number; id: number }[]): string[] => list.map(({ webhookId, id }) => `${webhookId}/${id}`).sort();
+  for (const height of [1, 10, 38]) {
+    expect(keyed(store.releasable(height, 1_000))).to.deep.equal(keyed(rows.filter(({ hold }) => hold !== null && hold.releaseHeight <= height)));
+    expect(keyed(store.heldFrom(height, 1_000))).to.deep.equal(keyed(rows.filter(({ hold }) => hold !== null && hold.blockHeight >= height)));
+  }
+  for (let messageId = 1; messageId <= 40; messageId++) {
+    expect(store.message(messageId) !== undefined, `message ${messageId}`).to.equal(rows.some((row) => row.messageId === messageId));
+  }
+};
+
+describe("webhook store", function () {
+  this.timeout(120_000);
+  let dataDir: string;
+  let environment: WebhookEnvironment;
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "portico-webhook-store-"));
+    environment = openWebhookStore(dataDir);
+  });
+  afterEach(async () => {
+    await environment.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it("answers as a plain list of deliveries would, whatever is done to it", async () => {
+    let folder = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (list) => {
+        const own = openWebhookStore(join(dataDir, String(++folder)));
+        const model = createModel();
+        for (const step of list) model.apply(own.store, step);
+        compare(own.store, model.rows);
+        await own.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("undoes the whole of a transaction that throws, counters included", () => {
+    const { store } = environment;
+    const recipient: Recipient = { webhookId: 1, event: "peer.added", begin: { state: "pending" } };
+    store.transaction(() => store.append({ at: 1, json: "1" }, [recipient]));
+    const fail = (): never => {
+      store.append({ at: 2, json: "2" }, [recipient, recipient]);
+      store.addWebhook(fresh);
+      store.setJournalPosition(9);
+      throw new Error("changed its mind");
+    };
+    expect(() => store.transaction(fail)).to.throw("changed its mind");
+    expect(store.deliveries(1, undefined, { offset: 0, limit: 10 }).total).to.equal(1);
+    expect(store.message(2)).to.equal(undefined);
+    expect(store.webhooks()).to.deep.equal([]);
+    expect(store.journalPosition()).to.equal(0);
+    expect(store.transaction(() => store.append({ at: 2, json: "2" }, [recipient]))).to.deep.equal([2]);
+  });
+
+  it("undoes the whole of a transaction that was to come soon and throws", async () => {
+    const { store } = environment;
+    const failing = store.transactionSoon(() => {
+      store.addWebhook(fresh);
+      throw new Error("changed its mind");
+    });
+    const other = store.transactionSoon(() => store.addWebhook(fresh));
+    expect(await failing.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");
+    expect((await other).id).to.equal(1);
+    expect(store.webhooks()).to.have.length(1);
+  });
+
+  it("refuses writes outside a transaction", () => {
+    expect(() => environment.store.append({ at: 1, json: "1" }, [])).to.throw("within a transaction only");
+  });
+
+  it("says when the register changes, and when there is work, in whatever process", () => {
+    const { store } = environment;
+    const revision = store.registerRevision();
+    const row = store.transaction(() => store.addWebhook(fresh));
+    expect(store.registerRevision()).to.be.above(revision);
+    const before = store.registerRevision();
+    store.transaction(() => store.putHealth({ ...row, failingSince: 5 }));
+    expect(store.registerRevision()).to.equal(before);
+    expect(store.webhook(1)?.failingSince).to.equal(5);
+    const work = store.workRevision();
+    store.transaction(() => store.announceWork());
+    expect(store.workRevision()).to.be.above(work);
+  });
+
+  it("keeps whole numbers of any size in conditions", async () => {
+    const conditions = [{ key: "a", condition: "gt" as const, value: 2n ** 200n }];
+    environment.store.transaction(() => environment.store.addWebhook({ ...fresh, conditions }));
+    await environment.close();
+    environment = openWebhookStore(dataDir);
+    expect(environment.store.webhook(1)?.conditions).to.deep.equal(conditions);
+  });
+
+  it("has a name that stays, and no other store has", async () => {
+    const { instance } = environment.store;
+    const other = openWebhookStore(join(dataDir, "other"));
+    expect(other.store.instance).to.not.equal(instance);
+    await other.close();
+    await environment.close();
+    environment = openWebhookStore(dataDir);
+    expect(environment.store.instance).to.equal(instance);
+  });
+
+  it("is not read when another version laid it out", async () => {
+    await environment.close();
+    const root = open<number, string>({ path: join(dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
+    root.openDB<number, string>({ name: "webhooks-counters", encoding: "msgpack", keyEncoding: "ordered-binary" }).putSync("schema", 99);
+    await root.close();
+    expect(() => openWebhookStore(dataDir))
+      .to.throw(PorticoError, "layout 99")
+      .with.property("code", "STORE_FOREIGN");
+    await rm(join(dataDir, "webhooks.mdb"));
+    environment = openWebhookStore(dataDir);
+  });
+
+  it("says what is wrong where its folder cannot be made", () => {
+    expect(() => openWebhookStore("/dev/null/folder"))
+      .to.throw(PorticoError, "cannot be opened")
+      .with.property("code", "STORE_DAMAGED");
+  });
+});
