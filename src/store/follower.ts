@@ -48,9 +48,14 @@ const progressInterval = 1_000;
 export const createFollower = ({ store, rules, events, source, logger, clock, onProgress }: FollowerNeeds): Follower => {
   let queue: Promise<void> = Promise.resolve();
   let stopped = false;
+  const isStopped = (): boolean => stopped;
   let problem: string | undefined;
   let delay = retryDelay.first;
   let retry: NodeJS.Timeout | undefined;
+  /** What the host applied last: until the store has come to its height, the store is behind. */
+  let awaited: Block | undefined;
+  /** Gives up the question that the source is thinking about. One at a time is asked. */
+  let giveUp: (() => void) | undefined;
 
   /** One thing at a time, in the order in which it came. A failure is told and tried again, never thrown to the host. */
   const enqueue = (work: () => Promise<void>): void => {
@@ -58,9 +63,12 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       if (stopped) return;
       try {
         await work();
+        requireAwaited();
         problem = undefined;
         delay = retryDelay.first;
+        clearTimeout(retry);
       } catch (error) {
+        if (isStopped()) return;
         const message = error instanceof Error ? error.message : String(error);
         const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
         if (delay < patience) logger.debug(told);
@@ -80,7 +88,14 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     delay = Math.min(delay * 2, retryDelay.last);
   };
 
-  const applyAll = createBatchedApply(store, () => stopped);
+  const applyAll = createBatchedApply(store, rules, isStopped);
+
+  /** Asks the source. One that does not answer must not keep anyone from stopping: then there is nothing to read. */
+  const read = (from: number, limit: number): Promise<BlockData[]> =>
+    new Promise((resolve, reject) => {
+      giveUp = () => resolve([]);
+      Promise.resolve(source === undefined || stopped ? [] : source.read(from, limit)).then(resolve, reject);
+    });
 
   /** Takes out what the source does not have any more, then writes what it has beyond the tip. */
   const catchUp = async (): Promise<void> => {
@@ -89,18 +104,18 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     while (!stopped) {
       const tip = store.tip();
       const from = tip?.height ?? 1;
-      const read = await source.read(from, readSize);
-      const known = read[0];
-      if (known === undefined) return;
+      const found = await read(from, readSize);
+      const known = found[0];
+      if (isStopped() || known === undefined) return;
       if (tip !== undefined && known.height === tip.height && known.id !== tip.id) {
         if (tip.height === 1) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${known.id}, this network's genesis is ${tip.id}`);
         logger.info(`block ${tip.height} (${tip.id}) is no longer in the host's chain: taken out`);
         store.revert();
         continue;
       }
-      const beyond = tip === undefined ? read : read.filter(({ height }) => height > tip.height);
+      const beyond = tip === undefined ? found : found.filter(({ height }) => height > tip.height);
       if (beyond.length === 0) return;
-      await applyAll(beyond.map(rules.parseBlock), progress);
+      await applyAll(beyond, progress);
     }
   };
 
@@ -125,8 +140,8 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   /** Takes out the blocks from a height on, unless the source still has them: then what the host told is old news. */
   const dropFrom = async (height: number): Promise<void> => {
     if (height <= 1 || height > (store.tip()?.height ?? 0)) return;
-    const [known] = (await source?.read(height, 1)) ?? [];
-    if (known !== undefined && known.id === idAt(height)) return;
+    const [known] = await read(height, 1);
+    if (stopped || (known !== undefined && known.id === idAt(height))) return;
     for (let tip = store.tip(); tip !== undefined && tip.height >= height; tip = store.tip()) store.revert();
   };
 
@@ -134,13 +149,19 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     enqueue(async () => {
       const data = payload as BlockData;
       const header = parseBlockHeader(data);
+      awaited = header;
       if (idAt(header.height) === header.id) return;
       await dropFrom(header.height);
       const full = directly(data);
       if (full === undefined) await catchUp();
       else store.apply([full]);
-      if ((store.tip()?.height ?? 0) < header.height) throw missing(header);
     });
+  };
+
+  const requireAwaited = (): void => {
+    if (stopped || awaited === undefined) return;
+    if ((store.tip()?.height ?? 0) < awaited.height) throw missing(awaited);
+    awaited = undefined;
   };
 
   const missing = ({ height, id }: Block): PorticoError =>
@@ -154,6 +175,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   const onReverted = (payload?: unknown): void => {
     enqueue(async () => {
       const { id, height } = parseBlockHeader(payload as BlockData);
+      if (awaited !== undefined && awaited.height >= height) awaited = undefined;
       if (idAt(height) !== id) return;
       if (store.tip()?.id === id && height > 1) store.revert();
       else await dropFrom(height);
@@ -169,7 +191,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
         enqueue(catchUp);
         return;
       }
-      const first = catchUp();
+      const first = queue.then(catchUp);
       queue = first.catch(() => undefined);
       await first;
       if (!stopped) store.markComplete();
@@ -185,6 +207,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     isReady: () => store.isComplete(),
     stop: async () => {
       stopped = true;
+      giveUp?.();
       events.off("block.applied", onApplied);
       events.off("block.reverted", onReverted);
       clearTimeout(retry);
@@ -194,20 +217,20 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
 };
 
 /**
- * Writes blocks in batches that keep to the budget, and lets the process breathe between them. When a batch fails, its
- * blocks are written one by one, so that the store ends with the last good one.
+ * Reads and writes blocks in batches that keep to the budget, and lets the process breathe between them. When a batch fails,
+ * its blocks are written one by one, so that the store ends with the last good one.
  */
-const createBatchedApply = (store: Store, isStopped: () => boolean) => {
+const createBatchedApply = (store: Store, rules: ChainRules, isStopped: () => boolean) => {
   let size = 10;
-  return async (blocks: readonly FullBlock[], progress: Progress): Promise<void> => {
+  return async (blocks: readonly BlockData[], progress: Progress): Promise<void> => {
     for (let from = 0; from < blocks.length && !isStopped(); ) {
       const batch = blocks.slice(from, from + size);
       const before = performance.now();
       try {
-        store.apply(batch);
+        store.apply(batch.map(rules.parseBlock));
       } catch (error) {
         if (batch.length === 1) throw error;
-        for (const block of batch) store.apply([block]);
+        for (const block of batch) store.apply([rules.parseBlock(block)]);
       }
       const spent = performance.now() - before;
       if (spent < writeBudget / 2) size = Math.min(readSize, size * 2);

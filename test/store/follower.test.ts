@@ -34,7 +34,16 @@ const sourceOf = (blocks: BlockData[]): BlockSource & { blocks: BlockData[]; rea
 });
 
 const told: string[] = [];
-const logger: Logger = { debug: (line) => told.push(line), info: (line) => told.push(line), warn: (line) => told.push(line), error: (line) => told.push(line) };
+let onError = (): void => undefined;
+const logger: Logger = {
+  debug: (line) => told.push(line),
+  info: (line) => told.push(line),
+  warn: (line) => told.push(line),
+  error: (line) => {
+    told.push(line);
+    onError();
+  },
+};
 
 describe("the follower", function () {
   this.timeout(60_000);
@@ -152,6 +161,58 @@ describe("the follower", function () {
     expect(String(error)).to.match(/block 100 \(\d+\) does not follow the tip at height 99/);
     expect(store.tip()?.height).to.equal(99);
     expect(follower.isReady()).to.equal(false);
+  });
+
+  it("keeps every good block before one that cannot be read", async () => {
+    const broken = chain.blocks.map((block) => (block.height === 100 ? { ...block, generatorPublicKey: "no key" } : block));
+    await follow(sourceOf(broken), false);
+    const error = await follower.start().catch((reason: unknown) => reason);
+    expect(String(error)).to.match(/block 100: generatorPublicKey is not a public key/);
+    expect(store.tip()?.height).to.equal(99);
+  });
+
+  it("tells of a block that it cannot come by for as long as it cannot, and no longer", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 30));
+    await follow(source);
+    const toldOf = (text: string): string[] => told.filter((line) => line.includes(text));
+    const troubled = new Promise<void>((resolve) => (onError = resolve));
+    await emit("block.applied", headerOf({ ...at(33), numberOfTransactions: 1 }));
+    // The tries after the first are made by the follower itself, each later than the one before.
+    await troubled;
+    expect(follower.problem()).to.match(/the block source does not have block 33/);
+    expect(toldOf("does not have block 33").length).to.be.within(5, 8);
+    source.blocks = chain.blocks.slice(0, 33);
+    await emit("block.applied", headerOf(at(33)));
+    expect(tip()).to.equal(at(33).id);
+    expect(follower.problem()).to.equal(undefined);
+  });
+
+  it("does not wait for a block that the host has taken back", async () => {
+    await follow(sourceOf(chain.blocks.slice(0, 30)));
+    const fork = headerOf({ ...at(31), id: "31000000000000000031", numberOfTransactions: 1 });
+    await emit("block.applied", fork);
+    const failures = (): number => told.filter((line) => line.includes("cannot be followed")).length;
+    expect(failures()).to.equal(1);
+    await emit("block.reverted", fork);
+    await emit("block.applied", at(30));
+    expect(failures()).to.equal(1);
+  });
+
+  it("stops while the source owes it an answer, at first and later", async () => {
+    const silent: BlockSource = { read: () => new Promise(() => undefined) };
+    await follow(silent, false);
+    const starting = follower.start();
+    await follower.stop();
+    await starting;
+    expect(follower.isReady()).to.equal(false);
+
+    const source = sourceOf(chain.blocks.slice(0, 30));
+    await follow(source);
+    source.read = () => new Promise(() => undefined) as never;
+    events.emit("block.applied", forkedAt(28, "28000000000000000028"));
+    await new Promise((resolve) => setImmediate(resolve));
+    await follower.stop();
+    expect(tip()).to.equal(at(30).id);
   });
 
   it("leaves the store alone when the source is behind it", async () => {
