@@ -132,6 +132,8 @@ export const defaultOptions: Readonly<Options> = deepFreeze(
   Object.fromEntries(optionNames.map((name) => [name, structuredClone(optionTable[name].default)])),
 ) as unknown as Options;
 
+const givenMembers = (value: object): object => Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+
 /** Fills in what is not given. @throws PorticoError OPTION_INVALID for an unknown option or a value that is not valid. */
 export const readOptions = (given: PorticoOptions = {}): Readonly<Options> => {
   const options: Record<string, unknown> = { ...defaultOptions };
@@ -142,7 +144,7 @@ export const readOptions = (given: PorticoOptions = {}): Readonly<Options> => {
     if (value === undefined) continue;
     const wrong = optionTable[name as keyof Options].check(value);
     if (wrong !== undefined) throw new PorticoError("OPTION_INVALID", `options.${name} ${wrong}`);
-    options[name] = isObject(value) ? { ...(options[name] as object), ...value } : value;
+    options[name] = isObject(value) ? { ...(options[name] as object), ...givenMembers(value) } : value;
   }
   return Object.freeze(options) as unknown as Options;
 };
