@@ -55,6 +55,7 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   type Phase = "stopped" | "starting" | "started" | "stopping";
   let phase: Phase = "stopped";
   let starting: Promise<void> | undefined;
+  let preparing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   let server: Server | undefined;
 
@@ -75,21 +76,33 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
     info: { title: "Portico", version, description: `The public interface of a node of the network ${context.network.network.name}.` },
   });
 
+  const isStarting = (): boolean => phase === "starting";
+
+  const closeAll = async (): Promise<void> => {
+    try {
+      await chain.stop?.();
+    } finally {
+      await webhooks.closing();
+      phase = "stopped";
+    }
+  };
+
   const start = (): Promise<void> => {
     starting ??= (async () => {
-      await stopping;
-      phase = "starting";
+      if (stopping !== undefined) await stopping;
       stopping = undefined;
+      phase = "starting";
       try {
-        await webhooks.prepare();
-        await chain.start?.();
-        // Unless it was told to stop meanwhile.
-        if ((phase as Phase) === "starting") phase = "started";
+        preparing = webhooks.prepare();
+        await preparing;
+        // Each step is the last when it was told to stop meanwhile: then it is for `stop` to close.
+        if (isStarting()) await chain.start?.();
+        if (isStarting()) phase = "started";
       } catch (error) {
-        await chain.stop?.();
-        await webhooks.closing();
-        phase = "stopped";
-        starting = undefined;
+        if (isStarting()) {
+          starting = undefined;
+          await closeAll();
+        }
         throw error;
       }
     })();
@@ -97,17 +110,17 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   };
 
   const stop = (): Promise<void> => {
+    if (phase === "stopped") return Promise.resolve();
     stopping ??= (async () => {
-      if (phase === "stopped") return;
       phase = "stopping";
+      // From here on `start` means to start again.
+      starting = undefined;
       server?.close();
+      await preparing?.catch(silence);
       await Promise.race([edge.drained(), delay(options.stopTimeout, undefined, { ref: false })]);
       server?.closeAllConnections();
       server = undefined;
-      await chain.stop?.();
-      await webhooks.closing();
-      phase = "stopped";
-      starting = undefined;
+      await closeAll();
     })();
     return stopping;
   };

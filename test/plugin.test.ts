@@ -3,6 +3,7 @@ import { type AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
+import { readOptions } from "../src/options.js";
 import type { ApiPlugin, NodeContext } from "../types/node-context.js";
 import { loadChain } from "./data/read.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
@@ -80,6 +81,46 @@ describe("createApiPlugin", function () {
     await Promise.all([plugin.stop(), plugin.stop()]);
     await plugin.start();
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
+  });
+
+  it("stops although it has only begun to start", async () => {
+    const plugin = create();
+    const starting = plugin.start();
+    await plugin.stop();
+    await starting;
+    expect(plugin.health().status).to.equal("stopped");
+    expect(events.eventNames()).to.deep.equal([]);
+  });
+
+  it("starts again although it has not done stopping", async () => {
+    const plugin = create();
+    await plugin.start();
+    const stopping = plugin.stop();
+    await plugin.start();
+    await stopping;
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    events.emit("block.applied", chain.blocks[1]);
+    await plugin.settled();
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
+  });
+
+  it("stops while a block source does not answer, and says that it is not ready until then", async () => {
+    const plugin = create({ blocks: { read: () => new Promise(() => undefined) } });
+    const asked = new Promise<void>((resolve) => events.once("block.applied", resolve));
+    const starting = plugin.start();
+    events.emit("block.applied", chain.blocks[1]);
+    await asked;
+    expect(plugin.health().status).to.equal("starting");
+    await plugin.stop();
+    await starting;
+    expect(plugin.health().status).to.equal("stopped");
+  });
+
+  it("leaves members of options that are given as undefined at their defaults", () => {
+    expect(readOptions({ rateLimit: { perMinute: undefined, exempt: [] }, webhooks: { timeout: undefined } as never } as never)).to.deep.include({
+      rateLimit: { perMinute: 300, exempt: [] },
+      webhooks: defaultOptions.webhooks,
+    });
   });
 
   it("lets two plugins of one process be", async () => {
