@@ -1,13 +1,14 @@
 import type { ListQuery, Page, Range } from "../../types/chain-adapter.js";
 import { amountKey, numberKey } from "./keys.js";
-import { arraySequence, type Sequence } from "./sequence.js";
+import type { Sequence } from "./sequence.js";
 
 /**
  * How the store answers a list question.
  *
  * An access is one way to the rows: a sequence of references, in the order asked for or in one of its own, with the filters
  * it has answered. Where one access answers every filter in the order asked for, the page is cut straight out of it.
- * Otherwise the rows of the access with the fewest are read, tested against the filters left, put in order, and cut.
+ * Otherwise the rows of the access with the fewest are read, tested against the filters left, put in order, and cut; of
+ * what passes, memory holds no more than what the page may be cut from.
  */
 export interface Access<Ref, Filter> {
   refs: Sequence<Ref>;
@@ -40,15 +41,23 @@ export const answerList = <Ref, Row, Filter extends object, Field extends string
   const access = fewest(accesses);
   if (access === undefined) return { rows: [], total: 0 };
   const passes = test(filter, new Set(access.answers));
-  const rows: Row[] = [];
+  const end = offset + limit;
+  /** No more of what passes is kept than the page may need. */
+  let rows: Row[] = [];
+  let total = 0;
+  const keep = (row: Row): void => {
+    if (access.ordered) {
+      if (total >= offset && total < end) rows.push(row);
+    } else if (rows.push(row) >= 2 * end + scanSize) rows = sort(rows).slice(0, end);
+    total++;
+  };
   for (let from = 0; from < access.refs.total; from += scanSize) {
     for (const ref of access.refs.slice(from, scanSize)) {
       const row = load(ref);
-      if (passes === undefined || passes(row)) rows.push(row);
+      if (passes === undefined || passes(row)) keep(row);
     }
   }
-  const page = arraySequence(access.ordered ? rows : sort(rows));
-  return { rows: page.slice(offset, limit), total: page.total };
+  return { rows: access.ordered ? rows : sort(rows).slice(offset, end), total };
 };
 
 /** References read from an access at a time. */
