@@ -1,8 +1,10 @@
 import type { Block, Transaction } from "../../types/chain.js";
 import type { FullBlock } from "../chain/block.js";
+import { PorticoError } from "../errors.js";
 import { appendToList } from "./appended-list.js";
 import { blockCodec, type FeeRecord, feeCodec, type KindRecord, type StateRecord, transactionCodec, type WalletRecord } from "./codec.js";
 import { amountKey, feeBucketSeconds, feeKey, idKey, lists, numberKey, sets, textKey } from "./keys.js";
+import { transactionNumber } from "./records.js";
 import type { Writing } from "./writing.js";
 
 /** What a block adds to the chain itself: its transactions, its fees, and the block. */
@@ -17,20 +19,29 @@ const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecor
   return { place, record };
 };
 
+/** Written twice, an id would stand once in the sets that are counted, and count for two. */
+const requireNew = ({ id, blockHeight }: Transaction, { reading }: Writing): void => {
+  if (transactionNumber(reading, id) !== undefined) {
+    throw new PorticoError("BLOCK_INVALID", `block ${blockHeight} holds transaction ${id}, which the chain has already`);
+  }
+};
+
 export const writeTransactions = (
   transactions: readonly Transaction[],
   wallets: Map<string, WalletRecord>,
   state: StateRecord,
-  { journal, rules, countedSets }: Writing,
+  writing: Writing,
 ): void => {
+  const { journal, rules, countedSets } = writing;
   const append = (list: "sent" | "received" | "owned" | "voted", address: string, number: number): void => {
     const wallet = wallets.get(address);
-    // A type of a fork may name a recipient that it does not touch: such a wallet does not exist.
+    // A type of a fork may name a recipient that it does not touch: its wallet need not exist.
     if (wallet !== undefined) appendToList(journal, lists[list], wallet.number, wallet[list]++, number);
   };
   for (const transaction of transactions) {
     const number = state.transactions++;
     const place = numberKey(number);
+    requireNew(transaction, writing);
     journal.insert("transactions", place, transactionCodec.pack(transaction));
     journal.insert("transactionNumbers", idKey(transaction.id), place);
     const recipients = rules.recipientsOf(transaction);

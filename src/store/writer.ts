@@ -90,6 +90,7 @@ const writeBlock = (full: FullBlock, writing: Writing): void => {
     },
     rules,
   );
+  bringRecipients(full, changes, writing);
   const wallets = walletsAfter(changes, state);
   writeTransactions(transactions, wallets, state, writing);
   writeDelegates(block, changes, wallets, writing);
@@ -112,6 +113,14 @@ const requireChained = (block: Block, before: StateRecord | undefined): void => 
       "BLOCK_DOES_NOT_CHAIN",
       `block ${block.height} (${block.id}) does not follow the tip at height ${tip.height} (${tip.id}): its previous block is ${String(block.previousBlock)}`,
     );
+  }
+};
+
+/** A type of a fork may name a recipient whose wallet it does not touch: its lists grow all the same. */
+const bringRecipients = ({ transactions }: FullBlock, { wallets }: BlockChanges, { reading, rules }: Writing): void => {
+  for (const address of transactions.flatMap(rules.recipientsOf)) {
+    const before = wallets.has(address) ? undefined : readWallet(reading, address);
+    if (before !== undefined) wallets.set(address, { before, after: { ...before } });
   }
 };
 

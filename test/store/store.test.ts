@@ -2,7 +2,7 @@ import { mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import type { BlockData } from "../../types/events.js";
+import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 
@@ -81,6 +81,41 @@ describe("the LMDB store", function () {
     const nobody = { ...voter, asset: { votes: [`+02${"00".repeat(31)}01`] } };
     expect(apply({ ...chain.blocks[2]!, numberOfTransactions: 1, transactions: [nobody] })).to.equal("BLOCK_INVALID");
     expect(store.tip()?.height).to.equal(2);
+  });
+
+  it("refuses a transaction that the chain has already, and that a block holds twice", () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    const place = chain.blocks.findIndex(({ height, numberOfTransactions }) => height > 1 && numberOfTransactions > 0);
+    const [known] = chain.blocks[place]!.transactions!;
+    const apply = (at: number, transactions: TransactionData[]): string =>
+      codeOf(() => store.apply([rules.parseBlock({ ...chain.blocks[at]!, numberOfTransactions: transactions.length, transactions })]));
+    store.apply(chain.blocks.slice(0, place).map(rules.parseBlock));
+    expect(apply(place, [known!, known!])).to.equal("BLOCK_INVALID");
+    expect(apply(place, [known!])).to.equal("no error");
+    expect(apply(place + 1, [known!])).to.equal("BLOCK_INVALID");
+    expect(store.tip()?.height).to.equal(place + 1);
+  });
+
+  it("lists a transaction with its recipient although its type does not touch the recipient's wallet", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    const before = store.snapshot()!;
+    const richest = await before.wallets({ ...whole, order: { field: "balance", direction: "desc" } });
+    const recipientId = richest.rows[0]!.address;
+    before.release?.();
+    const contents = contentsOf(store);
+    const sender = chain.blocks.flatMap(({ transactions = [] }) => transactions).find(({ version }) => version === 2)!;
+    const own: TransactionData = { ...sender, id: "77".repeat(32), typeGroup: 2, type: 77, recipientId };
+    store.apply([rules.parseBlock({ ...chain.blocks[60]!, numberOfTransactions: 1, transactions: [own] })]);
+    const now = store.snapshot()!;
+    const order = { field: "timestamp", direction: "desc" } as const;
+    for (const filter of [{ recipientId }, { ownerId: recipientId }, { addresses: [recipientId] }]) {
+      const last = await now.transactions({ filter, order, offset: 0, limit: 1 });
+      expect(last.rows.map(({ id }) => id)).to.deep.equal([own.id]);
+    }
+    now.release?.();
+    store.revert();
+    expect(contentsOf(store)).to.deep.equal(contents);
   });
 
   it("holds a snapshot still while the chain moves on", () => {
