@@ -97,6 +97,21 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       Promise.resolve(source === undefined || stopped ? [] : source.read(from, limit)).then(resolve, reject);
     });
 
+  /**
+   * A host that was killed may have told of blocks that its database never got: they are taken out. One that is further behind
+   * reads its chain anew, and will come to them.
+   */
+  const takeOutUnsaved = async (): Promise<void> => {
+    const tip = store.tip();
+    if (source === undefined || tip === undefined || (await source.read(tip.height, 1)).length > 0) return;
+    const saved = (await source.read(Math.max(1, tip.height - readSize), readSize)).at(-1);
+    if (saved === undefined) return;
+    for (let last = store.tip(); last !== undefined && last.height > saved.height; last = store.tip()) {
+      logger.info(`block ${last.height} (${last.id}) is not in the host's chain: taken out`);
+      store.revert();
+    }
+  };
+
   /** Takes out what the source does not have any more, then writes what it has beyond the tip. */
   const catchUp = async (): Promise<void> => {
     if (source === undefined) return;
@@ -188,7 +203,10 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       events.on("block.reverted", onReverted);
       if (store.tip() === undefined) store.apply([rules.parseBlock(rules.network.genesisBlock)]);
       if (store.isComplete()) {
-        enqueue(catchUp);
+        enqueue(async () => {
+          await takeOutUnsaved();
+          await catchUp();
+        });
         return;
       }
       const first = queue.then(catchUp);

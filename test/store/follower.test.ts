@@ -1,5 +1,6 @@
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
+import type { ChainRules } from "../../src/chain/rules.js";
 import { createFollower, type Follower } from "../../src/store/follower.js";
 import type { Store } from "../../src/store/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
@@ -48,16 +49,26 @@ const logger: Logger = {
 describe("the follower", function () {
   this.timeout(60_000);
   let store: Store;
+  let rules: ChainRules;
   let events: EventEmitter;
   let follower: Follower;
 
-  const follow = async (source?: BlockSource, start = true): Promise<void> => {
-    const opened = openTemporaryStore(chain.network);
-    store = opened.store;
-    events = new EventEmitter();
+  const create = (source: BlockSource | undefined): Follower => {
     told.length = 0;
-    follower = createFollower({ store, rules: opened.rules, events, source, logger, clock: { now: () => Date.now() }, onProgress: undefined });
+    return createFollower({ store, rules, events, source, logger, clock: { now: () => Date.now() }, onProgress: undefined });
+  };
+  const follow = async (source?: BlockSource, start = true): Promise<void> => {
+    ({ store, rules } = openTemporaryStore(chain.network));
+    events = new EventEmitter();
+    follower = create(source);
     if (start) await follower.start();
+  };
+  /** Goes on with the store as it was left. */
+  const restart = async (source: BlockSource): Promise<void> => {
+    await follower.stop();
+    follower = create(source);
+    await follower.start();
+    await follower.settled();
   };
   const emit = async (event: string, payload: unknown): Promise<void> => {
     events.emit(event, payload);
@@ -221,6 +232,21 @@ describe("the follower", function () {
     source.blocks = [];
     await emit("block.applied", { ...at(200), numberOfTransactions: 0, transactions: [] });
     expect(tip()).to.equal(at(30).id);
+  });
+
+  it("takes out, when it starts, what the host was killed before it saved", async () => {
+    await follow(sourceOf(chain.blocks.slice(0, 40)));
+    await restart(sourceOf(chain.blocks.slice(0, 38)));
+    expect(tip()).to.equal(at(38).id);
+    expect(told).to.include(`block 39 (${at(39).id}) is not in the host's chain: taken out`);
+    await restart(sourceOf(chain.blocks.slice(0, 41)));
+    expect(tip()).to.equal(at(41).id);
+  });
+
+  it("keeps what it has when the host has nothing, or reads its chain anew", async () => {
+    await follow(sourceOf(chain.blocks.slice(0, 40)));
+    await restart(sourceOf([]));
+    expect(tip()).to.equal(at(40).id);
   });
 
   it("takes its listeners off the emitter when it stops", async () => {
