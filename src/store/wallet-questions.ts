@@ -72,7 +72,9 @@ const lookups = ({ filter }: WalletQuery, reading: Reading): WalletAccess[] => {
   if (filter.secondPublicKey !== undefined) {
     const start = secondPublicKeyEntry(filter.secondPublicKey, "");
     const range = canBeKey(start) ? reading.range("secondPublicKeys", { start, end: Buffer.concat([start, Buffer.from([0xff])]) }) : [];
-    add("secondPublicKey", [...range].map(({ value }) => addressIn(value)));
+    // The addresses' own bytes follow the key's, so a text that is only the beginning of a key finds more than is asked for.
+    const addresses = [...range].map(({ value }) => addressIn(value));
+    add("secondPublicKey", addresses.filter((address) => readWallet(reading, address)?.secondPublicKey === filter.secondPublicKey));
   }
   return accesses;
 };

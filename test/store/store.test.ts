@@ -118,6 +118,18 @@ describe("the LMDB store", function () {
     expect(contentsOf(store)).to.deep.equal(contents);
   });
 
+  it("finds no wallet by the beginning of its second public key", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    store.apply(chain.blocks.map(rules.parseBlock));
+    const now = store.snapshot()!;
+    const { rows } = await now.wallets(whole);
+    const known = rows.find(({ secondPublicKey }) => secondPublicKey !== null)!.secondPublicKey!;
+    const totalOf = async (secondPublicKey: string): Promise<number> => (await now.wallets({ ...whole, filter: { secondPublicKey } })).total;
+    expect(await totalOf(known)).to.equal(1);
+    expect(await totalOf(known.slice(0, 64))).to.equal(0);
+    now.release?.();
+  });
+
   it("holds a snapshot still while the chain moves on", () => {
     const { store, rules } = openTemporaryStore(chain.network);
     store.apply(chain.blocks.slice(0, 100).map(rules.parseBlock));
