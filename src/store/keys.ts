@@ -99,9 +99,13 @@ export const numberKey = (value: number): Buffer => {
 /** Ids and public keys are hex in lower case nearly always: half as long as bytes. Anything else keeps its own letters. */
 export const idKey = (id: string): Buffer => (/^(?:[0-9a-f]{2}){32,33}$/.test(id) ? Buffer.from(id, "hex") : Buffer.from(`~${id}`, "utf8"));
 
-/** Signed, any size, in order: one byte for sign and length, then the magnitude, inverted below zero. */
+/** What one byte can say the length of. No amount of a chain comes near, but clients ask beyond any: as well asked up to here. */
+const largestMagnitude = (1n << 1008n) - 1n;
+
+/** Signed, in order: one byte for sign and length, then the magnitude, inverted below zero. */
 export const amountKey = (value: bigint): Buffer => {
-  const magnitude = (value < 0n ? -value : value).toString(16);
+  const absolute = value < 0n ? -value : value;
+  const magnitude = (absolute < largestMagnitude ? absolute : largestMagnitude).toString(16);
   const digits = Buffer.from(magnitude.length % 2 === 0 ? magnitude : `0${magnitude}`, "hex");
   const key = Buffer.allocUnsafe(1 + digits.length);
   key[0] = value < 0n ? 0x80 - digits.length : 0x80 + digits.length;

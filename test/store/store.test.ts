@@ -130,6 +130,20 @@ describe("the LMDB store", function () {
     now.release?.();
   });
 
+  it("takes bounds of amounts that no chain comes near", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    store.apply([rules.parseBlock(chain.blocks[0]!)]);
+    const now = store.snapshot()!;
+    const totalOf = async (balance: { from?: bigint; to?: bigint }): Promise<number> => (await now.wallets({ ...whole, filter: { balance } })).total;
+    const all = await totalOf({});
+    for (const digits of [400, 6_000]) {
+      const beyond = 10n ** BigInt(digits);
+      const totals = await Promise.all([{ to: beyond }, { from: -beyond }, { from: -beyond, to: beyond }, { from: beyond }, { to: -beyond }].map(totalOf));
+      expect(totals).to.deep.equal([all, all, all, 0, 0]);
+    }
+    now.release?.();
+  });
+
   it("holds a snapshot still while the chain moves on", () => {
     const { store, rules } = openTemporaryStore(chain.network);
     store.apply(chain.blocks.slice(0, 100).map(rules.parseBlock));
