@@ -55,7 +55,7 @@ export interface CompileNeeds {
 }
 
 /** The schema of one page of a list. */
-export const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
+const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
 
 /** All query parameters that a route takes, paging included. */
 export const querySchema = <State extends Scope>(route: Route<State>): TObject =>
