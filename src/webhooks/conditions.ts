@@ -1,11 +1,12 @@
 import type { Condition, ConditionResult } from "../../types/webhooks.js";
 import { absent, valueAt } from "./json-value.js";
 import { operators, type Test } from "./operators.js";
+import { createSubject } from "./subject.js";
 
 /** A condition made ready: its key split, its value prepared, its pattern compiled. */
 export interface CompiledCondition extends Condition {
   path: readonly string[];
-  /** Takes what the payload has at the key, or `absent`. */
+  /** Takes what the payload has at the key: `absent` where it has nothing. */
   test: Test;
 }
 
@@ -16,7 +17,7 @@ export const compileCondition = (condition: Condition): CompiledCondition => {
   return {
     ...condition,
     path: condition.key.split("."),
-    test: (actual) => (actual === absent ? operator.whenAbsent : test(actual)),
+    test: (actual) => (actual.value === absent ? operator.whenAbsent : test(actual)),
   };
 };
 
@@ -30,7 +31,7 @@ const shown = (value: unknown): string => JSON.stringify(value, (_key, member: u
 export const explain = (condition: Condition, payload: unknown): ConditionResult => {
   const compiled = compileCondition(condition);
   const actual = valueAt(payload, compiled.key, compiled.path);
-  const holds = compiled.test(actual);
+  const holds = compiled.test(createSubject(actual));
   const expected = operators[condition.condition].form === "none" ? "" : ` (${shown(condition.value)})`;
   const found = actual === absent ? "the payload has nothing there" : `it is ${shown(actual)}`;
   const reason = `"${condition.key}" ${holds ? "fulfils" : "does not fulfil"} "${operators[condition.condition].meaning}"${expected}: ${found}`;

@@ -109,7 +109,6 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
         for (const end of leave) end();
         await hostRecorder?.end();
         await worker.stop(grace);
-        await sender.close();
       })();
       return stopping;
     },

@@ -78,7 +78,9 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
 
   const drainSome = (limit: number): void => {
     const position = store.journalPosition();
-    const fresh = journal.kept().filter(({ number }) => number > position).slice(0, limit);
+    const kept = journal.kept();
+    const first = kept.findIndex(({ number }) => number > position);
+    const fresh = first === -1 ? [] : kept.slice(first, first + limit);
     for (const heard of fresh) recordHeard(heard);
     const newest = fresh.at(-1);
     if (newest !== undefined) store.setJournalPosition(newest.number);

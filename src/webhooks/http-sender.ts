@@ -1,5 +1,5 @@
 import { isIPv6, type LookupFunction } from "node:net";
-import { Agent, buildConnector } from "undici";
+import { Agent, buildConnector, type Dispatcher } from "undici";
 import type { AttemptStage } from "../../types/webhooks.js";
 import type { Resolve } from "./resolve.js";
 import { literalAddresses, type TargetGuard } from "./target-guard.js";
@@ -19,7 +19,7 @@ export interface Outgoing {
   body: string;
 }
 
-/** How a request ended. Nothing is thrown: what goes wrong is an answer too. */
+/** How a request ended. What goes wrong is an answer too. */
 export interface Answer {
   status: number | null;
   retryAfter: string | undefined;
@@ -30,8 +30,9 @@ export interface Answer {
 }
 
 export interface Sender {
-  send(outgoing: Outgoing, signal: AbortSignal): Promise<Answer>;
-  /** Ends every connection. */
+  /** Never rejects. */
+  send(outgoing: Outgoing): Promise<Answer>;
+  /** Ends every connection, and with it what is under way. */
   close(): Promise<void>;
 }
 
@@ -106,64 +107,86 @@ const stageOf = (error: unknown): AttemptStage => {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** Reads the beginning of a body. What breaks after the status line changes nothing: the status has said what became of it. */
-const readBeginning = async (body: AsyncIterable<Buffer>, limit: number): Promise<string> => {
-  const kept: Buffer[] = [];
-  let [size, keptSize] = [0, 0];
-  try {
-    for await (const chunk of body) {
-      size += chunk.length;
-      if (keptSize < keptBytes) {
-        kept.push(chunk.subarray(0, keptBytes - keptSize));
-        keptSize += chunk.length;
-      }
-      if (size >= limit) break;
-    }
-  } catch {
-    // Cut off, or out of time.
-  }
-  return Buffer.concat(kept).toString("utf8");
-};
-
 const headerText = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
-export const createHttpSender = (
-  { timeout, responseLimit, concurrencyPerTarget }: SenderOptions,
-  { guard, resolve }: { guard: TargetGuard; resolve: Resolve },
-): Sender => {
+/** What has come of an answer. Once there is a status, it says what became of the request, whatever breaks after it. */
+interface Arrived {
+  status: number;
+  retryAfter: string | undefined;
+  /** First bytes of the body. */
+  kept: Buffer[];
+  keptSize: number;
+  size: number;
+}
+
+const answerOf = ({ status, retryAfter, kept }: Arrived): Answer => ({
+  status,
+  retryAfter,
+  body: Buffer.concat(kept).toString("utf8"),
+  failure: isSuccess(status) ? null : { stage: "status", error: `The target answered ${status}.` },
+});
+
+const failed = (stage: AttemptStage, error: string): Answer => ({ status: null, retryAfter: undefined, body: "", failure: { stage, error } });
+
+const keep = (arrived: Arrived, chunk: Buffer): void => {
+  arrived.size += chunk.length;
+  if (arrived.keptSize >= keptBytes) return;
+  const part = chunk.subarray(0, keptBytes - arrived.keptSize);
+  // A copy: the chunk is a view into a buffer that is used again.
+  arrived.kept.push(Buffer.from(part));
+  arrived.keptSize += part.length;
+};
+
+/** One request on its way: gathers the answer, and ends at its end, at either limit, or with an error. */
+const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer: Answer) => void): Dispatcher.DispatchHandler => {
+  let arrived: Arrived | undefined;
+  let ended = false;
+  let abort: (() => void) | undefined;
+
+  const end = (answer: Answer): void => {
+    if (ended) return;
+    ended = true;
+    clearTimeout(timer);
+    done(answer);
+  };
+  const giveUp = (): void => {
+    end(arrived === undefined ? failed("timeout", `The target did not answer within ${timeout / 1000} s.`) : answerOf(arrived));
+    abort?.();
+  };
+  const timer = setTimeout(giveUp, timeout);
+
+  return {
+    onRequestStart: (controller) => {
+      abort = () => controller.abort(new Error("Enough."));
+      // Given up while it still waited for a connection.
+      if (ended) abort();
+    },
+    onResponseStart: (_controller, status, headers) => {
+      if (status >= 200) arrived = { status, retryAfter: headerText(headers["retry-after"]), kept: [], keptSize: 0, size: 0 };
+    },
+    onResponseData: (_controller, chunk) => {
+      if (arrived === undefined) return;
+      keep(arrived, chunk);
+      if (arrived.size >= responseLimit) giveUp();
+    },
+    onResponseEnd: () => end(arrived === undefined ? failed("response", "The answer has no status.") : answerOf(arrived)),
+    onResponseError: (_controller, error) => end(arrived === undefined ? failed(stageOf(error), messageOf(error)) : answerOf(arrived)),
+  };
+};
+
+export const createHttpSender = (options: SenderOptions, { guard, resolve }: { guard: TargetGuard; resolve: Resolve }): Sender => {
+  const { timeout, concurrencyPerTarget } = options;
   const agent = new Agent({
     connect: guardedConnector(guard, resolve, timeout),
     connections: concurrencyPerTarget,
     headersTimeout: timeout,
     bodyTimeout: timeout,
   });
-
-  const exchange = async ({ target, headers, body }: Outgoing, signal: AbortSignal): Promise<Answer> => {
-    const url = new URL(target);
-    // A bare request: redirects come back as the answers they are.
-    const answer = await agent.request({ origin: url.origin, path: url.pathname + url.search, method: "POST", headers, body, signal });
-    const status = answer.statusCode;
-    const failure = isSuccess(status) ? null : { stage: "status" as const, error: `The target answered ${status}.` };
-    return { status, retryAfter: headerText(answer.headers["retry-after"]), body: await readBeginning(answer.body, responseLimit), failure };
-  };
-
   return {
-    send: async (outgoing, signal) => {
-      const limit = new AbortController();
-      const stop = (): void => limit.abort();
-      const timer = setTimeout(stop, timeout);
-      signal.addEventListener("abort", stop, { once: true });
-      try {
-        return await exchange(outgoing, limit.signal);
-      } catch (error) {
-        const failure = limit.signal.aborted
-          ? { stage: "timeout" as const, error: `The target did not answer within ${timeout / 1000} s.` }
-          : { stage: stageOf(error), error: messageOf(error) };
-        return { status: null, retryAfter: undefined, body: "", failure };
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-      }
+    send: ({ target, headers, body }) => {
+      const { origin, pathname, search } = new URL(target);
+      // A bare request: redirects come back as the answers they are.
+      return new Promise((done) => agent.dispatch({ origin, path: pathname + search, method: "POST", headers, body }, createExchange(options, done)));
     },
     close: () => agent.destroy(),
   };

@@ -1,6 +1,7 @@
 import type { Condition } from "../../types/webhooks.js";
 import { type CompiledCondition, compileCondition } from "./conditions.js";
 import { canonical, valueAt } from "./json-value.js";
+import { createSubject } from "./subject.js";
 
 /** What the matcher needs to know of a webhook. */
 export interface Matchable {
@@ -98,8 +99,8 @@ export const createMatcher = (webhooks: Iterable<Matchable>): Matcher => {
         if (++candidate.held === candidate.needed) matched.push(candidate.id);
       };
       for (const { key, path, equal, others } of index.keys.values()) {
-        const actual = valueAt(payload, key, path);
-        if (equal.size > 0) equal.get(canonical(actual))?.forEach(hit);
+        const actual = createSubject(valueAt(payload, key, path));
+        if (equal.size > 0) equal.get(actual.canonical())?.forEach(hit);
         for (const { condition, candidate } of others) {
           // A webhook that any condition is enough for needs no second one.
           const isDone = candidate.event === number && candidate.held >= candidate.needed;

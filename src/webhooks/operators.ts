@@ -1,7 +1,8 @@
 import { RE2JS } from "re2js";
 import type { Operator } from "../../types/webhooks.js";
-import { compareDecimals, type Decimal, numberText, toDecimal } from "./decimal.js";
+import { compareDecimals } from "./decimal.js";
 import { canonical } from "./json-value.js";
+import { createSubject, type Subject } from "./subject.js";
 
 /**
  * The operators of conditions: what each takes as `value`, and what it tests. The accepted input of the routes and the engine
@@ -16,7 +17,7 @@ import { canonical } from "./json-value.js";
 export type ValueForm = "any" | "scalar" | "range" | "pattern" | "none";
 
 /** Tests what the payload has at the key. Never called for a key that the payload does not have. */
-export type Test = (actual: unknown) => boolean;
+export type Test = (actual: Subject) => boolean;
 
 export interface OperatorDefinition {
   form: ValueForm;
@@ -30,20 +31,21 @@ export interface OperatorDefinition {
 type Accept = (order: number) => boolean;
 
 /** Numbers and decimal strings by value, two other strings by their code units; undefined where there is no order. */
-const orderOf = (actual: unknown, expected: unknown, decimal: Decimal | undefined): number | undefined => {
-  if (typeof actual === "number" && typeof expected === "number") return actual - expected;
-  const actualDecimal = toDecimal(actual);
-  if (actualDecimal !== undefined && decimal !== undefined) return compareDecimals(actualDecimal, decimal);
-  const isText = actualDecimal === undefined && decimal === undefined && typeof actual === "string" && typeof expected === "string";
-  return isText ? (actual < expected ? -1 : actual > expected ? 1 : 0) : undefined;
+const orderOf = (actual: Subject, expected: Subject): number | undefined => {
+  const [a, b] = [actual.value, expected.value];
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [first, second] = [actual.decimal(), expected.decimal()];
+  if (first !== undefined && second !== undefined) return compareDecimals(first, second);
+  if (first !== undefined || second !== undefined || typeof a !== "string" || typeof b !== "string") return undefined;
+  return a < b ? -1 : a > b ? 1 : 0;
 };
 
 const ordered =
   (accept: Accept) =>
   (value: unknown): Test => {
-    const decimal = toDecimal(value);
+    const expected = createSubject(value);
     return (actual) => {
-      const order = orderOf(actual, value, decimal);
+      const order = orderOf(actual, expected);
       return order !== undefined && accept(order);
     };
   };
@@ -60,7 +62,7 @@ const between = (value: unknown): Test => {
 
 const equal = (value: unknown): Test => {
   const expected = canonical(value);
-  return (actual) => canonical(actual) === expected;
+  return (actual) => actual.canonical() === expected;
 };
 
 const not =
@@ -70,18 +72,11 @@ const not =
     return (actual) => !test(actual);
   };
 
-/** Numbers and booleans are looked at as the text that they are written as. */
-const asText = (value: unknown): string | undefined => {
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "bigint") return numberText(value);
-  return typeof value === "boolean" ? String(value) : undefined;
-};
-
 const contains = (value: unknown): Test => {
-  const element = canonical(value);
-  const part = asText(value);
-  return (actual) => {
-    if (Array.isArray(actual)) return actual.some((item) => canonical(item) === element);
+  const expected = createSubject(value);
+  const part = expected.text();
+  return ({ value: actual }) => {
+    if (Array.isArray(actual)) return actual.some((item) => canonical(item) === expected.canonical());
     return typeof actual === "string" && part !== undefined && actual.includes(part);
   };
 };
@@ -89,7 +84,7 @@ const contains = (value: unknown): Test => {
 const regexp = (value: unknown): Test => {
   const pattern = RE2JS.compile(RE2JS.translateRegExp(value as string));
   return (actual) => {
-    const text = asText(actual);
+    const text = actual.text();
     return text !== undefined && pattern.test(text);
   };
 };
@@ -98,7 +93,7 @@ export const operators: Readonly<Record<Operator, OperatorDefinition>> = Object.
   between: { form: "range", meaning: "is greater than min and less than max", whenAbsent: false, compile: between },
   contains: { form: "any", meaning: "contains the value, as a part of a text or an element of an array", whenAbsent: false, compile: contains },
   eq: { form: "any", meaning: "equals the value", whenAbsent: false, compile: equal },
-  falsy: { form: "none", meaning: "is exactly false", whenAbsent: false, compile: () => (actual) => actual === false },
+  falsy: { form: "none", meaning: "is exactly false", whenAbsent: false, compile: () => ({ value }) => value === false },
   gt: { form: "scalar", meaning: "is greater than the value", whenAbsent: false, compile: greater },
   gte: { form: "scalar", meaning: "is greater than or equal to the value", whenAbsent: false, compile: ordered((order) => order >= 0) },
   lt: { form: "scalar", meaning: "is less than the value", whenAbsent: false, compile: less },
@@ -106,7 +101,7 @@ export const operators: Readonly<Record<Operator, OperatorDefinition>> = Object.
   ne: { form: "any", meaning: "does not equal the value", whenAbsent: true, compile: not(equal) },
   "not-between": { form: "range", meaning: "is not between min and max", whenAbsent: true, compile: not(between) },
   regexp: { form: "pattern", meaning: "has a part that matches the pattern", whenAbsent: false, compile: regexp },
-  truthy: { form: "none", meaning: "is exactly true", whenAbsent: false, compile: () => (actual) => actual === true },
+  truthy: { form: "none", meaning: "is exactly true", whenAbsent: false, compile: () => ({ value }) => value === true },
 });
 
 export const operatorNames = Object.keys(operators) as Operator[];

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import type { Outgoing, Sender } from "./http-sender.js";
@@ -32,7 +31,7 @@ export interface Worker {
   wake(webhookIds: Iterable<number>): void;
   /** The register changed. */
   refresh(): void;
-  /** Sends nothing more, gives what is under way `grace` milliseconds, then lets go of it: it is sent again at the next start. */
+  /** Sends nothing more, gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
   stop(grace: number): Promise<void>;
 }
 
@@ -60,13 +59,12 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
   const running = { all: new Set<Promise<void>>(), slow: 0 };
   /** Slow targets together leave half of the places to the others. */
   const slowPlaces = Math.max(1, Math.floor(options.concurrency / 2));
-  const abort = new AbortController();
-  setMaxListeners(0, abort.signal);
   const seen = { register: -1, work: -1 };
   let state: "idle" | "running" | "stopped" = "idle";
   let timer: { at: number; cancel(): void } | undefined;
   let pumping: NodeJS.Immediate | undefined;
   let turn = 0;
+  let abandoned = false;
 
   const enqueue = (target: Target): void => {
     if (target.lanes.size > 0) (target.origin.slow ? waiting.slow : waiting.fast).add(target);
@@ -149,10 +147,10 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
 
   const attempt = async (one: Running, outgoing: Outgoing): Promise<void> => {
     const begun = performance.now();
-    const answer = await sender.send(outgoing, abort.signal);
+    const answer = await sender.send(outgoing);
     const duration = performance.now() - begun;
     one.origin.slow = duration > slowFrom;
-    if (abort.signal.aborted) return;
+    if (abandoned) return;
     const { id, at, lane } = one;
     const ended = { webhookId: lane.webhookId, id, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter };
     // What failed may disable the webhook: nothing more goes there before that is known.
@@ -164,7 +162,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
       // A redelivery may have been asked for meanwhile, and passed over because the delivery was still under way.
       expectRetry(lane.webhookId, 0);
     });
-    pumpSoon();
+    safely(pump);
   };
 
   const leavePlace = ({ lane, target, origin, kind, slow }: Running): void => {
@@ -274,12 +272,17 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     stop: async (grace) => {
       state = "stopped";
       timer?.cancel();
-      if (grace === 0) abort.abort();
-      const cancel = after(grace, () => abort.abort());
+      const abandon = (): void => {
+        abandoned = true;
+        void sender.close();
+      };
+      if (grace === 0) abandon();
+      const cancel = after(grace, abandon);
       while (running.all.size > 0) await Promise.all(running.all);
       cancel();
       clearImmediate(pumping);
       await settling.end();
+      await sender.close();
     },
   };
 };

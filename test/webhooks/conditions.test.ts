@@ -5,6 +5,7 @@ import { combine, compileCondition, explain } from "../../src/webhooks/condition
 import { absent, valueAt } from "../../src/webhooks/json-value.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/matcher.js";
 import { operatorNames, operators } from "../../src/webhooks/operators.js";
+import { createSubject } from "../../src/webhooks/subject.js";
 
 /** What the decisions say of an operator, as cases: what the payload has, the condition's value, whether it holds. */
 const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][]> = {
@@ -128,7 +129,7 @@ const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][
 
 const holds = (condition: Condition, payload: unknown): boolean => {
   const compiled = compileCondition(condition);
-  return compiled.test(valueAt(payload, compiled.key, compiled.path));
+  return compiled.test(createSubject(valueAt(payload, compiled.key, compiled.path)));
 };
 
 const text = (value: unknown): string =>

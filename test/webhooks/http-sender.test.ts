@@ -8,7 +8,6 @@ import { closeServer, createReceiver, listenLocally, readBody, type Receiver } f
 
 const options: SenderOptions = { timeout: 5_000, responseLimit: 16_384, concurrencyPerTarget: 4 };
 const unknown: Resolve = () => Promise.reject(new Error("not asked for"));
-const never = new AbortController().signal;
 
 describe("http sender", () => {
   let receiver: Receiver;
@@ -19,7 +18,7 @@ describe("http sender", () => {
     senders.push(sender);
     return sender;
   };
-  const post = (sender: Sender, target: string) => sender.send({ target, headers: { "content-type": "application/json" }, body: "{}" }, never);
+  const post = (sender: Sender, target: string) => sender.send({ target, headers: { "content-type": "application/json" }, body: "{}" });
 
   beforeEach(async () => {
     senders = [];
@@ -75,11 +74,23 @@ describe("http sender", () => {
     expect(answer).to.deep.include({ status: 200, body: "a", failure: null });
   });
 
-  it("stops when it is told to", async () => {
-    receiver.answer = () => stop.abort();
-    const stop = new AbortController();
-    const answer = await create().send({ target: receiver.url, headers: {}, body: "{}" }, stop.signal);
-    expect(answer.status).to.equal(null);
+  it("ends what is under way when it is closed", async () => {
+    receiver.answer = () => void sender.close();
+    const sender = create();
+    expect((await post(sender, receiver.url)).status).to.equal(null);
+  });
+
+  it("takes the status after informational ones", async () => {
+    receiver.answer = (_request, response) => {
+      response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+      response.end("ok");
+    };
+    expect(await post(create(), receiver.url)).to.include({ status: 200, body: "ok" });
+  });
+
+  it("gives up in time on a connection that is never made", async () => {
+    const sender = create({ timeout: 50 }, { allow: [], resolve: () => new Promise(() => undefined) });
+    expect((await post(sender, "http://silent.example/")).failure).to.include({ stage: "timeout" });
   });
 
   it("names the stage of a refused connection and of a broken answer", async () => {

@@ -72,9 +72,8 @@ export const openEventJournal = (dataDir: string): EventJournal => {
     },
     kept: () => kept,
     forget: (number) => {
-      if (kept[0] === undefined || kept[0].number > number) return;
-      kept = kept.filter((event) => event.number > number);
-      shrink();
+      const first = kept.findIndex((event) => event.number > number);
+      if (kept.splice(0, first === -1 ? kept.length : first).length > 0) shrink();
     },
     close: () => closeSync(file),
   };

@@ -1,0 +1,31 @@
+import { type Decimal, numberText, toDecimal } from "./decimal.js";
+import { canonical } from "./json-value.js";
+
+/** A value that many conditions look at: what they make of it is made once. */
+export interface Subject {
+  readonly value: unknown;
+  /** By its digits, where it is a number or a decimal string. */
+  decimal(): Decimal | undefined;
+  /** The same text for all values that count as equal. */
+  canonical(): string;
+  /** Numbers and booleans as they are written; undefined for what is no scalar. */
+  text(): string | undefined;
+}
+
+const textOf = (value: unknown): string | undefined => {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "bigint") return numberText(value);
+  return typeof value === "boolean" ? String(value) : undefined;
+};
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { it: T } | undefined;
+  return () => (made ??= { it: make() }).it;
+};
+
+export const createSubject = (value: unknown): Subject => ({
+  value,
+  decimal: once(() => toDecimal(value)),
+  canonical: once(() => canonical(value)),
+  text: once(() => textOf(value)),
+});
