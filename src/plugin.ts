@@ -109,15 +109,23 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
     return starting;
   };
 
+  /** Every request is answered, and what was written has left. */
+  const finished = async (closed: Promise<unknown> | undefined): Promise<void> => {
+    await edge.drained();
+    server?.closeIdleConnections();
+    await closed;
+  };
+
   const stop = (): Promise<void> => {
     if (phase === "stopped") return Promise.resolve();
     stopping ??= (async () => {
       phase = "stopping";
       // From here on `start` means to start again.
       starting = undefined;
+      const closed = server === undefined ? undefined : once(server, "close");
       server?.close();
       await preparing?.catch(silence);
-      await Promise.race([edge.drained(), delay(options.stopTimeout, undefined, { ref: false })]);
+      await Promise.race([finished(closed), delay(options.stopTimeout, undefined, { ref: false })]);
       server?.closeAllConnections();
       server = undefined;
       await closeAll();
