@@ -27,9 +27,11 @@ throw new Error("a context that is not valid was accepted");
 
 const consumer = `
 import { createApiPlugin, type ApiPlugin, type ChainAdapter, type NodeContext } from "portico";
+import { type ChainRules, createChainRules } from "portico/chain";
 import { describeConformance } from "portico/conformance";
 export const plugin = (context: NodeContext): ApiPlugin => createApiPlugin(context);
 export const adapter = (of: ApiPlugin): ChainAdapter => of.chain;
+export const rules = (context: NodeContext): ChainRules => createChainRules(context.network);
 export const conformance = describeConformance;
 `;
 
