@@ -1,5 +1,8 @@
 import type { ServerResponse } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
+import type { EventJournal } from "../../types/webhook-store.js";
 import type { DeliveryState } from "../../types/webhooks.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
@@ -163,6 +166,26 @@ describe("delivery", () => {
       // The three retries did not wait for the end of the line.
       expect(sent.indexOf(3)).to.be.below(12);
     });
+  });
+
+  it("holds a few ids of a line in memory, however long it is", async () => {
+    await open();
+    const { id } = hook();
+    receiver.answer = () => undefined;
+    const { store } = stage.environment;
+    const recipients = Array.from({ length: 100 }, () => ({ webhookId: id, event: "peer.added", begin: { state: "pending" as const } }));
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let count = 0; count < 100; count++) store.transaction(() => Array.from({ length: 10 }, () => store.append({ at: 1, json: "{}" }, recipients)).length);
+    await stage.restart();
+    await receiver.until(1);
+    receiver.answer = (_request, response) => response.end();
+    expect(stage.engine.deliveries(id, "pending", everything).total).to.equal(100_000);
+    collect();
+    // Their rows would take several times as much.
+    expect(process.memoryUsage().heapUsed - before).to.be.below(5_000_000);
   });
 
   describe("failures", () => {
@@ -377,12 +400,27 @@ describe("delivery", () => {
     expect(after).to.equal(1);
     await stage.reaches(id, 1, "delivered");
     expect(receiver.received[0]?.json.data).to.deep.equal({ unreadable: "hostile" });
+  });
 
-    await stage.environment.close();
-    stage.events.emit("peer.added", { n: 1 });
-    expect(after).to.equal(2);
-    expect(stage.lines.some((line) => line.startsWith("error webhooks: peer.added could not be recorded"))).to.equal(true);
-    await stage.restart();
+  it("tells of an event that could not be written down, and goes on", async () => {
+    let isFull = true;
+    const fill = (journal: EventJournal): EventJournal => ({
+      ...journal,
+      append: (event) => {
+        if (isFull) throw new Error("no space left on device");
+        journal.append(event);
+      },
+    });
+    await open({}, { wrapJournal: fill });
+    hook();
+    let after = 0;
+    stage.events.on("peer.added", () => after++);
+    emit(1);
+    expect(after).to.equal(1);
+    expect(stage.lines).to.deep.equal(["error webhooks: peer.added could not be recorded: no space left on device"]);
+    isFull = false;
+    emit(1, 2);
+    expect(numbers(await receiver.until(1))).to.deep.equal([2]);
   });
 
   it("is shared by processes of one store: one delivers what the others register and ask for", async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { Logger } from "../../types/node-context.js";
+import type { EventJournal } from "../../types/webhook-store.js";
 import type { Delivery, DeliveryState, WebhookOptions } from "../../types/webhooks.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
@@ -28,7 +29,10 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export type StageNeeds = Partial<Pick<WebhookEngineNeeds, "keepsChain" | "random" | "resolve">>;
+export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve">> {
+  /** Stands between the engine and its journal. */
+  wrapJournal?: (journal: EventJournal) => EventJournal;
+}
 
 export const createLogger = (lines: string[]): Logger => {
   const to = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
@@ -48,7 +52,7 @@ export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
 
 export const localTargets = ["127.0.0.0/8", "::1"];
 
-export const createStage = async (options: WebhookOptions = {}, needs: StageNeeds = {}): Promise<Stage> => {
+export const createStage = async (options: WebhookOptions = {}, { wrapJournal = (journal) => journal, ...needs }: StageNeeds = {}): Promise<Stage> => {
   const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-"));
   const lines: string[] = [];
   const clock = createManualClock();
@@ -56,7 +60,7 @@ export const createStage = async (options: WebhookOptions = {}, needs: StageNeed
   const create = (environment: WebhookEnvironment, changed: WebhookOptions): WebhookEngine => {
     const engine = createWebhookEngine(
       { allowTargets: localTargets, jitter: 0, ...options, ...changed },
-      { store: environment.store, openJournal: () => openEventJournal(dataDir), events, clock, after: clock.after, logger: createLogger(lines), keepsChain: false, random: () => 0.5, ...needs },
+      { store: environment.store, openJournal: () => wrapJournal(openEventJournal(dataDir)), events, clock, after: clock.after, logger: createLogger(lines), keepsChain: false, random: () => 0.5, ...needs },
     );
     engine.start();
     return engine;

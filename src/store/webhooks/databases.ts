@@ -33,6 +33,12 @@ export interface WebhookDatabases {
   counters: Database<number | string, string>;
 }
 
+/** A state, or all of them together. */
+export type ListedState = DeliveryState | "any";
+
+/** Ids in one bucket. */
+export const bucketSize = 4_096;
+
 /** Single values, and how many deliveries there are. */
 export const counters = {
   schema: "schema",
@@ -44,7 +50,9 @@ export const counters = {
   workRevision: "work-revision",
   journalPosition: "journal-position",
   /** Deliveries of a webhook in a state. */
-  inState: (webhookId: number, state: DeliveryState) => `in-state ${webhookId} ${state}`,
+  inState: (webhookId: number, state: ListedState) => `in-state ${webhookId} ${state}`,
+  /** Deliveries of a webhook in a state, or in any, whose ids share all but their last bits: how a page far down is found. */
+  inBucket: (webhookId: number, state: ListedState, bucket: number) => `in-bucket ${webhookId} ${state} ${bucket.toString(16).padStart(14, "0")}`,
   /** Deliveries that share a message. */
   references: (messageId: number) => `references ${messageId}`,
   /** Payloads of an event that were ever kept. */

@@ -1,6 +1,6 @@
 import type { Database, Key } from "lmdb";
 import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
-import { beyondAll, counters, type WebhookDatabases } from "./databases.js";
+import { beyondAll, bucketSize, counters, type ListedState, type WebhookDatabases } from "./databases.js";
 import type { Tally } from "./tally.js";
 
 type Write = <K extends Key>(database: Database<true, K>, key: K) => void;
@@ -21,10 +21,16 @@ const writeIndex = (db: WebhookDatabases, { id, webhookId, state, dueAt, finishe
 
 /** Writes of deliveries, within one transaction. */
 export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
+  const count = ({ webhookId, id }: DeliveryRow, state: ListedState, by: 1 | -1): void => {
+    tally.add(counters.inState(webhookId, state), by);
+    tally.add(counters.inBucket(webhookId, state, Math.floor(id / bucketSize)), by);
+  };
+
   const insert = (row: DeliveryRow): void => {
     db.deliveries.putSync([row.webhookId, row.id], row);
     writeIndex(db, row, put);
-    tally.add(counters.inState(row.webhookId, row.state), 1);
+    count(row, row.state, 1);
+    count(row, "any", 1);
   };
 
   const append: WebhookStore["append"] = (message, recipients) => {
@@ -56,15 +62,16 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
     writeIndex(db, after, put);
     db.deliveries.putSync([after.webhookId, after.id], after);
     if (before.state === after.state) return;
-    tally.add(counters.inState(before.webhookId, before.state), -1);
-    tally.add(counters.inState(after.webhookId, after.state), 1);
+    count(before, before.state, -1);
+    count(after, after.state, 1);
   };
 
   /** Takes a delivery out, and its message with the last one that shares it. */
   const removeDelivery = (row: DeliveryRow): void => {
     writeIndex(db, row, remove);
     db.deliveries.removeSync([row.webhookId, row.id]);
-    tally.add(counters.inState(row.webhookId, row.state), -1);
+    count(row, row.state, -1);
+    count(row, "any", -1);
     if (tally.add(counters.references(row.messageId), -1) === 0) db.messages.removeSync(row.messageId);
   };
 
@@ -77,20 +84,30 @@ export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
 export const createOutboxReader = (db: WebhookDatabases) => {
   const delivery = (webhookId: number, id: number): DeliveryRow | undefined => db.deliveries.get([webhookId, id]);
 
-  const totalOf = (webhookId: number, states: readonly DeliveryRow["state"][]): number =>
-    states.reduce((sum, state) => sum + ((db.counters.get(counters.inState(webhookId, state)) as number | undefined) ?? 0), 0);
-
-  const everyState = ["pending", "retrying", "delivered", "dead", "held", "dropped"] as const;
+  /** The bucket in which the page that begins at an offset begins, newest first: its highest id, and how many to pass over there. */
+  const seek = (webhookId: number, state: ListedState, offset: number): { highest: number; offset: number } | undefined => {
+    const [newest, oldest] = [counters.inBucket(webhookId, state, Number.MAX_SAFE_INTEGER), counters.inBucket(webhookId, state, 0)];
+    let left = offset;
+    for (const { key, value } of db.counters.getRange({ start: newest, end: oldest, inclusiveEnd: true, reverse: true })) {
+      const count = value as number;
+      if (left < count) return { highest: (parseInt(key.slice(-14), 16) + 1) * bucketSize - 1, offset: left };
+      left -= count;
+    }
+    return undefined;
+  };
 
   const deliveries: WebhookStore["deliveries"] = (webhookId, state, page) => {
-    const newestFirst = { reverse: true, ...page };
+    const listed = state ?? "any";
+    const total = (db.counters.get(counters.inState(webhookId, listed)) as number | undefined) ?? 0;
+    const begin = seek(webhookId, listed, page.offset);
+    if (begin === undefined) return { rows: [], total };
+    const newestFirst = { reverse: true, offset: begin.offset, limit: page.limit };
     if (state === undefined) {
-      const range = db.deliveries.getRange({ start: [webhookId, beyondAll], end: [webhookId, 0], ...newestFirst });
-      return { rows: [...range].map(({ value }) => value), total: totalOf(webhookId, everyState) };
+      const range = db.deliveries.getRange({ start: [webhookId, begin.highest], end: [webhookId, 0], ...newestFirst });
+      return { rows: [...range].map(({ value }) => value), total };
     }
-    const keys = db.states.getKeys({ start: [webhookId, state, beyondAll], end: [webhookId, state, 0], ...newestFirst });
-    const rows = [...keys].map(([, , id]) => delivery(webhookId, id)).filter((row) => row !== undefined);
-    return { rows, total: totalOf(webhookId, [state]) };
+    const keys = db.states.getKeys({ start: [webhookId, state, begin.highest], end: [webhookId, state, 0], ...newestFirst });
+    return { rows: [...keys].map(([, , id]) => delivery(webhookId, id)).filter((row) => row !== undefined), total };
   };
 
   const deliveryIds: WebhookStore["deliveryIds"] = (webhookId, state, after, limit) =>
