@@ -1,0 +1,85 @@
+"use strict";
+
+const { EventEmitter } = require("node:events");
+const { Container, Providers } = require("@arkecosystem/core-kernel");
+const { createApiPlugin } = require("portico");
+const { readBlocks, readHeight } = require("./history.js");
+const { describeNode, describePeer } = require("./node.js");
+
+const { Identifiers } = Container;
+
+/** Portico as a plugin of an ARK Core 3 node: in the node's process, beside its own interface. */
+class ServiceProvider extends Providers.ServiceProvider {
+  configDefaults() {
+    return { host: "127.0.0.1", port: 4103, dataDir: this.app.dataPath("portico"), options: {} };
+  }
+
+  async register() {
+    const { app } = this;
+    const log = app.get(Identifiers.LogService);
+    const config = this.config().all();
+
+    // One listener for all that the node dispatches, whatever Portico wants to hear of it.
+    this.events = new EventEmitter().setMaxListeners(0);
+    this.forget = app.get(Identifiers.EventDispatcherService).listen("*", {
+      handle: ({ name, data }) => void this.events.emit(name, data),
+    });
+
+    // Asked for when they are needed: a service may be bound by a plugin that the node registers later than this one.
+    const blockchain = () => app.get(Identifiers.BlockchainService);
+    const peers = () => app.get(Identifiers.PeerRepository).getPeers();
+    const pool = () => app.get(Identifiers.TransactionPoolQuery).getFromHighestPriority();
+    const history = () => app.getTagged(Identifiers.BlockHistoryService, "connection", "api");
+
+    this.portico = createApiPlugin({
+      network: app.get(Identifiers.Crypto),
+      events: this.events,
+      dataDir: config.dataDir,
+      blocks: {
+        read: (fromHeight, limit) => readBlocks(history(), fromHeight, limit),
+        height: () => readHeight(history()),
+      },
+      peers: { list: () => peers().map(describePeer) },
+      sync: {
+        // 0 is what a node without peers knows of its network.
+        networkHeight: () => app.get(Identifiers.PeerNetworkMonitor).getNetworkHeight() || blockchain().getLastHeight(),
+        synced: () => blockchain().isSynced(),
+      },
+      pool: {
+        list: () => [...pool()].map(({ data }) => data),
+        get: (id) => [...pool().whereId(id)][0]?.data,
+        submit: async (transactions) => {
+          const { errors = {}, ...result } = await app.get(Identifiers.TransactionPoolProcessor).process(transactions);
+          return { ...result, errors: Object.fromEntries(Object.entries(errors).map(([id, error]) => [id, [error]])) };
+        },
+      },
+      node: describeNode(app),
+      logger: {
+        debug: (message) => log.debug(`Portico: ${message}`),
+        info: (message) => log.info(`Portico: ${message}`),
+        warn: (message) => log.warning(`Portico: ${message}`),
+        error: (message) => log.error(`Portico: ${message}`),
+      },
+      onProgress: ({ tip, target, blocksPerSecond }) =>
+        log.info(`Portico: block ${tip.height} of ${target ?? "?"}, ${Math.round(blocksPerSecond)} a second`),
+      options: config.options,
+    });
+  }
+
+  async boot() {
+    const { host, port } = this.config().all();
+    const log = this.app.get(Identifiers.LogService);
+    // Not awaited: the first reading of a long chain takes its time, and the node has blocks to forge meanwhile.
+    this.portico.listen(port, host).then(
+      () => log.info(`Portico: listening on http://${host}:${port}/api`),
+      (error) => log.error(`Portico: cannot start: ${error.message}`),
+    );
+  }
+
+  async dispose() {
+    await this.portico.stop();
+    this.forget();
+  }
+}
+
+module.exports = { ServiceProvider };

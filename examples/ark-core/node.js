@@ -1,0 +1,48 @@
+"use strict";
+
+const { Container } = require("@arkecosystem/core-kernel");
+
+const { Identifiers } = Container;
+
+/** What `node/configuration` says of the node, from the settings of its other plugins. */
+const describeNode = (app) => {
+  const plugins = app.get(Identifiers.ServiceProviderRepository);
+  const settingsOf = (plugin) => (plugins.has(plugin) ? plugins.get(plugin).config().all() : {});
+  const p2p = settingsOf("@arkecosystem/core-p2p");
+  const api = settingsOf("@arkecosystem/core-api");
+  const webhooks = settingsOf("@arkecosystem/core-webhooks");
+  // Folders and worker processes are nobody else's business.
+  const { dynamicFees, maxTransactionsInPool, maxTransactionsPerSender, maxTransactionsPerRequest, maxTransactionAge, maxTransactionBytes } =
+    settingsOf("@arkecosystem/core-transaction-pool");
+
+  return {
+    version: app.version(),
+    ports: {
+      "@arkecosystem/core-p2p": Number(p2p.server.port),
+      "@arkecosystem/core-api": api.server?.http.enabled ? Number(api.server.http.port) : null,
+      "@arkecosystem/core-webhooks": webhooks.enabled ? Number(webhooks.server.http.port) : null,
+    },
+    transactionPool: {
+      dynamicFees,
+      maxTransactionsInPool,
+      maxTransactionsPerSender,
+      maxTransactionsPerRequest,
+      maxTransactionAge,
+      maxTransactionBytes,
+    },
+  };
+};
+
+/** A peer as the node keeps it. One whose interface is off tells -1 for its port, or nothing. */
+const describePeer = ({ ip, port, ports, version, state, latency }) => ({
+  ip,
+  port,
+  ports,
+  version,
+  height: state.height ?? 0,
+  status: 200,
+  latency,
+  isPublic: (ports["@arkecosystem/core-api"] ?? 0) > 0,
+});
+
+module.exports = { describeNode, describePeer };

@@ -1,0 +1,183 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { activeDelegates } from "./network.js";
+import type { Served } from "./served.js";
+
+/** What both interfaces tell of the same state, brought into one form: amounts as digits, nothing for what is not there. */
+
+type Row = Record<string, unknown>;
+
+const at = (value: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((inside, name) => (typeof inside === "object" && inside !== null ? (inside as Row)[name] : undefined), value);
+
+/** Numbers and their digits alike; members without a value left out. */
+const plain = (value: unknown): unknown => {
+  if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) return String(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]));
+};
+
+const by = (rows: Row[], name: string): Record<string, unknown> => Object.fromEntries(rows.map((row) => [String(row[name]), plain(row)]));
+
+const nodeWallet = (wallet: Row): Row => ({
+  address: wallet["address"],
+  publicKey: wallet["publicKey"],
+  balance: wallet["balance"],
+  nonce: wallet["nonce"],
+  username: at(wallet, "attributes.delegate.username"),
+  secondPublicKey: at(wallet, "attributes.secondPublicKey"),
+  isDelegate: at(wallet, "attributes.delegate") !== undefined,
+  isResigned: at(wallet, "attributes.delegate.resigned") ?? false,
+  vote: at(wallet, "attributes.vote"),
+  lockedBalance: at(wallet, "attributes.htlc.lockedBalance") ?? "0",
+  multiSignature: at(wallet, "attributes.multiSignature"),
+});
+
+/**
+ * Version 1 had no nonces: the node counts them all the same. What has no recipient has its sender there. Registrations in the
+ * genesis file name the delegate's key, which the serialized form that the node keeps has no room for.
+ */
+const commonTransaction = (transaction: Row): Row => {
+  const asset = transaction["asset"] as { delegate?: { username: string } } | undefined;
+  return {
+    ...transaction,
+    recipient: transaction["recipient"] ?? transaction["sender"],
+    nonce: Number(transaction["version"]) === 1 ? undefined : transaction["nonce"],
+    asset: asset?.delegate === undefined ? asset : { delegate: { username: asset.delegate.username } },
+  };
+};
+
+/** What the node adds up here has the payments of multipayments in it, the block itself has not. Genesis has none before it. */
+const withoutAmount = (block: Row): Row => {
+  const { amount: _, ...forged } = block["forged"] as Row;
+  return { ...block, forged, previous: block["previous"] === "0" ? null : block["previous"] };
+};
+
+interface Comparison {
+  what: string;
+  key: string;
+  node(node: Served): Promise<Row[]>;
+  portico(portico: Served): Promise<Row[]>;
+}
+
+const comparisons: Comparison[] = [
+  {
+    what: "wallets",
+    key: "address",
+    node: async (node) => (await node.rows("/wallets")).map(nodeWallet),
+    portico: (portico) => portico.rows("/wallets"),
+  },
+  {
+    what: "delegates",
+    key: "username",
+    node: (node) => node.rows("/delegates"),
+    portico: (portico) => portico.rows("/delegates"),
+  },
+  {
+    what: "blocks",
+    key: "height",
+    node: async (node) => (await node.rows("/blocks?transform=true")).map(withoutAmount),
+    portico: async (portico) => (await portico.rows("/blocks")).map(withoutAmount),
+  },
+  {
+    what: "total amounts of blocks",
+    key: "height",
+    node: async (node) => (await node.rows("/blocks?transform=false")).map(({ height, totalAmount }) => ({ height, totalAmount })),
+    portico: async (portico) => (await portico.rows("/blocks")).map(({ height, forged }) => ({ height, totalAmount: (forged as Row)["amount"] })),
+  },
+  {
+    what: "transactions",
+    key: "id",
+    node: async (node) => (await node.rows("/transactions?transform=true")).map(commonTransaction),
+    portico: async (portico) => (await portico.rows("/transactions")).map(commonTransaction),
+  },
+  {
+    what: "locks",
+    key: "lockId",
+    node: (node) => node.rows("/locks"),
+    portico: async (portico) => (await portico.rows("/locks")).map(({ senderId: _, ...lock }) => lock),
+  },
+];
+
+/** A preset names the kinds of exceptions that it has; Portico names them all. */
+const noExceptions = { blocks: [], transactions: [], outlookTable: {}, transactionIdFixTable: {}, wrongTransactionOrder: {} };
+
+interface Reading {
+  height: number;
+  node: Record<string, unknown>;
+  portico: Record<string, unknown>;
+}
+
+const read = async (height: number, node: Served, portico: Served): Promise<Reading> => {
+  const reading: Reading = { height, node: {}, portico: {} };
+  for (const { what, key, ...side } of comparisons) {
+    reading.node[what] = by(await side.node(node), key);
+    reading.portico[what] = by(await side.portico(portico), key);
+  }
+  // The round that the block after the tip is in.
+  for (let round = 1; round <= Math.floor(height / activeDelegates) + 1; round++) {
+    const path = `/rounds/${round}/delegates`;
+    reading.node[path] = by((await node.data(path)) as Row[], "publicKey");
+    reading.portico[path] = by(((await portico.data(path)) as Row[]).map(({ publicKey, votes }) => ({ publicKey, votes })), "publicKey");
+  }
+  for (const path of ["/node/syncing", "/blockchain"]) {
+    reading.node[path] = plain(await node.data(path));
+    reading.portico[path] = plain(await portico.data(path));
+  }
+  const { exceptions, ...crypto } = (await node.data("/node/configuration/crypto")) as Row;
+  reading.node["/node/configuration/crypto"] = { ...crypto, exceptions: { ...noExceptions, ...(exceptions as Row) } };
+  reading.portico["/node/configuration/crypto"] = await portico.data("/node/configuration/crypto");
+  return reading;
+};
+
+/** Heights of the node's state, of its database, and of Portico. */
+const heightsOf = async (node: Served, portico: Served): Promise<number[]> => {
+  const [{ height }, [saved], { block }] = (await Promise.all([
+    node.data("/node/syncing"),
+    node.data("/blocks?limit=1&orderBy=height:desc"),
+    portico.data("/blockchain"),
+  ])) as [{ height: number }, { height: number }[], { block: { height: number } }];
+  return [height, saved?.height ?? 0, block.height].map(Number);
+};
+
+/** Reads both while neither moves. */
+const readAtRest = async (node: Served, portico: Served): Promise<Reading> => {
+  let seen: number[] = [];
+  for (let tries = 0; tries < 200; tries++) {
+    seen = await heightsOf(node, portico);
+    const [height = 0, ...others] = seen;
+    if (others.some((other) => other !== height)) {
+      await delay(50);
+      continue;
+    }
+    const reading = await read(height, node, portico);
+    if (isDeepStrictEqual(await heightsOf(node, portico), seen)) return reading;
+  }
+  throw new Error(`the node (${seen[0]}), its database (${seen[1]}) and Portico (${seen[2]}) do not come to one height`);
+};
+
+const withoutRanks = (delegates: unknown): Row =>
+  Object.fromEntries(Object.entries(delegates as Record<string, Row>).map(([name, { rank: _, ...delegate }]) => [name, delegate]));
+
+/**
+ * `ranks: false` for a node that was started again and has not ended a round since: when it starts it ranks delegates by what
+ * they have at its tip, where it had ranked them at the end of the round.
+ * @returns the height at which they were compared
+ * @throws Error that shows the first rows that differ
+ */
+export const compareWithNode = async (node: Served, portico: Served, { ranks = true } = {}): Promise<number> => {
+  const { height, node: expected, portico: told } = await readAtRest(node, portico);
+  if (!ranks) for (const side of [expected, told]) side["delegates"] = withoutRanks(side["delegates"]);
+  const differing: string[] = [];
+  for (const [what, rows] of Object.entries(expected)) {
+    const [its, mine] = [rows as Row, told[what] as Row];
+    for (const name of new Set([...Object.keys(its), ...Object.keys(mine)])) {
+      if (isDeepStrictEqual(its[name], mine[name])) continue;
+      differing.push(`${what}, ${name}\n  node    ${JSON.stringify(its[name])}\n  Portico ${JSON.stringify(mine[name])}`);
+    }
+  }
+  if (differing.length > 0) throw new Error(`${differing.length} differences at height ${height}:\n${differing.slice(0, 8).join("\n")}`);
+  return height;
+};

@@ -1,0 +1,40 @@
+// Starts the node as its command `core:run` does, less the look for updates on the package registry.
+// Run in the folder of the node's installation, with the node's settings in the environment.
+"use strict";
+
+const { createRequire } = require("node:module");
+const { join } = require("node:path");
+
+const { Utils } = createRequire(join(process.cwd(), "package.json"))("@arkecosystem/core-cli");
+
+const flags = {
+  token: "ark",
+  network: "testnet",
+  env: "test",
+  networkStart: true,
+  disableDiscovery: true,
+  skipDiscovery: true,
+  ignoreMinimumNetworkReach: true,
+  processType: "core",
+};
+
+// Not to be left behind by a check that was cut short.
+process.once("disconnect", () => process.exit(1));
+
+Utils.buildApplication({
+  flags,
+  plugins: {
+    "@arkecosystem/core-p2p": Utils.buildPeerFlags(flags),
+    "@arkecosystem/core-blockchain": { networkStart: flags.networkStart },
+    "@arkecosystem/core-forger": {},
+  },
+}).then(
+  (app) => {
+    process.send?.("booted");
+    process.once("SIGTERM", () => void app.terminate("Told to stop").then(() => process.exit(0)));
+  },
+  (error) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,82 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Network } from "../../../types/node-context.js";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+export interface PluginEntry {
+  package: string;
+  options?: Record<string, unknown>;
+}
+
+const writeJson = (file: string, value: unknown): void => writeFileSync(file, JSON.stringify(value));
+
+/** Portico as a host gets it: compiled, found by `require("portico")`. */
+export const buildPortico = (folder: string): void => {
+  mkdirSync(folder, { recursive: true });
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const options = ["-p", join(root, "tsconfig.build.json"), "--outDir", join(folder, "dist"), "--noCheck", "--declaration", "false"];
+  execFileSync(process.execPath, [compiler, ...options], { stdio: "inherit" });
+  copyFileSync(join(root, "package.json"), join(folder, "package.json"));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+};
+
+/** Puts a plugin where the node's `plugin:install` puts them. */
+const installPlugin = (folder: string, source: string, { name, portico }: { name: string; portico?: string }): void => {
+  const target = join(folder, "data/plugins", name);
+  cpSync(join(root, source), target, { recursive: true });
+  const manifest = JSON.parse(readFileSync(join(target, "package.json"), "utf8")) as Record<string, unknown>;
+  writeJson(join(target, "package.json"), { ...manifest, name });
+  if (portico === undefined) return;
+  mkdirSync(join(target, "node_modules"));
+  symlinkSync(portico, join(target, "node_modules/portico"));
+};
+
+/** The example under its own name, and once more under another: two of them in one process are to leave each other alone. */
+export const installPlugins = (folder: string, portico: string): void => {
+  installPlugin(folder, "examples/ark-core", { name: "portico-ark-core", portico });
+  installPlugin(folder, "examples/ark-core", { name: "portico-ark-core-again", portico });
+  installPlugin(folder, "test/hosts/ark-core/event-recorder", { name: "event-recorder" });
+};
+
+/** The plugins of a whole node, as its `app.json` lists them, less what stands alone beside its own interface. */
+const nodePlugins: PluginEntry[] = [
+  { package: "@arkecosystem/core-logger-pino" },
+  { package: "@arkecosystem/core-state" },
+  { package: "@arkecosystem/core-database" },
+  { package: "@arkecosystem/core-transactions" },
+  { package: "@arkecosystem/core-magistrate-transactions" },
+  { package: "@arkecosystem/core-transaction-pool" },
+  // The servers that it would ask whether it is online.
+  { package: "@arkecosystem/core-p2p", options: { dns: [], ntp: [] } },
+  { package: "@arkecosystem/core-blockchain" },
+  { package: "@arkecosystem/core-api" },
+];
+const forger: PluginEntry = { package: "@arkecosystem/core-forger" };
+
+export interface NodeConfiguration {
+  network: Network;
+  p2pPort: number;
+  /** Of the delegates that the node forges for. */
+  secrets: string[];
+  /** Beside the node's own. */
+  plugins: PluginEntry[];
+}
+
+/** What a node's operator writes down. */
+export const configureNode = (folder: string, { network, p2pPort, secrets, plugins }: NodeConfiguration): void => {
+  const config = join(folder, "config");
+  for (const name of ["config/crypto", "data", "cache", "log", "temp"]) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(config, ".env"), "");
+  // A node wants at least one seed: this one is its own, as in the preset.
+  writeJson(join(config, "peers.json"), { list: [{ ip: "127.0.0.1", port: p2pPort }] });
+  writeJson(join(config, "delegates.json"), { secrets });
+  const { network: parameters, milestones, exceptions, genesisBlock } = network;
+  for (const [name, part] of Object.entries({ network: parameters, milestones, exceptions, genesisBlock })) {
+    writeJson(join(config, "crypto", `${name}.json`), part);
+  }
+  const all = { plugins: [...nodePlugins, ...plugins, forger] };
+  writeJson(join(config, "app.json"), { core: all, relay: all, forger: { plugins: [] } });
+};

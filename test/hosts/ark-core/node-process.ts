@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export interface NodeSettings {
+  /** Of the node's installation. */
+  installation: string;
+  /** With `config`, `data`, `cache`, `log` and `temp` in it. */
+  folder: string;
+  postgres: { port: number; user: string };
+  ports: { p2p: number; api: number };
+}
+
+/** The real node, as a process of its own. */
+export interface NodeProcess {
+  /** What it has printed. */
+  readonly log: readonly string[];
+  /** Resolves with the first line that matches, of those printed already too. */
+  line(pattern: RegExp): Promise<string>;
+  /** Ends it as it stands, as a power cut would. */
+  kill(): Promise<void>;
+  /** Lets it dispose of its plugins. */
+  terminate(): Promise<void>;
+}
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const folders = ["config", "data", "cache", "log", "temp"];
+
+const environment = ({ installation, folder, postgres, ports }: NodeSettings): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  HOME: folder,
+  // As the node's command line sets it for plugins that take the node's own packages as their peers.
+  NODE_PATH: `${installation}/node_modules`,
+  NODE_OPTIONS: `--require ${here("only-local.cjs")}`,
+  ...Object.fromEntries(folders.map((name) => [`CORE_PATH_${name.toUpperCase()}`, `${folder}/${name}`])),
+  CORE_LOG_LEVEL: "debug",
+  CORE_LOG_LEVEL_FILE: "emergency",
+  CORE_DB_HOST: "127.0.0.1",
+  CORE_DB_PORT: String(postgres.port),
+  CORE_DB_USERNAME: postgres.user,
+  CORE_DB_DATABASE: "postgres",
+  CORE_P2P_HOST: "127.0.0.1",
+  CORE_P2P_PORT: String(ports.p2p),
+  CORE_API_HOST: "127.0.0.1",
+  CORE_API_PORT: String(ports.api),
+  CORE_API_RATE_LIMIT_DISABLED: "true",
+  CORE_API_NO_ESTIMATED_TOTAL_COUNT: "true",
+});
+
+/** Resolves when the node has booted all its plugins. */
+export const startNode = async (settings: NodeSettings): Promise<NodeProcess> => {
+  const node = spawn(process.execPath, [here("launch.cjs")], {
+    cwd: settings.installation,
+    env: environment(settings),
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const log: string[] = [];
+  const waiting: { pattern: RegExp; found: (line: string) => void }[] = [];
+  for (const stream of [node.stdout, node.stderr]) {
+    if (stream === null) continue;
+    createInterface(stream).on("line", (line) => {
+      log.push(line);
+      for (const { pattern, found } of waiting) if (pattern.test(line)) found(line);
+    });
+  }
+  const ended = once(node, "exit");
+  const booted = new Promise<void>((resolve) => {
+    node.on("message", (message) => {
+      if (message === "booted") resolve();
+    });
+  });
+  await Promise.race([
+    booted,
+    ended.then(([code]) => {
+      throw new Error(`the node ended with ${String(code)}:\n${log.slice(-60).join("\n")}`);
+    }),
+  ]);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    node.kill(signal);
+    await ended;
+  };
+  const line = (pattern: RegExp): Promise<string> =>
+    new Promise((found) => {
+      const known = log.find((printed) => pattern.test(printed));
+      if (known === undefined) waiting.push({ pattern, found });
+      else found(known);
+    });
+  return { log, line, kill: () => end("SIGKILL"), terminate: () => end("SIGTERM") };
+};
