@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const root = new URL("../../", import.meta.url);
+const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } };
+
+/** What `npm start` starts, as a process of its own with a folder of its own. */
+export interface ExampleHost {
+  /** `http://127.0.0.1:PORT`. */
+  readonly origin: string;
+  /** What it prints before it serves. */
+  readonly welcome: string;
+  /** Ends it as Ctrl-C does; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+const untilLine = (child: ChildProcess, pattern: RegExp, lines: string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue;
+      createInterface(stream).on("line", (line) => {
+        lines.push(line);
+        if (pattern.test(line)) resolve(line);
+      });
+    }
+    child.once("exit", (code) => reject(new Error(`the host ended with ${String(code)}: ${lines.join("\n")}`)));
+  });
+
+/** `args` beside the folder and a free port, made once the folder for files of the caller's is there. */
+export const startExampleHost = async (args: (folder: string) => string[]): Promise<ExampleHost> => {
+  const folder = mkdtempSync(join(tmpdir(), "portico-example-"));
+  const [command = "node", ...rest] = scripts.start.split(" ");
+  const child = spawn(command, [...rest, "--data-dir", join(folder, "data"), "--port", "0", ...args(folder)], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const lines: string[] = [];
+  const stop = async (): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, "exit");
+      child.kill("SIGINT");
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+    return child.exitCode;
+  };
+  const serving = untilLine(child, /^Portico serves/, lines);
+  const told = untilLine(child, /^Ctrl-C stops/, lines);
+  try {
+    const origin = /http:\/\/[^/]+/.exec(await serving)?.[0] ?? "";
+    await told;
+    return { origin, welcome: lines.join("\n"), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
