@@ -10,7 +10,7 @@ import { asSent } from "./as-sent.js";
 import { type Call, callsOf } from "./calls.js";
 import { type Client, firstClient, laterClient, secondGenerationClients } from "./clients.js";
 import { type ExampleHost, startExampleHost } from "./example-process.js";
-import { firstCallsOf } from "./first-calls.js";
+import { firstCallsOf, withoutMissed } from "./first-calls.js";
 import { cryptoBody, network, tip } from "./knowledge.js";
 import { chainName, runningNode } from "./running-node.js";
 
@@ -69,9 +69,6 @@ describe("the example host, on a chain that it imported", function () {
     expect(await data("transactions", "allUnconfirmed")).to.deep.equal([]);
   });
 });
-
-const withoutMissed = (body: unknown): unknown =>
-  JSON.parse(JSON.stringify(body), (key, value: unknown) => (key === "missedblocks" || key === "productivity" ? undefined : value));
 
 interface PoolReply {
   data: { accept: string[]; broadcast: string[]; invalid: string[]; excess: string[] };

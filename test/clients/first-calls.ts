@@ -270,3 +270,7 @@ const others = (node: RunningNode): Record<string, Call[]> => {
 };
 
 export const firstCallsOf = (node: RunningNode): Record<string, Call[]> => ({ ...accounts, ...delegates, ...blocks, ...transactions, ...others(node) });
+
+/** How often a delegate missed its turn is told beside what is known here: that is held against the chain's slots elsewhere. */
+export const withoutMissed = (body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body), (key, value: unknown) => (key === "missedblocks" || key === "productivity" ? undefined : value));

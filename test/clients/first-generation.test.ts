@@ -2,12 +2,8 @@ import { expect } from "chai";
 import { asSent } from "./as-sent.js";
 import type { Call } from "./calls.js";
 import { type Client, firstClient } from "./clients.js";
-import { firstCallsOf } from "./first-calls.js";
+import { firstCallsOf, withoutMissed } from "./first-calls.js";
 import { type RunningNode, runningNode } from "./running-node.js";
-
-/** How often a delegate missed its turn is told beside what client 0.1 is held against here. */
-const withoutMissed = (body: unknown): unknown =>
-  JSON.parse(JSON.stringify(body), (key, value: unknown) => (key === "missedblocks" || key === "productivity" ? undefined : value));
 
 for (const amounts of ["number", "string"] as const) {
   describe(`client 0.1.25, generation 1, where the second generation has amounts as ${amounts}s`, function () {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ClientPackage, firstClient, laterClient, secondGenerationClients } from "./clients.js";
-import { notFound } from "./knowledge.js";
+import { mostVoted, notFound, votersOf } from "./knowledge.js";
 import { createReplayer, type Replayer } from "./recorded.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 
@@ -44,11 +44,31 @@ describe("what deployed clients put on the wire", () => {
     });
   }
 
-  it("client 0.1.9: the version as an old vendor's content type", async () => {
-    const ofVersion = (version: number) => replayer.replay({ path: "/api/delegates?limit=1", headers: { Accept: `application/vnd.ark.core-api.v${version}+json` } });
-    const { body, headers } = await ofVersion(2);
-    expect(body).to.have.nested.property("meta.count", 1);
-    expect(headers["api-version"]).to.equal("2");
+  /** Those that are in no registry that tests could take them from, by what they send. */
+  const elsewhere: [name: string, headers: Record<string, string>, path: string, generation: "1" | "2"][] = [
+    ["npm client 0.1.9", { Accept: "application/vnd.ark.core-api.v1+json", "Content-Type": "application/json" }, "/api/delegates?limit=1", "1"],
+    ["npm client 0.1.9", { Accept: "application/vnd.ark.core-api.v2+json", "Content-Type": "application/json" }, "/api/delegates?limit=1", "2"],
+    ["Python client 1.0", { Accept: "*/*", "User-Agent": "python-requests/2.21.0", "Content-Type": "application/json", "API-Version": "2" }, "/api/delegates?limit=1", "2"],
+    ["Python client 1.1", { Accept: "*/*", "User-Agent": "python-requests/2.22.0", "Content-Type": "application/json" }, "/api/v2/delegates?limit=1", "2"],
+    ["PHP client 1.0", { "User-Agent": "GuzzleHttp/6.3.3 curl/7.58.0 PHP/7.2", "Content-Type": "application/json", "API-Version": "2" }, "/api/delegates?limit=1", "2"],
+    ["Go client 0.1", { "User-Agent": "ark-go-client/1", "Accept-Encoding": "gzip", "API-Version": "1" }, "/api/delegates?limit=1", "1"],
+    ["Go client 0.1", { "User-Agent": "ark-go-client/1", "Accept-Encoding": "gzip", "API-Version": "2" }, "/api/delegates?limit=1", "2"],
+    ["Java client 0.1", { "User-Agent": "okhttp/3.11.0", "Accept-Encoding": "gzip", "API-Version": "2" }, "/api/delegates?limit=1", "2"],
+  ];
+  for (const [name, headers, path, generation] of elsewhere) {
+    it(`${name}: generation ${generation}, named by ${headers["API-Version"] === undefined ? (headers.Accept ?? path) : "API-Version"}`, async () => {
+      const answer = await replayer.replay({ path, headers });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers["api-version"]).to.equal(generation);
+      if (generation === "1") expect(answer.body).to.include({ success: true }).and.to.have.property("delegates").with.lengthOf(1);
+      else expect(answer.body).to.have.nested.property("meta.count", 1);
+    });
+  }
+
+  it("Python client 1.0: the balances of a delegate's voters", async () => {
+    const headers = { Accept: "*/*", "Content-Type": "application/json", "API-Version": "2" };
+    const { body } = await replayer.replay({ path: `/api/delegates/${mostVoted.username}/voters/balances`, headers });
+    expect(body).to.deep.equal({ data: Object.fromEntries(votersOf(mostVoted).map(({ address, balance }) => [address, Number(balance)])) });
   });
 
   for (const of of secondGenerationClients) {
