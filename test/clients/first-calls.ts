@@ -10,6 +10,7 @@ import {
   fullest,
   locker,
   meta,
+  missedRounds,
   mostVoted,
   network,
   ownedBy,
@@ -56,11 +57,17 @@ const account = (row: WalletRow): object => ({
 const richest = sorted(walletRows, "balance:desc", walletKind);
 const topAccount = ({ address, balance, publicKey }: WalletRow): object => ({ address, balance, publicKey });
 
+const turnsOf = ({ publicKey, producedBlocks }: DelegateRow): object => {
+  const missedblocks = missedRounds.get(publicKey) ?? 0;
+  const turns = producedBlocks + missedblocks;
+  return { producedblocks: producedBlocks, missedblocks, productivity: turns === 0 ? 0 : Number(((100 * producedBlocks) / turns).toFixed(2)) };
+};
+
 const forger = (row: DelegateRow): object => ({
+  ...turnsOf(row),
   username: row.username,
   address: row.address,
   publicKey: row.publicKey,
-  producedblocks: row.producedBlocks,
   approval: row.approval,
   ...(row.rank === null ? {} : { rate: row.rank }),
   forged: amount(row.forgedTotal),
@@ -270,7 +277,3 @@ const others = (node: RunningNode): Record<string, Call[]> => {
 };
 
 export const firstCallsOf = (node: RunningNode): Record<string, Call[]> => ({ ...accounts, ...delegates, ...blocks, ...transactions, ...others(node) });
-
-/** How often a delegate missed its turn is told beside what is known here: that is held against the chain's slots elsewhere. */
-export const withoutMissed = (body: unknown): unknown =>
-  JSON.parse(JSON.stringify(body), (key, value: unknown) => (key === "missedblocks" || key === "productivity" ? undefined : value));

@@ -42,6 +42,16 @@ const ranked = await snapshot.delegates({ filter: {}, order: { field: "username"
 const ranks = new Map(ranked.rows.map(({ username, rank }) => [username, rank]));
 export const delegateRows: DelegateRow[] = delegateRowsOf(figures, (username) => ranks.get(username) ?? null);
 
+const delegatesOfRound = 51;
+/** By public key: finished rounds in which a delegate was active and forged nothing. Who was active is told by the in-memory adapter. */
+export const missedRounds = new Map<string, number>();
+for (let number = 1; number * delegatesOfRound <= tip.height; number++) {
+  const forgers = new Set(blockRows.slice((number - 1) * delegatesOfRound, number * delegatesOfRound).map(({ generatorPublicKey }) => generatorPublicKey));
+  for (const { publicKey } of (await snapshot.round(number)) ?? []) {
+    if (!forgers.has(publicKey)) missedRounds.set(publicKey, (missedRounds.get(publicKey) ?? 0) + 1);
+  }
+}
+
 const round = await snapshot.round(meta.roundOfTip.round);
 /** The active delegates of the tip's round; which they are and in what order the real node reports, and tests of the chain rules hold. */
 export const roundBody = { data: (round ?? []).map(({ publicKey, username, voteBalance }) => ({ publicKey, username, votes: voteBalance })) };
