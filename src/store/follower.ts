@@ -98,18 +98,16 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     });
 
   /**
-   * A host that was killed may have told of blocks that its database never got: they are taken out. One that is further behind
-   * reads its chain anew, and will come to them.
+   * A host that was killed may have told of a block that its database never got: it is taken out. No more than that: a source
+   * that ends further below is behind, or holds a part of the chain, and what the store has is not thrown away for it.
    */
   const takeOutUnsaved = async (): Promise<void> => {
     const tip = store.tip();
-    if (source === undefined || tip === undefined || (await source.read(tip.height, 1)).length > 0) return;
-    const saved = (await source.read(Math.max(1, tip.height - readSize), readSize)).at(-1);
-    if (saved === undefined) return;
-    for (let last = store.tip(); last !== undefined && last.height > saved.height; last = store.tip()) {
-      logger.info(`block ${last.height} (${last.id}) is not in the host's chain: taken out`);
-      store.revert();
-    }
+    if (source === undefined || tip === undefined || tip.height === 1) return;
+    const [last, ...beyond] = await read(tip.height - 1, 2);
+    if (last === undefined || beyond.length > 0 || last.id !== idAt(tip.height - 1) || stopped) return;
+    logger.info(`block ${tip.height} (${tip.id}) is not in the host's chain: taken out`);
+    store.revert();
   };
 
   /** Takes out what the source does not have any more, then writes what it has beyond the tip. */

@@ -234,13 +234,19 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(30).id);
   });
 
-  it("takes out, when it starts, what the host was killed before it saved", async () => {
+  it("takes out, when it starts, the block that the host was killed before it saved", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
-    await restart(sourceOf(chain.blocks.slice(0, 38)));
-    expect(tip()).to.equal(at(38).id);
-    expect(told).to.include(`block 39 (${at(39).id}) is not in the host's chain: taken out`);
+    await restart(sourceOf(chain.blocks.slice(0, 39)));
+    expect(tip()).to.equal(at(39).id);
+    expect(told).to.include(`block 40 (${at(40).id}) is not in the host's chain: taken out`);
     await restart(sourceOf(chain.blocks.slice(0, 41)));
     expect(tip()).to.equal(at(41).id);
+  });
+
+  it("keeps what it has when the source ends further below", async () => {
+    await follow(sourceOf(chain.blocks.slice(0, 40)));
+    await restart(sourceOf(chain.blocks.slice(0, 20)));
+    expect(tip()).to.equal(at(40).id);
   });
 
   it("keeps what it has when the host has nothing, or reads its chain anew", async () => {
