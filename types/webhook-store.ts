@@ -92,9 +92,12 @@ export interface WebhookStore {
   /** The same, but soon, together with what else is to be written then: nobody waits for the disk. Resolves when it is committed. */
   transactionSoon<T>(work: () => T): Promise<T>;
 
-  /** Changes whenever a webhook does, in whatever process. */
+  /** One more with every change of a webhook, in whatever process. */
   registerRevision(): number;
-  webhooks(): WebhookRow[];
+  /** Ids of the webhooks that changed after a revision; undefined where that was too many changes ago to tell. */
+  changedSince(revision: number): number[] | undefined;
+  /** By id, with the number of all. */
+  webhooks(page: { offset: number; limit: number }): { rows: WebhookRow[]; total: number };
   webhook(id: number): WebhookRow | undefined;
   addWebhook(row: Omit<WebhookRow, "id">): WebhookRow;
   putWebhook(row: WebhookRow): void;

@@ -3,12 +3,10 @@ import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
 import type { Webhook, Webhooks } from "../../types/webhooks.js";
 import { PorticoError } from "../errors.js";
 import { checkDraft, type DraftRules } from "./draft.js";
-import type { Register } from "./register.js";
 import { createToken, secretOf } from "./signature.js";
 
 export interface CatalogueNeeds {
   store: WebhookStore;
-  register: Register;
   clock: Clock;
   rules: DraftRules;
   /** Milliseconds. */
@@ -33,7 +31,7 @@ export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
 };
 
 /** The register of webhooks, as clients use it. */
-export const createCatalogue = ({ store, register, clock, rules, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
+export const createCatalogue = ({ store, clock, rules, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
   const change = <T>(work: () => T): T => {
     const result = store.transaction(work);
     onChange();
@@ -42,9 +40,8 @@ export const createCatalogue = ({ store, register, clock, rules, rotationOverlap
 
   return {
     list: ({ offset, limit }) => {
-      const all = register.all();
-      const rows = all.slice(offset, offset + limit).map(({ id }) => store.webhook(id));
-      return { rows: rows.filter((row) => row !== undefined).map(shown), total: all.length };
+      const { rows, total } = store.webhooks({ offset, limit });
+      return { rows: rows.map(shown), total };
     },
     get: (id) => shown(webhookRow(store, id)),
     create: (draft) => {

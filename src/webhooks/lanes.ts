@@ -39,6 +39,8 @@ export interface Origin {
   slow: boolean;
   /** Targets that wait for a place at this origin, in the order in which they came. */
   readonly blocked: Set<Target>;
+  /** Targets there. */
+  targets: number;
 }
 
 export interface Next {
@@ -110,8 +112,10 @@ export const nextOf = (target: Target, store: WebhookStore, rules: NextRules): N
 export interface Lanes {
   find(webhookId: number): Lane | undefined;
   targets(): Iterable<Target>;
-  /** Brings them in line with the register; what is under way stays under way. Returns the targets that changed. */
-  align(rows: readonly WebhookRow[]): Set<Target>;
+  /** Ids of the webhooks that have one. */
+  ids(): Iterable<number>;
+  /** Brings a webhook's lane in line with it; what is under way stays under way. Returns the target of a lane that is new. */
+  align(webhookId: number, row: WebhookRow | undefined): Target | undefined;
   /** The earliest time after this one at which a retry may be due. What was due before is in line already. */
   nextDue(now: number): number;
 }
@@ -125,8 +129,9 @@ export const createLanes = (): Lanes => {
 
   const originOf = (url: string): Origin => {
     const name = new URL(url).origin;
-    const origin = origins.get(name) ?? { name, running: 0, slow: true, blocked: new Set() };
+    const origin = origins.get(name) ?? { name, running: 0, slow: true, blocked: new Set(), targets: 0 };
     origins.set(name, origin);
+    origin.targets++;
     return origin;
   };
 
@@ -142,7 +147,7 @@ export const createLanes = (): Lanes => {
     if (target.lanes.size > 0) return;
     targets.delete(target.url);
     target.origin.blocked.delete(target);
-    if (![...targets.values()].some(({ origin }) => origin === target.origin)) origins.delete(target.origin.name);
+    if (--target.origin.targets === 0) origins.delete(target.origin.name);
   };
 
   const enter = (webhookId: number, url: string): Lane => {
@@ -158,19 +163,17 @@ export const createLanes = (): Lanes => {
   return {
     find: (webhookId) => lanes.get(webhookId),
     targets: () => targets.values(),
-    align: (rows) => {
-      const changed = new Set<Target>();
-      const enabled = new Map(rows.filter((row) => row.enabled).map((row) => [row.id, row.target]));
-      for (const lane of [...lanes.values()]) {
-        if (enabled.get(lane.webhookId) === lane.target.url) continue;
+    ids: () => lanes.keys(),
+    align: (webhookId, row) => {
+      const url = row?.enabled === true ? row.target : undefined;
+      const lane = lanes.get(webhookId);
+      if (lane?.target.url === url) return undefined;
+      if (lane !== undefined) {
         leave(lane);
-        lanes.delete(lane.webhookId);
-        if (lane.taken.size === 0) takenOf.delete(lane.webhookId);
+        lanes.delete(webhookId);
+        if (lane.taken.size === 0) takenOf.delete(webhookId);
       }
-      for (const [webhookId, url] of enabled) {
-        if (!lanes.has(webhookId)) changed.add(enter(webhookId, url).target);
-      }
-      return changed;
+      return url === undefined ? undefined : enter(webhookId, url).target;
     },
     nextDue: (now) => {
       let next = Infinity;

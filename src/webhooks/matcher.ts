@@ -20,43 +20,37 @@ interface Candidate {
   held: number;
 }
 
+/** One condition of one webhook. */
+interface Entry {
+  condition: CompiledCondition;
+  candidate: Candidate;
+}
+
 /** Conditions on one key. Those of `eq`, the most by far, are found by their value instead of being tried one by one. */
 interface KeyIndex {
   key: string;
   path: readonly string[];
-  equal: Map<string, Candidate[]>;
-  others: { condition: CompiledCondition; candidate: Candidate }[];
+  equal: Map<string, Set<Entry>>;
+  others: Set<Entry>;
 }
 
 interface EventIndex {
   /** Webhooks without conditions. */
-  always: number[];
+  always: Set<number>;
   keys: Map<string, KeyIndex>;
+  /** Webhooks of the event. */
+  size: number;
 }
 
-/** Finds the webhooks that an event is to be sent to: indexed by event, then by key, compiled once. */
+/** Finds the webhooks that an event is to be sent to: indexed by event, then by key, each compiled once. */
 export interface Matcher {
+  /** Puts a webhook in the place of what it was before; undefined takes it out. */
+  put(id: number, webhook: Matchable | undefined): void;
   /** Whether any webhook listens to the event at all. */
   listens(event: string): boolean;
   /** Ids of the webhooks whose conditions hold, ascending. `payload` is a JSON value. */
   match(event: string, payload: unknown): number[];
 }
-
-const addCondition = (index: EventIndex, condition: CompiledCondition, candidate: Candidate): void => {
-  let entry = index.keys.get(condition.key);
-  if (entry === undefined) {
-    entry = { key: condition.key, path: condition.path, equal: new Map(), others: [] };
-    index.keys.set(condition.key, entry);
-  }
-  if (condition.condition !== "eq") {
-    entry.others.push({ condition, candidate });
-    return;
-  }
-  const value = canonical(condition.value);
-  const same = entry.equal.get(value);
-  if (same === undefined) entry.equal.set(value, [candidate]);
-  else same.push(candidate);
-};
 
 /** The register takes only what compiles. Should another version think otherwise, one condition fails, not every event. */
 const compileOrFail = (condition: Condition): CompiledCondition => {
@@ -67,31 +61,64 @@ const compileOrFail = (condition: Condition): CompiledCondition => {
   }
 };
 
-const addWebhook = (events: Map<string, EventIndex>, webhook: Matchable): void => {
-  const index = events.get(webhook.event) ?? { always: [], keys: new Map<string, KeyIndex>() };
-  events.set(webhook.event, index);
-  const { id, conditions } = webhook;
-  if (conditions.length === 0) {
-    index.always.push(id);
-    return;
-  }
-  const candidate: Candidate = { id, needed: webhook.match === "all" ? conditions.length : 1, event: 0, held: 0 };
-  for (const condition of conditions) addCondition(index, compileOrFail(condition), candidate);
+const keyIndexOf = ({ keys }: EventIndex, { key, path }: CompiledCondition): KeyIndex => {
+  const index = keys.get(key) ?? { key, path, equal: new Map(), others: new Set() };
+  keys.set(key, index);
+  return index;
 };
 
-export const createMatcher = (webhooks: Iterable<Matchable>): Matcher => {
+/** Adds a condition. Returns what takes it out again, and its key's index with it where that is empty then. */
+const addEntry = (index: EventIndex, entry: Entry): (() => void) => {
+  const { condition } = entry;
+  const byKey = keyIndexOf(index, condition);
+  const { equal, others } = byKey;
+  const value = condition.condition === "eq" ? canonical(condition.value) : undefined;
+  const set = value === undefined ? others : (equal.get(value) ?? new Set());
+  if (value !== undefined) equal.set(value, set);
+  set.add(entry);
+  return () => {
+    set.delete(entry);
+    if (value !== undefined && set.size === 0) equal.delete(value);
+    if (equal.size === 0 && others.size === 0) index.keys.delete(condition.key);
+  };
+};
+
+const addWebhook = (index: EventIndex, { id, conditions, match }: Matchable): (() => void) => {
+  index.size++;
+  if (conditions.length === 0) index.always.add(id);
+  const candidate: Candidate = { id, needed: match === "all" ? conditions.length : 1, event: 0, held: 0 };
+  const takeOut = conditions.map((condition) => addEntry(index, { condition: compileOrFail(condition), candidate }));
+  return () => {
+    index.size--;
+    index.always.delete(id);
+    for (const take of takeOut) take();
+  };
+};
+
+export const createMatcher = (webhooks: Iterable<Matchable> = []): Matcher => {
   const events = new Map<string, EventIndex>();
-  for (const webhook of webhooks) if (webhook.enabled) addWebhook(events, webhook);
+  const takeOut = new Map<number, () => void>();
   let seen = 0;
 
+  const put = (id: number, webhook: Matchable | undefined): void => {
+    takeOut.get(id)?.();
+    takeOut.delete(id);
+    if (webhook?.enabled !== true) return;
+    const index = events.get(webhook.event) ?? { always: new Set(), keys: new Map(), size: 0 };
+    events.set(webhook.event, index);
+    takeOut.set(id, addWebhook(index, webhook));
+  };
+  for (const webhook of webhooks) put(webhook.id, webhook);
+
   return {
-    listens: (event) => events.has(event),
+    put,
+    listens: (event) => (events.get(event)?.size ?? 0) > 0,
     match: (event, payload) => {
       const index = events.get(event);
       if (index === undefined) return [];
       const number = ++seen;
       const matched = [...index.always];
-      const hit = (candidate: Candidate): void => {
+      const hit = ({ candidate }: Entry): void => {
         if (candidate.event !== number) {
           candidate.event = number;
           candidate.held = 0;
@@ -101,10 +128,11 @@ export const createMatcher = (webhooks: Iterable<Matchable>): Matcher => {
       for (const { key, path, equal, others } of index.keys.values()) {
         const actual = createSubject(valueAt(payload, key, path));
         if (equal.size > 0) equal.get(actual.canonical())?.forEach(hit);
-        for (const { condition, candidate } of others) {
+        for (const entry of others) {
+          const { candidate, condition } = entry;
           // A webhook that any condition is enough for needs no second one.
           const isDone = candidate.event === number && candidate.held >= candidate.needed;
-          if (!isDone && condition.test(actual)) hit(candidate);
+          if (!isDone && condition.test(actual)) hit(entry);
         }
       }
       return matched.sort((a, b) => a - b);

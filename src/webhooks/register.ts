@@ -2,43 +2,56 @@ import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
 import { canonicalEvent } from "./known-events.js";
 import { createMatcher, type Matcher } from "./matcher.js";
 
-/** The webhooks in memory, as they are matched and sent: read again whenever the store's register has changed, in whatever process. */
+/**
+ * The webhooks in memory, as they are matched and sent. Kept in line with the store's register, whatever process changes that: what
+ * has changed is read again, and nothing else.
+ */
 export interface Register {
-  /** Changes with the register. */
-  revision(): number;
-  all(): readonly WebhookRow[];
   find(id: number): WebhookRow | undefined;
+  /** Ids of all. */
+  ids(): Iterable<number>;
   matcher(): Matcher;
 }
 
-interface Loaded {
-  revision: number;
-  rows: readonly WebhookRow[];
-  byId: ReadonlyMap<number, WebhookRow>;
-  matcher: Matcher;
-}
-
-const load = (store: WebhookStore, revision: number): Loaded => {
-  const rows = store.webhooks();
-  return {
-    revision,
-    rows,
-    byId: new Map(rows.map((row) => [row.id, row])),
-    matcher: createMatcher(rows.map((row) => ({ ...row, event: canonicalEvent(row.event) }))),
-  };
-};
+const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
 export const createRegister = (store: WebhookStore): Register => {
-  let loaded: Loaded | undefined;
-  const current = (): Loaded => {
-    const revision = store.registerRevision();
-    if (loaded?.revision !== revision) loaded = load(store, revision);
-    return loaded;
+  const rows = new Map<number, WebhookRow>();
+  const matcher = createMatcher();
+  let read = -1;
+
+  const put = (id: number, row: WebhookRow | undefined): void => {
+    if (row === undefined) rows.delete(id);
+    else rows.set(id, row);
+    matcher.put(id, row && { ...row, event: canonicalEvent(row.event) });
   };
+
+  const readAll = (): void => {
+    for (const id of [...rows.keys()]) put(id, undefined);
+    for (const row of store.webhooks(everything).rows) put(row.id, row);
+  };
+
+  const catchUp = (): void => {
+    const revision = store.registerRevision();
+    if (revision === read) return;
+    const changed = read === -1 ? undefined : store.changedSince(read);
+    if (changed === undefined) readAll();
+    else for (const id of changed) put(id, store.webhook(id));
+    read = revision;
+  };
+
   return {
-    revision: () => current().revision,
-    all: () => current().rows,
-    find: (id) => current().byId.get(id),
-    matcher: () => current().matcher,
+    find: (id) => {
+      catchUp();
+      return rows.get(id);
+    },
+    ids: () => {
+      catchUp();
+      return rows.keys();
+    },
+    matcher: () => {
+      catchUp();
+      return matcher;
+    },
   };
 };

@@ -195,10 +195,14 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
   };
 
   const alignRegister = (): void => {
-    const revision = register.revision();
+    const revision = store.registerRevision();
     if (revision === seen.register) return;
+    const changed = seen.register === -1 ? undefined : store.changedSince(seen.register);
     seen.register = revision;
-    for (const target of lanes.align(register.all())) enqueue(target);
+    for (const id of changed ?? [...lanes.ids(), ...register.ids()]) {
+      const target = lanes.align(id, register.find(id));
+      if (target !== undefined) enqueue(target);
+    }
   };
 
   const bringWork = (target: Target, webhookId: number): void => {

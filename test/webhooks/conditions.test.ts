@@ -262,6 +262,27 @@ describe("matcher", () => {
     );
   });
 
+  it("finds the same after any changes as a new one would", () => {
+    const changes = fc.array(fc.record({ id: fc.integer({ min: 1, max: 6 }), draft: fc.option(webhook, { nil: undefined }) }), { maxLength: 30 });
+    fc.assert(
+      fc.property(changes, fc.array(payload, { minLength: 1, maxLength: 3 }), (list, payloads) => {
+        const changed = createMatcher();
+        const left = new Map<number, Matchable>();
+        for (const { id, draft } of list) {
+          changed.put(id, draft && { id, ...draft });
+          if (draft === undefined) left.delete(id);
+          else left.set(id, { id, ...draft });
+        }
+        const anew = createMatcher(left.values());
+        for (const event of ["one", "two"]) {
+          expect(changed.listens(event)).to.equal(anew.listens(event));
+          for (const one of payloads) expect(changed.match(event, one)).to.deep.equal(anew.match(event, one));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it("fires once where two conditions hold", () => {
     const conditions: Condition[] = [
       { key: "a", condition: "eq", value: 1 },

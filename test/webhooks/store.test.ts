@@ -206,7 +206,7 @@ describe("webhook store", function () {
     expect(() => store.transaction(fail)).to.throw("changed its mind");
     expect(store.deliveries(1, undefined, { offset: 0, limit: 10 }).total).to.equal(1);
     expect(store.message(2)).to.equal(undefined);
-    expect(store.webhooks()).to.deep.equal([]);
+    expect(store.webhooks({ offset: 0, limit: 10 })).to.deep.equal({ rows: [], total: 0 });
     expect(store.journalPosition()).to.equal(0);
     expect(store.transaction(() => store.append({ at: 2, json: "2" }, [recipient]))).to.deep.equal([2]);
   });
@@ -220,7 +220,7 @@ describe("webhook store", function () {
     const other = store.transactionSoon(() => store.addWebhook(fresh));
     expect(await failing.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");
     expect((await other).id).to.equal(1);
-    expect(store.webhooks()).to.have.length(1);
+    expect(store.webhooks({ offset: 0, limit: 10 }).total).to.equal(1);
   });
 
   it("refuses writes outside a transaction", () => {
@@ -239,6 +239,23 @@ describe("webhook store", function () {
     const work = store.workRevision();
     store.transaction(() => store.announceWork());
     expect(store.workRevision()).to.be.above(work);
+  });
+
+  it("tells what changed in the register, as far back as it can", () => {
+    const { store } = environment;
+    const start = store.registerRevision();
+    const rows = [1, 2, 3].map(() => store.transaction(() => store.addWebhook(fresh)));
+    store.transaction(() => store.putWebhook({ ...rows[0]!, enabled: false }));
+    store.transaction(() => store.removeWebhook(2));
+    expect(store.changedSince(start)?.sort()).to.deep.equal([1, 2, 3]);
+    expect(store.changedSince(start + 3)).to.deep.equal([1, 2]);
+    expect(store.changedSince(store.registerRevision())).to.deep.equal([]);
+    expect(store.webhooks({ offset: 1, limit: 5 })).to.deep.equal({ rows: [rows[2]], total: 2 });
+    store.transaction(() => {
+      for (let count = 0; count < 10_001; count++) store.putWebhook(rows[2]!);
+    });
+    expect(store.changedSince(start)).to.equal(undefined);
+    expect(store.changedSince(store.registerRevision() - 5)).to.deep.equal([3]);
   });
 
   it("keeps whole numbers of any size in conditions", async () => {

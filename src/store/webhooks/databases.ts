@@ -13,6 +13,8 @@ export interface WebhookDatabases {
   root: EnvironmentRoot;
   /** Webhook id -> webhook. */
   register: Database<WebhookRow, number>;
+  /** Revision of the register -> id of the webhook that changed with it; the last ones. */
+  changes: Database<number, number>;
   /** Message number -> message. */
   messages: Database<Message, number>;
   /** Webhook id, delivery id -> delivery. */
@@ -44,6 +46,7 @@ export const counters = {
   schema: "schema",
   instance: "instance",
   lastWebhook: "last-webhook",
+  webhooks: "webhooks",
   lastMessage: "last-message",
   lastDelivery: "last-delivery",
   registerRevision: "register-revision",
@@ -64,6 +67,7 @@ export const schemaVersion = 1;
 
 const names = {
   register: "webhooks-register",
+  changes: "webhooks-changes",
   messages: "webhooks-messages",
   deliveries: "webhooks-deliveries",
   states: "webhooks-states",

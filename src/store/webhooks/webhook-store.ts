@@ -15,6 +15,9 @@ interface Writing {
   outbox: OutboxWriter;
 }
 
+/** Changes of the register that are remembered one by one. */
+const keptChanges = 10_000;
+
 const readNumber = ({ counters: database }: WebhookDatabases, key: string): number => (database.get(key) as number | undefined) ?? 0;
 
 /** The name of this store among others. Made once; a store of another layout is not read. */
@@ -62,9 +65,15 @@ export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
 
   const transaction: WebhookStore["transaction"] = (work) => (open === undefined ? db.root.transactionSync(() => write(work)) : work());
 
+  const noteChange = (id: number): void => {
+    const revision = writing().tally.add(counters.registerRevision, 1);
+    db.changes.putSync(revision, id);
+    db.changes.removeSync(revision - keptChanges);
+  };
+
   const putWebhook = (row: WebhookRow): void => {
     db.register.putSync(row.id, row);
-    writing().tally.add(counters.registerRevision, 1);
+    noteChange(row.id);
   };
 
   return {
@@ -74,10 +83,16 @@ export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
     // A child, because lmdb's queued transactions do not undo what was written before a throw.
     transactionSoon: (work) => db.root.childTransaction(() => write(work)),
     registerRevision: () => readNumber(db, counters.registerRevision),
-    webhooks: () => [...db.register.getRange({})].map(({ value }) => value),
+    changedSince: (revision) => {
+      if (readNumber(db, counters.registerRevision) - revision > keptChanges) return undefined;
+      return [...new Set([...db.changes.getRange({ start: revision + 1 })].map(({ value }) => value))];
+    },
+    webhooks: (page) => ({ rows: [...db.register.getRange(page)].map(({ value }) => value), total: readNumber(db, counters.webhooks) }),
     webhook: (id) => db.register.get(id),
     addWebhook: (row) => {
-      const added = { id: writing().tally.add(counters.lastWebhook, 1), ...row };
+      const { tally } = writing();
+      const added = { id: tally.add(counters.lastWebhook, 1), ...row };
+      tally.add(counters.webhooks, 1);
       putWebhook(added);
       return added;
     },
@@ -86,7 +101,8 @@ export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
     removeWebhook: (id) => {
       db.register.removeSync(id);
       db.removed.putSync(id, true);
-      writing().tally.add(counters.registerRevision, 1);
+      writing().tally.add(counters.webhooks, -1);
+      noteChange(id);
     },
     workRevision: () => readNumber(db, counters.workRevision),
     announceWork: () => void writing().tally.add(counters.workRevision, 1),
