@@ -22,8 +22,8 @@ export interface ChainRecorder {
   expect(event: string, payload: unknown): void;
 }
 
-/** Emitted payloads that are kept for the commit of their blocks: those of some ten full blocks. */
-const emittedLimit = 2_000;
+/** Emitted payloads that are kept for the commit of their blocks, in characters: those of some ten full blocks. */
+const emittedLimit = 4_194_304;
 
 const idOf = (payload: unknown): unknown => (typeof payload === "object" && payload !== null ? (payload as { id?: unknown }).id : undefined);
 

@@ -4,17 +4,27 @@ export interface EmittedPayloads {
   get(event: string, id: string): string | undefined;
 }
 
-/** Forgets the oldest beyond `limit`: what it does not know any more is made from the committed block. */
+/** Forgets the oldest beyond `limit` characters: what it does not know any more is made from the committed block. */
 export const createEmittedPayloads = (limit: number): EmittedPayloads => {
   const payloads = new Map<string, string>();
+  let size = 0;
   const keyOf = (event: string, id: string): string => `${event} ${id}`;
+
+  const remove = (key: string): void => {
+    size -= payloads.get(key)?.length ?? 0;
+    payloads.delete(key);
+  };
+
   return {
     put: (event, id, json) => {
       const key = keyOf(event, id);
-      payloads.delete(key);
+      remove(key);
       payloads.set(key, json);
-      const oldest = payloads.keys().next();
-      if (payloads.size > limit && !oldest.done) payloads.delete(oldest.value);
+      size += json.length;
+      for (const oldest of payloads.keys()) {
+        if (size <= limit) break;
+        remove(oldest);
+      }
     },
     get: (event, id) => payloads.get(keyOf(event, id)),
   };

@@ -3,8 +3,15 @@ import { lookup, Resolver } from "node:dns/promises";
 /** Finds the addresses of a name. Rejects when there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-/** Milliseconds for one question to a name server, and how often it is asked. */
-const patience = { timeout: 2_500, tries: 2 };
+export interface ResolverOptions {
+  /** Addresses of name servers; default: the system's. */
+  servers?: readonly string[];
+  /** Milliseconds for one question to a name server. */
+  timeout?: number;
+}
+
+/** How often a name server is asked. */
+const tries = 2;
 /** Names under way in the system's resolver, which has four threads for the whole process. */
 const atOnce = 2;
 
@@ -30,8 +37,9 @@ const isTimeout = (reason: unknown): boolean => reason instanceof Error && "code
  * Asks the name servers without a thread: a dead name server holds up nobody but the targets it serves. Only names that they do not
  * know (of a hosts file, say) go to the system's resolver, a few at a time.
  */
-export const createResolver = (): Resolve => {
-  const resolver = new Resolver(patience);
+export const createResolver = ({ servers, timeout = 2_500 }: ResolverOptions = {}): Resolve => {
+  const resolver = new Resolver({ timeout, tries });
+  if (servers !== undefined) resolver.setServers(servers);
   const oneOfFew = limited(atOnce);
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);

@@ -82,4 +82,46 @@ describe("webhook engine", () => {
     const delivery = await stage.reaches(id, 1, "delivered");
     expect(delivery.attempts.map(({ status }) => status)).to.deep.equal([503, 200]);
   });
+
+  describe("confirmations, where the host keeps the chain", () => {
+    const ids = (): unknown[] => receiver.received.map(({ json }) => (json.data as { id: string }).id);
+    const emit = async (event: string, payload: object): Promise<void> => {
+      stage.events.emit(event, payload);
+      await stage.engine.settled();
+    };
+
+    it("are counted from the block that the host applies next, and ended by the one it reverts", async () => {
+      stage.engine.create({ event: "transaction.applied", target: receiver.url, confirmations: 2 });
+      await emit("transaction.applied", { id: "a" });
+      await emit("block.applied", { id: "block 5", height: 5 });
+      await emit("transaction.applied", { id: "b" });
+      expect(ids()).to.deep.equal([]);
+      await emit("block.applied", { id: "block 6", height: 6 });
+      await receiver.until(1);
+      await emit("block.reverted", { id: "block 6", height: 6 });
+      expect(stage.engine.deliveries(1, "dropped", { offset: 0, limit: 9 }).total).to.equal(1);
+      await emit("transaction.applied", { id: "c", blockHeight: 6 });
+      for (const height of [6, 7, 8]) await emit("block.applied", { id: `block ${height}`, height });
+      await receiver.until(2);
+      expect(ids()).to.deep.equal(["a", "c"]);
+    });
+
+    it("survive a restart", async () => {
+      stage.engine.create({ event: "block.applied", target: receiver.url, confirmations: 1 });
+      await emit("block.applied", { id: "block 5", height: 5 });
+      await stage.restart();
+      await emit("block.applied", { id: "block 6", height: 6 });
+      await receiver.until(1);
+      expect(ids()).to.deep.equal(["block 5"]);
+    });
+
+    it("of a block without a height are never counted, and disturb nothing", async () => {
+      stage.engine.create({ event: "block.applied", target: receiver.url, confirmations: 1 });
+      stage.engine.create({ event: "block.applied", target: receiver.url });
+      await emit("block.applied", { id: "odd" });
+      await receiver.until(1);
+      expect(ids()).to.deep.equal(["odd"]);
+      expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal([]);
+    });
+  });
 });
