@@ -16,10 +16,15 @@ const plain = (original: unknown, value: unknown): unknown => {
   return value;
 };
 
-/** A replacer that leaves out what would lead back to where it came from. */
+/** Values in a payload, at the most: some hundred times those of a full block. What has more leads into the host's own works. */
+const mostValues = 250_000;
+
+/** A replacer that leaves out what would lead back to where it came from, and gives up where there is no end of it. */
 const withoutCycles = () => {
   const ancestors: unknown[] = [];
+  let values = 0;
   return function replace(this: unknown, key: string, value: unknown): unknown {
+    if (++values > mostValues) throw new RangeError(`The payload has more than ${mostValues} values.`);
     const holder = this as Record<string, unknown>;
     const replaced = plain(holder[key], value);
     if (typeof replaced !== "object" || replaced === null) return replaced;
@@ -32,7 +37,7 @@ const withoutCycles = () => {
 
 /**
  * What a host emits, as JSON text: amounts of any kind as decimal strings, errors by name and message, `null` for nothing at all.
- * Never throws, whatever the payload is.
+ * Never throws, whatever the payload is: of one that cannot be read it tells why.
  *
  * Maps and sets are `{}`, as in JSON: a wallet that ARK Core 3 emits (`round.created`) holds the node's event dispatcher, and by
  * the map of its listeners all that the node holds. Opening it kept the node from its work for seconds.

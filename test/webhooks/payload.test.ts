@@ -57,6 +57,10 @@ describe("payloads", () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 20_000; depth++) deep = [deep];
     expect(parsed(deep)).to.have.property("unreadable");
+    // No cycle, and more paths through it than there is time.
+    let shared: object = {};
+    for (let depth = 0; depth < 40; depth++) shared = { left: shared, right: shared };
+    expect(parsed(shared)).to.deep.equal({ unreadable: "The payload has more than 250000 values." });
   });
 
   it("of a committed block are its header, of a transaction its wire form and place", () => {
