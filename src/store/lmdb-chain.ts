@@ -1,9 +1,6 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
-import type { BlockSource, HostEvents, IndexingProgress } from "../../types/events.js";
-import type { Clock, Logger } from "../../types/node-context.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
-import type { ChainRules } from "../chain/rules.js";
-import { createFollower, type Follower } from "./follower.js";
+import { createFollower, type Follower, type FollowerNeeds } from "./follower.js";
 import { createStore, type Store, type StoreChange, type StoreOptions } from "./store.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
@@ -18,13 +15,7 @@ export interface StoreCompanion {
   closing(): Promise<void>;
 }
 
-export interface LmdbChainNeeds {
-  rules: ChainRules;
-  events: HostEvents;
-  source: BlockSource | undefined;
-  logger: Logger;
-  clock: Clock;
-  onProgress: ((progress: IndexingProgress) => void) | undefined;
+export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   companion: StoreCompanion;
 }
 

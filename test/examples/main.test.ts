@@ -3,12 +3,11 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import { helpText } from "../../examples/standalone/options.js";
+import { root, urlIn, watch } from "../hosts/example-process.js";
 
-const root = new URL("../../", import.meta.url);
 const start = (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } }).scripts.start;
 
 /** What `npm start -- ...` runs, as a process of its own. */
@@ -33,31 +32,9 @@ describe("npm start", function () {
     const [command, ...rest] = start.split(" ") as [string, ...string[]];
     const child = spawn(command, [...rest, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     processes.push(child);
-    const lines: string[] = [];
-    const waiting: { pattern: RegExp; found: (line: string) => void }[] = [];
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface(stream).on("line", (line) => {
-        lines.push(line);
-        for (const { pattern, found } of waiting) if (pattern.test(line)) found(line);
-      });
-    }
-    const ended = once(child, "close").then(([code]) => code as number | null);
-    return {
-      lines,
-      ended,
-      kill: (signal: NodeJS.Signals) => child.kill(signal),
-      /** The first line that matches, from the beginning of the output on. */
-      line: (pattern: RegExp): Promise<string> =>
-        new Promise((found, fail) => {
-          const known = lines.find((line) => pattern.test(line));
-          if (known !== undefined) found(known);
-          waiting.push({ pattern, found });
-          void ended.then((code) => fail(new Error(`it ended with ${String(code)} before: ${lines.join("\n")}`)));
-        }),
-    };
+    return watch(child);
   };
   const node = (...args: string[]) => run("--data-dir", join(folder, "data"), "--port", "0", ...args);
-  const urlIn = (line: string): string => /http:\S+/.exec(line)?.[0] ?? "";
   const heightIn = (line: string): number => Number(/^block (\d+)/.exec(line)?.[1]);
 
   it("serves, says where, forges, and ends cleanly on Ctrl-C; the next start goes on", async () => {

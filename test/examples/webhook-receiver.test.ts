@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { type AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -9,20 +8,12 @@ import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import type { ApiPlugin } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
+import { freePort } from "../free-port.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 
 const chain = loadChain("core3-testnet-a");
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const root = fileURLToPath(new URL("../..", import.meta.url));
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-};
 
 describe("the webhook receiver of the examples", function () {
   this.timeout(60_000);

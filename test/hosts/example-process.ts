@@ -28,7 +28,8 @@ export interface Workbench {
   clear(): Promise<void>;
 }
 
-const watch = (child: ChildProcess): ExampleProcess => {
+/** Listens to what a process says, on both its streams. */
+export const watch = (child: ChildProcess): ExampleProcess => {
   const lines: string[] = [];
   const waiting: { pattern: RegExp; found: (line: string) => void }[] = [];
   for (const stream of [child.stdout, child.stderr]) {

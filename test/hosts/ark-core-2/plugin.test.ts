@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { ApiPlugin } from "../../../types/node-context.js";
 import { loadChain } from "../../data/read.js";
-import { freePort } from "../ark-core/free-port.js";
+import { freePort } from "../../free-port.js";
 import { type Served, servedOn } from "../ark-core/served.js";
 import { createNode, type Descriptor, type Node } from "./container.js";
 

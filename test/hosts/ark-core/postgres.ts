@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { freePort } from "./free-port.js";
+import { freePort } from "../../free-port.js";
 
 export interface Postgres {
   readonly port: number;

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { createCrypto } from "../../../examples/standalone/crypto.js";
 import type { TransactionData } from "../../../types/events.js";
 import { compareWithNode } from "./comparison.js";
-import { freePort } from "./free-port.js";
+import { freePort } from "../../free-port.js";
 import { createInbox, type Inbox } from "./inbox.js";
 import { installNode } from "./installation.js";
 import { rewardHeight, shortRounds } from "./network.js";
