@@ -2,150 +2,201 @@ import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, startOf, t
 import type { Journal } from "./journal.js";
 import type { Reading } from "./reading.js";
 
+/** Changes counted sets. Counts are held back until `flush`, so that one that changes often is written once. */
+export interface CountedSetWriter {
+  /** Adds a key that is not in the set. */
+  insert(set: number, key: Buffer, value?: Buffer): void;
+  /** Takes a key out that is in the set with this value. */
+  remove(set: number, key: Buffer, value?: Buffer): void;
+  flush(): void;
+}
+
 /**
- * Which separators there are from level 2 on: some thousands for millions of keys, kept in memory by the one process that
- * writes, since every key that comes or goes has to find its own.
+ * The separators as the one process that writes remembers them: every key that comes or goes changes one of each level, and
+ * finding those in the database would cost more than writing them.
  */
-export interface Separators {
-  /** The separator of a level at or below a key, or the level's beginning. */
-  below(set: number, level: number, key: Buffer): Buffer;
-  add(set: number, level: number, key: Buffer): void;
-  remove(set: number, level: number, key: Buffer): void;
-  /** Forgets all, when what was written is undone: they are read again when they are needed. */
+export interface CountedSets {
+  /** For one block. */
+  writer(journal: Journal): CountedSetWriter;
+  /** Forgets all, when what was written is undone: it is read again when it is needed. */
   forget(): void;
 }
 
-const firstKeptLevel = 2;
+/** A separator, and those of the level below from it up to the next: the first of them is the same key. */
+interface Separator {
+  /** Its key in the database. */
+  readonly at: Buffer;
+  /** Number of keys up to the next separator of its level. */
+  count: number;
+  /** What the database has there; 0: nothing. */
+  written: number;
+  /** Whether it is among those that `flush` looks at. */
+  changed: boolean;
+  /** Undefined: not read yet, or of level 1. */
+  below: Separator[] | undefined;
+}
 
-export const createSeparators = (reading: Reading): Separators => {
-  const kept = new Map<number, Buffer[]>();
+const separator = (full: Buffer, count: number, written: number): Separator => ({ at: full, count, written, changed: false, below: undefined });
 
-  const keysOf = (set: number, level: number): Buffer[] => {
-    const name = set * (topLevel + 1) + level;
-    let keys = kept.get(name);
-    if (keys === undefined) {
-      keys = [...reading.keys("sets", { start: startOf(set, level), end: endOf(set, level) })].map((full) => Buffer.from(keyOf(full)));
-      if (keys[0]?.length !== 0) keys.unshift(nothing);
-      kept.set(name, keys);
-    }
-    return keys;
-  };
+/** So many are remembered, at some 250 bytes each: beyond, all are forgotten. */
+const remembered = 250_000;
 
-  return {
-    below: (set, level, key) => {
-      if (level >= firstKeptLevel) {
-        const keys = keysOf(set, level);
-        return keys[placeOf(keys, key) - 1] ?? nothing;
-      }
-      const range = { start: at(set, level, key), end: startOf(set, level), reverse: true, limit: 1 };
-      for (const full of reading.keys("sets", range)) return Buffer.from(keyOf(full));
-      return nothing;
-    },
-    add: (set, level, key) => {
-      if (level < firstKeptLevel) return;
-      const keys = keysOf(set, level);
-      keys.splice(placeOf(keys, key), 0, key);
-    },
-    remove: (set, level, key) => {
-      if (level < firstKeptLevel) return;
-      const keys = keysOf(set, level);
-      keys.splice(placeOf(keys, key) - 1, 1);
-    },
-    forget: () => kept.clear(),
-  };
+const countBytes = (count: number): Buffer => {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeUInt32BE(count);
+  return bytes;
 };
 
-/** Number of keys that are not above a key. */
-const placeOf = (keys: readonly Buffer[], key: Buffer): number => {
-  let [low, high] = [0, keys.length];
+/** Number of separators of a row that are not above a key. */
+const placeOf = (row: readonly Separator[], full: Buffer): number => {
+  let [low, high] = [0, row.length];
+  // What comes at the end comes most often.
+  const last = row[high - 1];
+  if (last !== undefined && last.at.compare(full) <= 0) return high;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const candidate = keys[middle];
-    if (candidate !== undefined && candidate.compare(key) <= 0) low = middle + 1;
+    const candidate = row[middle];
+    if (candidate !== undefined && candidate.at.compare(full) <= 0) low = middle + 1;
     else high = middle;
   }
   return low;
 };
 
-/** Changes counted sets. Counts are held back until `flush`, so that one that changes often is written once. */
-export interface CountedSetWriter {
-  /** Adds a key that is not in the set. */
-  insert(set: number, key: Buffer, value?: Buffer): void;
-  /** Takes a key out that is in the set. */
-  remove(set: number, key: Buffer): void;
-  flush(): void;
+/** Where a key lies in each level: the row, and the place in it of the separator at or below the key. */
+interface Step {
+  row: Separator[];
+  place: number;
+  separator: Separator;
 }
 
-interface Count {
-  full: Buffer;
-  count: number;
-}
+export const createCountedSets = (reading: Reading): CountedSets => {
+  const roots = new Map<number, Separator>();
+  let known = 0;
 
-export const createCountedSetWriter = (journal: Journal, reading: Reading, separators: Separators): CountedSetWriter => {
-  const changed = new Map<string, Count>();
-
-  const countAt = (set: number, level: number, key: Buffer): Count => {
-    const full = at(set, level, key);
-    const name = full.toString("latin1");
-    let entry = changed.get(name);
-    if (entry === undefined) {
-      entry = { full, count: readCount(journal.get("sets", full)) };
-      changed.set(name, entry);
-    }
-    return entry;
+  const forget = (): void => {
+    roots.clear();
+    known = 0;
   };
 
-  /** A separator that counts nothing is none: only a level's beginning can come to that. */
-  const flush = (): void => {
-    for (const { full, count } of changed.values()) {
-      if (count === 0) journal.remove("sets", full);
+  /** Reads the row of a level from a separator of the level above up to the end of what that one counts. */
+  const readRow = (set: number, level: number, from: Buffer, end: Buffer): Separator[] => {
+    const row: Separator[] = [];
+    for (const { key, value } of reading.range("sets", { start: at(set, level, from), end })) {
+      const count = readCount(value);
+      row.push(separator(Buffer.from(key), count, count));
+    }
+    // A level's beginning that counts nothing is not written.
+    if (from.length === 0 && row[0]?.at.length !== 2) row.unshift(separator(at(set, level, nothing), 0, 0));
+    known += row.length;
+    return row;
+  };
+
+  const rootOf = (set: number): Separator => {
+    let root = roots.get(set);
+    if (root === undefined) {
+      root = separator(startOf(set, topLevel + 1), 0, 0);
+      roots.set(set, root);
+    }
+    return root;
+  };
+
+  /** Steps by level, from 1 on; `end` is where the counting of the last step's separator ends. */
+  const stepsTo = (set: number, key: Buffer): Step[] => {
+    const steps: Step[] = [];
+    const search = at(set, topLevel, key);
+    let above = rootOf(set);
+    let next: Separator | undefined;
+    for (let level = topLevel; level >= 1; level--) {
+      search[1] = level;
+      const row = (above.below ??= readRow(set, level, keyOf(above.at), next === undefined ? endOf(set, level) : at(set, level, keyOf(next.at))));
+      const place = placeOf(row, search) - 1;
+      const found = row[place];
+      if (found === undefined) throw new Error(`set ${set} has no beginning at level ${level}`);
+      next = row[place + 1] ?? next;
+      steps[level] = { row, place, separator: found };
+      above = found;
+    }
+    return steps;
+  };
+
+  const writer = (journal: Journal): CountedSetWriter => {
+    if (known > remembered) forget();
+    const changed: Separator[] = [];
+
+    const add = (to: Separator, by: number): void => {
+      to.count += by;
+      if (to.changed) return;
+      to.changed = true;
+      changed.push(to);
+    };
+
+    /** Makes a key a separator of a level: it takes over what lies from it on. The level below has it already. */
+    const split = (set: number, level: number, key: Buffer, { row, place, separator: left }: Step): void => {
+      const right = separator(at(set, level, key), 0, 0);
+      let kept: number;
+      if (level === 1) kept = countBetween(reading, set, keyOf(left.at), key);
       else {
-        const bytes = Buffer.allocUnsafe(4);
-        bytes.writeUInt32BE(count);
-        journal.put("sets", full, bytes);
+        const below = left.below ?? [];
+        right.below = below.splice(placeOf(below, at(set, level - 1, key)) - 1);
+        kept = below.reduce((sum, { count }) => sum + count, 0);
       }
-    }
-    changed.clear();
-  };
+      add(right, left.count + 1 - kept);
+      add(left, kept - left.count);
+      row.splice(place + 1, 0, right);
+      known++;
+    };
 
-  /** Makes a key a separator: it takes over what lies from it on. */
-  const split = (set: number, level: number, below: Buffer, key: Buffer): void => {
-    // The level below is counted as it stands in the database.
-    if (level > 1) flush();
-    const left = countBetween(reading, set, level - 1, below, key);
-    const whole = countAt(set, level, below);
-    countAt(set, level, key).count = whole.count + 1 - left;
-    whole.count = left;
-    separators.add(set, level, key);
-    // Those of level 1 are looked up in the database.
-    if (level === 1) flush();
-  };
-
-  return {
-    insert: (set, key, value = nothing) => {
-      journal.put("sets", at(set, 0, key), value);
-      const own = levelOf(key);
-      for (let level = 1; level <= topLevel; level++) {
-        const below = separators.below(set, level, key);
-        if (level <= own) split(set, level, below, key);
-        else countAt(set, level, below).count++;
+    /** Gives what a separator counted, less its own key, to the one before it. */
+    const merge = (set: number, level: number, left: Separator, gone: Separator): void => {
+      add(left, gone.count - 1);
+      if (gone.written > 0) journal.remove("sets", gone.at, countBytes(gone.written));
+      if (level > 1) {
+        const below = (left.below ??= readRow(set, level - 1, keyOf(left.at), at(set, level - 1, keyOf(gone.at))));
+        const [same, ...rest] = gone.below ?? [];
+        const last = below[below.length - 1];
+        if (same === undefined || last === undefined) throw new Error(`set ${set} has a gap at level ${level - 1}`);
+        merge(set, level - 1, last, same);
+        below.push(...rest);
       }
-    },
-    remove: (set, key) => {
-      journal.remove("sets", at(set, 0, key));
-      const own = levelOf(key);
-      for (let level = 1; level <= topLevel; level++) {
-        let left = -1;
-        if (level <= own) {
-          const separator = countAt(set, level, key);
-          left += separator.count;
-          separator.count = 0;
-          if (level === 1) flush();
-          separators.remove(set, level, key);
+      gone.count = gone.written = 0;
+      known--;
+    };
+
+    return {
+      insert: (set, key, value = nothing) => {
+        journal.insert("sets", at(set, 0, key), value);
+        const own = levelOf(key);
+        stepsTo(set, key).forEach((step, level) => {
+          if (level <= own) split(set, level, key, step);
+          else add(step.separator, 1);
+        });
+      },
+      remove: (set, key, value = nothing) => {
+        journal.remove("sets", at(set, 0, key), value);
+        const own = levelOf(key);
+        stepsTo(set, key).forEach(({ row, place, separator: found }, level) => {
+          if (level > own) add(found, -1);
+          else if (level === own) {
+            const left = row[place - 1];
+            if (left === undefined) throw new Error(`set ${set} has nothing before a separator of level ${level}`);
+            merge(set, level, left, found);
+            row.splice(place, 1);
+          }
+        });
+      },
+      flush: () => {
+        for (const each of changed) {
+          each.changed = false;
+          if (each.count === each.written) continue;
+          const before = each.written === 0 ? null : countBytes(each.written);
+          if (each.count === 0) journal.remove("sets", each.at, before);
+          else journal.put("sets", each.at, countBytes(each.count), before);
+          each.written = each.count;
         }
-        countAt(set, level, separators.below(set, level, key)).count += left;
-      }
-    },
-    flush,
+        changed.length = 0;
+      },
+    };
   };
+
+  return { writer, forget };
 };

@@ -3,15 +3,15 @@ import type { Reading } from "./reading.js";
 /**
  * Ordered sets of keys in which the n-th key, and the number of keys below any key, are found in O(log n).
  *
- * A set lies in the database `sets`: its keys at level 0, and above them four levels of separators. One key in about
- * `fanout` is a separator of level 1, one in fanout² of level 2, and so on, drawn by a hash of the key itself. A separator
- * holds how many keys lie from it up to the next one of its level; each level also begins with the empty key. The shape
- * depends on the keys alone, not on the order in which they came: nothing is ever rebalanced.
+ * A set lies in the database `sets`: its keys at level 0, and above them three levels of separators. One key in about 256 is
+ * a separator of level 1, one in 64 of those of level 2, one in 64 of those of level 3, drawn by a hash of the key itself. A
+ * separator holds how many keys lie from it up to the next one of its level; each level also begins with the empty key. The
+ * shape depends on the keys alone, not on the order in which they came: nothing is ever rebalanced.
  */
 
-export const topLevel = 4;
-const fanoutBits = 6;
-const fanoutMask = (1 << fanoutBits) - 1;
+/** How many bits of the hash draw each level. Level 1 is the widest: keys are skipped within LMDB, separators are not. */
+const levelBits = [8, 6, 6] as const;
+export const topLevel: number = levelBits.length;
 
 /** A hash that spreads well in its low bits: FNV-1a, then a finaliser. */
 const hash = (key: Buffer): number => {
@@ -25,7 +25,12 @@ const hash = (key: Buffer): number => {
 /** Highest level that a key is a separator of. */
 export const levelOf = (key: Buffer): number => {
   let level = 0;
-  for (let h = hash(key); level < topLevel && (h & fanoutMask) === 0; h >>>= fanoutBits) level++;
+  let h = hash(key);
+  for (const bits of levelBits) {
+    if ((h & ((1 << bits) - 1)) !== 0) break;
+    h >>>= bits;
+    level++;
+  }
   return level;
 };
 
@@ -44,14 +49,13 @@ export const endOf = (set: number, level: number): Buffer => at(set, level + 1, 
 
 export const readCount = (value: unknown): number => (value === undefined ? 0 : (value as Buffer).readUInt32BE(0));
 
-/** Keys from one separator up to a key, counted one level down. */
-export const countBetween = (reading: Reading, set: number, level: number, from: Buffer, to: Buffer): number => {
-  let count = 0;
-  const range = { start: at(set, level, from), end: at(set, level, to) };
-  if (level === 0) return reading.count("sets", range);
-  for (const { value } of reading.range("sets", range)) count += readCount(value);
-  return count;
-};
+/** Number of keys from one (inclusive) to another (exclusive), by going over them: for keys that lie near each other. */
+export const countBetween = (reading: Reading, set: number, from: Buffer, to: Buffer): number =>
+  reading.count("sets", { start: at(set, 0, from), end: at(set, 0, to) });
+
+/** What is kept under a key; undefined: it is not in the set. */
+export const entryOf = (reading: Reading, set: number, key: Buffer): Buffer | undefined =>
+  reading.get("sets", at(set, 0, key)) as Buffer | undefined;
 
 export const keyOf = (full: Buffer): Buffer => full.subarray(2);
 
@@ -69,7 +73,7 @@ export const rankOf = (reading: Reading, set: number, key: Buffer): number => {
     }
     from = last;
   }
-  return rank + countBetween(reading, set, 0, from, key);
+  return rank + countBetween(reading, set, from, key);
 };
 
 /** Number of keys in the set. */

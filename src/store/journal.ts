@@ -1,56 +1,68 @@
 import { asBinary } from "lmdb";
 import type { Environment } from "./environment.js";
-import type { DatabaseName } from "./keys.js";
+import { type DatabaseName, databases } from "./keys.js";
+import { createUndoLog, type UndoEntry, undoEntries } from "./undo-log.js";
 
-/** What to put back, in order: database, key, the bytes that were there (null: nothing was). */
-export type Undo = [database: DatabaseName, key: Buffer, before: Buffer | null][];
+/** The bytes that lie under a key; null: nothing does. */
+export type Before = Buffer | null;
 
 /**
  * The one way in which a block writes: it remembers what stood under every key before the block touched it. Reverting is
- * putting that back, so it restores the state exactly, whatever wrote it.
+ * putting that back, so it restores the state exactly, whatever wrote it. Who knows what lies under a key says so (`before`),
+ * and spares the looking.
  */
 export interface Journal {
   get(database: DatabaseName, key: Buffer): unknown;
-  put(database: DatabaseName, key: Buffer, value: unknown): void;
+  put(database: DatabaseName, key: Buffer, value: unknown, before?: Before): void;
   /** A put under a key that is known to be new. */
   insert(database: DatabaseName, key: Buffer, value: unknown): void;
-  remove(database: DatabaseName, key: Buffer): void;
-  readonly undo: Undo;
+  remove(database: DatabaseName, key: Buffer, before?: Before): void;
+  /** What to put back. */
+  undo(): Buffer;
 }
 
+const names = Object.keys(databases) as DatabaseName[];
+const placeOf = Object.fromEntries(names.map((name, place) => [name, place])) as Record<DatabaseName, number>;
+
 export const createJournal = ({ db }: Pick<Environment, "db">): Journal => {
-  const undo: Undo = [];
-  const touched = new Set<string>();
-  const remember = (database: DatabaseName, key: Buffer): void => {
-    const mark = `${database} ${key.toString("latin1")}`;
-    if (touched.has(mark)) return;
-    touched.add(mark);
-    const before = db[database].getBinary(key);
-    undo.push([database, key, before === undefined ? null : Buffer.from(before)]);
+  const log = createUndoLog();
+  const looked = new Set<string>();
+
+  /** Only the first look at a key sees what was there before the block. */
+  const look = (database: DatabaseName, key: Buffer): void => {
+    const mark = `${placeOf[database]} ${key.toString("latin1")}`;
+    if (looked.has(mark)) return;
+    looked.add(mark);
+    log.add(placeOf[database], key, db[database].getBinary(key) ?? null);
   };
+
   return {
-    undo,
     get: (database, key) => db[database].get(key),
-    put: (database, key, value) => {
-      remember(database, key);
+    put: (database, key, value, before) => {
+      if (before === undefined) look(database, key);
+      else log.add(placeOf[database], key, before);
       db[database].putSync(key, value);
     },
     insert: (database, key, value) => {
-      touched.add(`${database} ${key.toString("latin1")}`);
-      undo.push([database, key, null]);
+      log.add(placeOf[database], key, null);
       db[database].putSync(key, value);
     },
-    remove: (database, key) => {
-      remember(database, key);
+    remove: (database, key, before) => {
+      if (before === undefined) look(database, key);
+      else log.add(placeOf[database], key, before);
       db[database].removeSync(key);
     },
+    undo: log.bytes,
   };
 };
 
-/** Puts back what a block wrote over. */
-export const rollBack = ({ db }: Pick<Environment, "db">, undo: Undo): void => {
-  for (const [database, key, before] of undo) {
-    if (before === null) db[database].removeSync(Buffer.from(key));
-    else db[database].putSync(Buffer.from(key), asBinary(Buffer.from(before)));
-  }
+/** Puts back what a block wrote over, the last first: what stood under a key before all of it comes last. */
+export const rollBack = ({ db }: Pick<Environment, "db">, undo: Buffer): void => {
+  const putBack = ({ database, key, before }: UndoEntry): void => {
+    const name = names[database];
+    if (name === undefined) throw new Error(`the undo record names a database ${database} that is not known`);
+    if (before === null) db[name].removeSync(key);
+    else db[name].putSync(key, asBinary(before));
+  };
+  undoEntries(undo).reverse().forEach(putBack);
 };

@@ -1,10 +1,12 @@
+import { hash } from "node:crypto";
+
 /**
  * The registry of what lies where in the LMDB environment: databases by name, and how their keys are written.
  * Keys are bytes that compare as what they stand for; nobody else makes one.
  */
 
 /** Changes with every change of layout. A store of another number is not read. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {
@@ -12,14 +14,10 @@ export const databases = {
   meta: "record",
   /** Height -> block. */
   blocks: "record",
-  /** Block id -> height. */
-  blockHeights: "raw",
   /** Height -> number of its first transaction, and how many it has. */
   blockTransactions: "raw",
   /** Number of a transaction in the chain, from 0 -> transaction. */
   transactions: "record",
-  /** Transaction id -> number. */
-  transactionNumbers: "raw",
   /** Address -> wallet. */
   wallets: "record",
   /** Public key -> address. */
@@ -40,8 +38,8 @@ export const databases = {
   lists: "raw",
   /** Counted sets: set, level, key -> value (level 0) or count. */
   sets: "raw",
-  /** Height -> what to put back to revert that block. */
-  undo: "record",
+  /** Height -> what to put back to revert that block (undo-log.ts). */
+  undo: "raw",
 } as const;
 
 export type DatabaseName = keyof typeof databases;
@@ -72,14 +70,21 @@ export const sets = {
   transactionsByTimestamp: 10,
   transactionsByAmount: 11,
   transactionsByFee: 12,
+  /** Id -> number. */
   transactionsById: 13,
+  /** Digest of the text, for transactions that have one. */
+  transactionsByVendorField: 14,
+  transactionsByNonce: 15,
   blocksByVersion: 20,
+  /** Id -> height. */
   blocksById: 21,
   blocksByNumberOfTransactions: 22,
   blocksByTotalAmount: 23,
   blocksByTotalFee: 24,
   blocksByReward: 25,
   blocksByPayloadLength: 26,
+  blocksByPayloadHash: 27,
+  blocksBySignature: 28,
 } as const;
 
 /** Bytes of the longest key that LMDB takes. */
@@ -96,17 +101,32 @@ export const numberKey = (value: number): Buffer => {
   return key;
 };
 
+/** Stands for a text of any length. No two texts are known that share one. */
+export const textDigest = (text: string): Buffer => hash("sha256", text, "buffer").subarray(0, 16);
+
 /** Ids and public keys are hex in lower case nearly always: half as long as bytes. Anything else keeps its own letters. */
 export const idKey = (id: string): Buffer => (/^(?:[0-9a-f]{2}){32,33}$/.test(id) ? Buffer.from(id, "hex") : Buffer.from(`~${id}`, "utf8"));
 
 /** What one byte can say the length of. No amount of a chain comes near, but clients ask beyond any: as well asked up to here. */
 const largestMagnitude = (1n << 1008n) - 1n;
 
+/** Digits of a magnitude to the base 256, the highest first; at least one. */
+const digitsOf = (magnitude: bigint): Buffer => {
+  if (magnitude < 0x1_0000_0000_0000_0000n) {
+    const eight = Buffer.allocUnsafe(8);
+    eight.writeBigUInt64BE(magnitude);
+    let first = 0;
+    while (first < 7 && eight[first] === 0) first++;
+    return first === 0 ? eight : eight.subarray(first);
+  }
+  const hex = magnitude.toString(16);
+  return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
+};
+
 /** Signed, in order: one byte for sign and length, then the magnitude, inverted below zero. */
 export const amountKey = (value: bigint): Buffer => {
   const absolute = value < 0n ? -value : value;
-  const magnitude = (absolute < largestMagnitude ? absolute : largestMagnitude).toString(16);
-  const digits = Buffer.from(magnitude.length % 2 === 0 ? magnitude : `0${magnitude}`, "hex");
+  const digits = digitsOf(absolute < largestMagnitude ? absolute : largestMagnitude);
   const key = Buffer.allocUnsafe(1 + digits.length);
   key[0] = value < 0n ? 0x80 - digits.length : 0x80 + digits.length;
   for (let i = 0; i < digits.length; i++) key[i + 1] = value < 0n ? ~(digits[i] ?? 0) & 0xff : (digits[i] ?? 0);

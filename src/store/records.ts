@@ -13,7 +13,8 @@ import {
   type WalletRecord,
   walletCodec,
 } from "./codec.js";
-import { type DatabaseName, idKey, numberKey, textKey } from "./keys.js";
+import { entryOf } from "./counted-set.js";
+import { type DatabaseName, idKey, numberKey, sets, textKey } from "./keys.js";
 import type { Reading } from "./reading.js";
 
 /** One record, read by what names it. */
@@ -46,11 +47,11 @@ export const readBlock = (reading: Reading, height: number): Block | undefined =
 export const readTransaction = (reading: Reading, number: number): Transaction | undefined =>
   read(reading, "transactions", numberKey(number), transactionCodec);
 
-const numberIn = (value: unknown): number | undefined => (value === undefined ? undefined : (value as Buffer).readUInt32BE(0));
+const numberIn = (value: Buffer | undefined): number | undefined => value?.readUInt32BE(0);
 
-export const heightOf = (reading: Reading, blockId: string): number | undefined => numberIn(reading.get("blockHeights", idKey(blockId)));
+export const heightOf = (reading: Reading, blockId: string): number | undefined => numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
 
-export const transactionNumber = (reading: Reading, id: string): number | undefined => numberIn(reading.get("transactionNumbers", idKey(id)));
+export const transactionNumber = (reading: Reading, id: string): number | undefined => numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
 
 /** A block's transactions have consecutive numbers. */
 export const transactionsOfBlock = (reading: Reading, height: number): { first: number; count: number } => {

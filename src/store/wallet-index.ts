@@ -5,7 +5,7 @@ import { amountKey, idKey, numberKey, sets, textKey } from "./keys.js";
 
 /**
  * Where a wallet stands in each ordered set. One row a set: the key that a state of the wallet has there, or undefined where
- * it is not in it. A changed wallet moves in those sets only whose key changed.
+ * it is not in it, and whether two states stand in one place. A changed wallet moves in those sets only where they do not.
  */
 
 const balanceDescending = ({ balance, address }: WalletRecord): Buffer => Buffer.concat([amountKey(-balance), textKey(address)]);
@@ -18,15 +18,17 @@ const publicKeyAscending = ({ publicKey, address }: WalletRecord): Buffer =>
 
 interface WalletSet {
   set: number;
+  same(one: WalletRecord, other: WalletRecord): boolean;
   key(wallet: WalletRecord, delegateNumber: (publicKey: string) => number | undefined): Buffer | undefined;
 }
 
 const walletSets: readonly WalletSet[] = [
-  { set: sets.walletsByAddress, key: ({ address }) => textKey(address) },
-  { set: sets.walletsByBalance, key: balanceDescending },
-  { set: sets.walletsByPublicKey, key: publicKeyAscending },
+  { set: sets.walletsByAddress, same: (one, other) => one.address === other.address, key: ({ address }) => textKey(address) },
+  { set: sets.walletsByBalance, same: (one, other) => one.balance === other.balance, key: balanceDescending },
+  { set: sets.walletsByPublicKey, same: (one, other) => one.publicKey === other.publicKey, key: publicKeyAscending },
   {
     set: sets.votersByBalance,
+    same: (one, other) => one.vote === other.vote && (one.vote === null || one.balance === other.balance),
     key: (wallet, delegateNumber) => {
       const delegate = wallet.vote === null ? undefined : delegateNumber(wallet.vote);
       return delegate === undefined ? undefined : Buffer.concat([numberKey(delegate), balanceDescending(wallet)]);
@@ -43,11 +45,11 @@ export const indexWallet = (
   delegateNumber: (publicKey: string) => number | undefined,
 ): void => {
   const value = textKey(after.address);
-  for (const { set, key } of walletSets) {
+  for (const { set, same, key } of walletSets) {
+    if (before !== undefined && same(before, after)) continue;
     const old = before === undefined ? undefined : key(before, delegateNumber);
     const now = key(after, delegateNumber);
-    if (old !== undefined && now !== undefined && old.equals(now)) continue;
-    if (old !== undefined) countedSets.remove(set, old);
+    if (old !== undefined) countedSets.remove(set, old, value);
     if (now !== undefined) countedSets.insert(set, now, value);
   }
   if (after.publicKey !== null && before?.publicKey !== after.publicKey) journal.put("publicKeys", idKey(after.publicKey), value);

@@ -3,7 +3,8 @@ import type { FullBlock } from "../chain/block.js";
 import { PorticoError } from "../errors.js";
 import { appendToList } from "./appended-list.js";
 import { blockCodec, type FeeRecord, feeCodec, type KindRecord, type StateRecord, transactionCodec, type WalletRecord } from "./codec.js";
-import { amountKey, feeBucketSeconds, feeKey, idKey, lists, numberKey, sets, textKey } from "./keys.js";
+import type { CountedSetWriter } from "./counted-set-writer.js";
+import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey } from "./keys.js";
 import { transactionNumber } from "./records.js";
 import type { Writing } from "./writing.js";
 
@@ -43,7 +44,6 @@ export const writeTransactions = (
     const place = numberKey(number);
     requireNew(transaction, writing);
     journal.insert("transactions", place, transactionCodec.pack(transaction));
-    journal.insert("transactionNumbers", idKey(transaction.id), place);
     const recipients = rules.recipientsOf(transaction);
     append("sent", transaction.senderId, number);
     for (const address of recipients) append("received", address, number);
@@ -51,11 +51,18 @@ export const writeTransactions = (
     if (isVote(transaction)) append("voted", transaction.senderId, number);
     const kind = kindOf(transaction, state);
     appendToList(journal, lists.kind, kind.place, kind.record.count++, number);
-    countedSets.insert(sets.transactionsByTimestamp, Buffer.concat([numberKey(transaction.timestamp), place]));
-    countedSets.insert(sets.transactionsByAmount, Buffer.concat([amountKey(transaction.amount), place]));
-    countedSets.insert(sets.transactionsByFee, Buffer.concat([amountKey(transaction.fee), place]));
-    countedSets.insert(sets.transactionsById, textKey(transaction.id), place);
+    indexTransaction(transaction, place, countedSets);
   }
+};
+
+const indexTransaction = ({ id, timestamp, amount, fee, nonce, vendorField }: Transaction, place: Buffer, countedSets: CountedSetWriter): void => {
+  const add = (set: number, value: Buffer): void => countedSets.insert(set, Buffer.concat([value, place]));
+  countedSets.insert(sets.transactionsById, textKey(id), place);
+  add(sets.transactionsByTimestamp, numberKey(timestamp));
+  add(sets.transactionsByAmount, amountKey(amount));
+  add(sets.transactionsByFee, amountKey(fee));
+  if (nonce !== undefined) add(sets.transactionsByNonce, amountKey(nonce));
+  if (vendorField !== undefined) add(sets.transactionsByVendorField, textDigest(vendorField));
 };
 
 export const writeFees = ({ block, transactions }: FullBlock, { journal }: Writing): void => {
@@ -82,15 +89,15 @@ export const writeFees = ({ block, transactions }: FullBlock, { journal }: Writi
 export const writeBlockRecord = (block: Block, firstTransaction: number, { journal, countedSets }: Writing): void => {
   const place = numberKey(block.height);
   journal.insert("blocks", place, blockCodec.pack(block));
-  journal.insert("blockHeights", idKey(block.id), place);
   journal.insert("blockTransactions", place, Buffer.concat([numberKey(firstTransaction), numberKey(block.numberOfTransactions)]));
-  const number = (value: number): Buffer => Buffer.concat([numberKey(value), place]);
-  const amount = (value: bigint): Buffer => Buffer.concat([amountKey(value), place]);
-  countedSets.insert(sets.blocksByVersion, number(block.version));
+  const add = (set: number, value: Buffer): void => countedSets.insert(set, Buffer.concat([value, place]));
   countedSets.insert(sets.blocksById, textKey(block.id), place);
-  countedSets.insert(sets.blocksByNumberOfTransactions, number(block.numberOfTransactions));
-  countedSets.insert(sets.blocksByTotalAmount, amount(block.totalAmount));
-  countedSets.insert(sets.blocksByTotalFee, amount(block.totalFee));
-  countedSets.insert(sets.blocksByReward, amount(block.reward));
-  countedSets.insert(sets.blocksByPayloadLength, number(block.payloadLength));
+  add(sets.blocksByVersion, numberKey(block.version));
+  add(sets.blocksByNumberOfTransactions, numberKey(block.numberOfTransactions));
+  add(sets.blocksByTotalAmount, amountKey(block.totalAmount));
+  add(sets.blocksByTotalFee, amountKey(block.totalFee));
+  add(sets.blocksByReward, amountKey(block.reward));
+  add(sets.blocksByPayloadLength, numberKey(block.payloadLength));
+  add(sets.blocksByPayloadHash, textDigest(block.payloadHash));
+  add(sets.blocksBySignature, textDigest(block.blockSignature));
 };

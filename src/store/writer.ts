@@ -5,9 +5,9 @@ import { endsRound } from "../chain/rounds.js";
 import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "./codec.js";
-import { createCountedSetWriter, createSeparators } from "./counted-set-writer.js";
+import { createCountedSets } from "./counted-set-writer.js";
 import type { Environment } from "./environment.js";
-import { createJournal, rollBack, type Undo } from "./journal.js";
+import { createJournal, rollBack } from "./journal.js";
 import { numberKey } from "./keys.js";
 import { createReading, type Reading } from "./reading.js";
 import { existing, readBlock, readLock, readState, readTransaction, readWallet, stateKey, transactionsOfBlock } from "./records.js";
@@ -28,22 +28,22 @@ export interface Writer {
 
 export const createWriter = (environment: Environment, rules: ChainRules, options: { undoBlocks: number }): Writer => {
   const reading = createReading(environment);
-  const separators = createSeparators(reading);
+  const sets = createCountedSets(reading);
   return {
     apply: (full) => {
       const journal = createJournal(environment);
-      const countedSets = createCountedSetWriter(journal, reading, separators);
+      const countedSets = sets.writer(journal);
       writeBlock(full, { journal, reading, rules, countedSets });
       countedSets.flush();
       const { height } = full.block;
-      environment.db.undo.putSync(numberKey(height), journal.undo);
+      environment.db.undo.putSync(numberKey(height), journal.undo());
       if (height > options.undoBlocks) environment.db.undo.removeSync(numberKey(height - options.undoBlocks));
     },
     revert: () => {
       const state = readState(reading);
       if (state === undefined) return undefined;
       const key = numberKey(state.tip.height);
-      const undo = reading.get("undo", key) as Undo | undefined;
+      const undo = reading.get("undo", key) as Buffer | undefined;
       if (undo === undefined) {
         throw new PorticoError(
           "STORE_UNDO_EXHAUSTED",
@@ -51,12 +51,12 @@ export const createWriter = (environment: Environment, rules: ChainRules, option
         );
       }
       const full = readFullBlock(reading, state.tip.height);
-      separators.forget();
+      sets.forget();
       rollBack(environment, undo);
       environment.db.undo.removeSync(key);
       return full;
     },
-    aborted: () => separators.forget(),
+    aborted: () => sets.forget(),
   };
 };
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { entriesFrom, rankOf, sizeOf } from "../../src/store/counted-set.js";
-import { type CountedSetWriter, createCountedSetWriter, createSeparators, type Separators } from "../../src/store/counted-set-writer.js";
+import { entriesFrom, levelOf, rankOf, sizeOf, topLevel } from "../../src/store/counted-set.js";
+import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/counted-set-writer.js";
 import { createJournal, type Journal, rollBack } from "../../src/store/journal.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
 import type { Store } from "../../src/store/store.js";
@@ -17,23 +17,30 @@ const keyOf = (n: number): Buffer => {
 const numbersOf = (reading: Reading, from: number, limit: number): number[] =>
   entriesFrom(reading, set, from, limit).map(({ key }) => key.readUInt32BE(0));
 
+/** Numbers whose keys are separators of the upper levels: rare, so they are looked for. */
+const separatorsOf = (level: number, count: number): number[] => {
+  const found: number[] = [];
+  for (let n = 0; found.length < count; n++) if (levelOf(keyOf(n)) === level) found.push(n);
+  return found;
+};
+
 describe("a counted set", () => {
   let store: Store;
   let reading: Reading;
   let journal: Journal;
-  let separators: Separators;
+  let countedSets: CountedSets;
   let writer: CountedSetWriter;
 
   /** As a new block would. */
   const begin = (): void => {
     journal = createJournal(store.environment);
-    writer = createCountedSetWriter(journal, reading, separators);
+    writer = countedSets.writer(journal);
   };
 
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
     reading = createReading(store.environment);
-    separators = createSeparators(reading);
+    countedSets = createCountedSets(reading);
     begin();
   });
   afterEach(closeTemporaryStores);
@@ -91,6 +98,32 @@ describe("a counted set", () => {
     );
   });
 
+  it("agrees with a sorted array where separators of every level come and go, whether it remembers them or not", function () {
+    this.timeout(60_000);
+    const upper = [...separatorsOf(topLevel, 2), ...separatorsOf(2, 12), ...separatorsOf(1, 40)];
+    const highest = Math.max(...upper);
+    const key = fc.oneof(fc.constantFrom(...upper), fc.integer({ min: 0, max: highest }));
+    const step = fc.record({ keys: fc.uniqueArray(key, { maxLength: 60 }), forget: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 8 }), fc.nat(highest), (steps, probe) => {
+        const present = new Set<number>();
+        for (const { keys, forget } of steps) {
+          if (forget) countedSets.forget();
+          remove(...keys.filter((n) => present.has(n)));
+          insert(...keys.filter((n) => !present.has(n)));
+          for (const n of keys) if (!present.delete(n)) present.add(n);
+          const sorted = [...present].sort((a, b) => a - b);
+          expect(sizeOf(reading, set)).to.equal(sorted.length);
+          expect(rankOf(reading, set, keyOf(probe))).to.equal(sorted.filter((n) => n < probe).length);
+          for (const place of [0, sorted.length >> 1, sorted.length - 1]) expect(numbersOf(reading, place, 2)).to.deep.equal(sorted.slice(Math.max(0, place), place + 2));
+        }
+        remove(...present);
+        expect(contentsOf(store)["sets"]).to.deep.equal([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it("has one shape for one set of keys, whatever came and went before", () => {
     insert(...Array.from({ length: 3_000 }, (_, i) => i * 2));
     const shape = contentsOf(store)["sets"];
@@ -105,7 +138,7 @@ describe("a counted set", () => {
     begin();
     remove(...Array.from({ length: 500 }, (_, i) => i * 2));
     insert(...Array.from({ length: 500 }, (_, i) => 2_000 + i));
-    store.environment.root.transactionSync(() => rollBack(store.environment, journal.undo));
+    store.environment.root.transactionSync(() => rollBack(store.environment, journal.undo()));
     expect(contentsOf(store)).to.deep.equal(before);
   });
 });
