@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ChainAdapter } from "../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot } from "../types/chain-adapter.js";
 import type { WebhookStore } from "../types/webhook-store.js";
 import type { ApiPlugin, Clock, Health, Logger, NodeContext } from "../types/node-context.js";
 import { createApiState } from "./api/state.js";
@@ -59,15 +59,32 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   let stopping: Promise<void> | undefined;
   let server: Server | undefined;
 
+  /** Of a host's own chain: what was seen when it was last asked. */
+  const seen: { height: number; problem?: string | undefined } = { height: 0 };
+
+  /** Undefined while there is no state to read, for whatever reason. */
+  const openSnapshot = async (): Promise<ChainSnapshot | undefined> => {
+    try {
+      const snapshot = await chain.snapshot();
+      seen.height = snapshot?.tip.height ?? 0;
+      seen.problem = undefined;
+      return snapshot;
+    } catch (error) {
+      seen.problem = "The chain cannot be read.";
+      logger.error(`the chain cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
+  };
+
   const health = (): Health => {
-    const problem = chain.problem?.();
+    const problem = chain.problem?.() ?? seen.problem;
     const status = phase === "started" ? (problem === undefined ? "ok" : "failing") : phase === "starting" ? "starting" : "stopped";
-    return { status, height: chain.height?.() ?? 0, ...(problem === undefined ? {} : { problem }) };
+    return { status, height: chain.height?.() ?? seen.height, ...(problem === undefined ? {} : { problem }) };
   };
 
   const edge = createEdge(options, {
     routes: [...v2Routes, ...v1Routes],
-    openState: async () => createApiState(await chain.snapshot(), { rules, host: context, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open }),
+    openState: async () => createApiState(await openSnapshot(), { rules, host: context, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open }),
     tipId: chain.tipId,
     health,
     isStopping: () => phase === "stopping",
@@ -97,7 +114,9 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
         await preparing;
         // Each step is the last when it was told to stop meanwhile: then it is for `stop` to close.
         if (isStarting()) await chain.start?.();
-        if (isStarting()) phase = "started";
+        if (!isStarting()) return;
+        phase = "started";
+        if (chain.height === undefined) (await openSnapshot())?.release?.();
       } catch (error) {
         if (isStarting()) {
           starting = undefined;
@@ -155,7 +174,10 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
       return listening;
     },
     start,
-    settled: async () => chain.settled?.(),
+    settled: async () => {
+      await chain.settled?.();
+      await webhooks.engine()?.settled();
+    },
     stop,
   };
 };

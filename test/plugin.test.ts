@@ -61,6 +61,51 @@ describe("createApiPlugin", function () {
     }
   });
 
+  it("reports the height of a host's own chain, and that it cannot be read", async () => {
+    const adapter = createMemoryAdapter(chain.network);
+    for (const block of chain.blocks.slice(0, 5)) adapter.apply(block);
+    let held = 0;
+    let broken = false;
+    const snapshot = async () => {
+      if (broken) throw new Error("disk of the host");
+      const opened = await adapter.snapshot();
+      if (opened === undefined) return undefined;
+      held++;
+      return { ...opened, release: () => void held-- };
+    };
+    const plugin = create({ chain: { snapshot } });
+    expect(plugin.health()).to.deep.equal({ status: "stopped", height: 0 });
+    const url = await listening(plugin);
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 5 });
+    for (const block of chain.blocks.slice(5, 9)) adapter.apply(block);
+    expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: "ok", height: 9 });
+
+    broken = true;
+    const reply = await fetch(`${url}/health`);
+    expect(reply.status).to.equal(503);
+    expect(await reply.json()).to.deep.equal({ status: "failing", height: 9, problem: "The chain cannot be read." });
+    expect((await fetch(`${url}/wallets`)).status).to.equal(503);
+    broken = false;
+    expect(await heightAt(url)).to.equal(9);
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 9 });
+    expect(held, "snapshots that were not released").to.equal(0);
+  });
+
+  it("has written down for webhooks what the host emitted, when it is settled", async () => {
+    for (const own of [false, true]) {
+      const adapter = createMemoryAdapter(chain.network);
+      adapter.apply(chain.network.genesisBlock);
+      const options = { webhooks: { tokens: ["token of this test"], allowTargets: ["127.0.0.1"] } };
+      const plugin = create({ options, ...(own ? { chain: adapter } : {}) });
+      await plugin.start();
+      const { id = 0 } = plugin.webhooks?.create({ event: "forger.started", target: "http://127.0.0.1:9/" }) ?? {};
+      for (let count = 0; count < 1200; count++) events.emit("forger.started", { activeDelegates: [String(count)] });
+      await plugin.settled();
+      expect(plugin.webhooks?.deliveries(id, undefined, { offset: 0, limit: 1 }).total).to.equal(1200);
+      await plugin.stop();
+    }
+  });
+
   it("opens, listens and subscribes to nothing before it starts, and leaves nothing behind when it stops", async () => {
     const plugin = create();
     expect(events.eventNames()).to.deep.equal([]);

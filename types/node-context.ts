@@ -155,8 +155,9 @@ export interface NodeContext {
 /** Health of the plugin, as `GET {basePath}/health` reports it. */
 export interface Health {
   status: "ok" | "starting" | "failing" | "stopped";
+  /** Of the tip. A ChainAdapter of the host's is asked at the start and with each request; 0 while it has no tip. */
   height: number;
-  /** What keeps a block from being indexed, while something does. */
+  /** What keeps a block from being indexed, or the chain from being read, while something does. */
   problem?: string;
 }
 
@@ -183,7 +184,7 @@ export interface ApiPlugin {
   listen(port: number, host?: string): Promise<Server>;
   /** Resolves when requests can be served. */
   start(): Promise<void>;
-  /** Resolves when all that the host has emitted so far can be read. At once with a ChainAdapter of the host's. */
+  /** Resolves when all that the host has emitted so far can be read, and what webhooks are to be told of it is written down. */
   settled(): Promise<void>;
   /** Refuses new requests, finishes open ones, closes the store. */
   stop(): Promise<void>;
