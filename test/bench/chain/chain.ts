@@ -1,0 +1,50 @@
+import { type ChainRules, createChainRules } from "../../../src/chain/rules.js";
+import type { FullBlock } from "../../../src/chain/block.js";
+import type { BlockData } from "../../../types/events.js";
+import type { Network } from "../../../types/node-context.js";
+import type { BenchLedger } from "./ledger.js";
+import { networkOf } from "./network.js";
+import { createPlanner } from "./planner.js";
+import { createRender } from "./render.js";
+import type { ChainSize } from "./sizes.js";
+
+/** Changes whenever the same size would give another chain. */
+export const chainVersion = 1;
+
+/** A chain of a size, block by block. */
+export interface BenchChain {
+  readonly network: Network;
+  readonly rules: ChainRules;
+  readonly ledger: BenchLedger;
+  /** Height of the next block. */
+  readonly height: number;
+  next(transactions?: number): FullBlock;
+  /** Goes on to where `height` is next, without making the blocks up to there. `tell` hears of it now and then. */
+  skipTo(height: number, tell?: (height: number) => void): void;
+}
+
+/** A block in the form in which hosts carry it. */
+export const blockDataOf = ({ block, transactions }: FullBlock): BlockData => ({ ...block, transactions });
+
+const tellEvery = 250_000;
+
+export const createBenchChain = (size: ChainSize): BenchChain => {
+  const planner = createPlanner(size);
+  const render = createRender(size.wallets);
+  const network = networkOf(size, blockDataOf(createRender(size.wallets)(createPlanner(size).next())));
+  return {
+    network,
+    rules: createChainRules(network),
+    ledger: planner.ledger,
+    get height() {
+      return planner.height;
+    },
+    next: (transactions) => render(planner.next(transactions)),
+    skipTo: (height, tell) => {
+      while (planner.height < height) {
+        planner.next();
+        if (planner.height % tellEvery === 0) tell?.(planner.height);
+      }
+    },
+  };
+};

@@ -1,0 +1,67 @@
+import { mkdirSync, renameSync } from "node:fs";
+import type { FullBlock } from "../../../src/chain/block.js";
+import { createStore, type Store } from "../../../src/store/store.js";
+import { type BenchChain, createBenchChain } from "../chain/chain.js";
+import type { ChainSize } from "../chain/sizes.js";
+import { defaultOptions } from "../../../src/options.js";
+import { isBuilt, storeFolder } from "./folders.js";
+import { createProgress, type Progress } from "./progress.js";
+
+/** What one write takes in: enough that the disk is not waited for at every block. */
+const batch = { blocks: 1_000, transactions: 1_500 };
+
+const nextBatch = (chain: BenchChain, end: number): FullBlock[] => {
+  const blocks: FullBlock[] = [];
+  let transactions = 0;
+  while (chain.height <= end && blocks.length < batch.blocks && transactions < batch.transactions) {
+    const full = chain.next();
+    blocks.push(full);
+    transactions += full.transactions.length;
+  }
+  return blocks;
+};
+
+/** What the store holds must be what the generator says: else the figures would be those of another chain. */
+const requireEqual = (store: Store, { ledger }: BenchChain, size: ChainSize): void => {
+  const snapshot = store.snapshot();
+  if (snapshot === undefined) throw new Error("the store is empty");
+  const page = { filter: {}, offset: 0, limit: 1 } as const;
+  const wallets = snapshot.wallets({ ...page, order: { field: "balance", direction: "desc" } });
+  const transactions = snapshot.transactions({ ...page, order: { field: "timestamp", direction: "desc" } });
+  if (wallets instanceof Promise || transactions instanceof Promise) throw new Error("the store answers later");
+  snapshot.release?.();
+  const found = { height: snapshot.tip.height, wallets: wallets.total, transactions: transactions.total };
+  const wanted = { height: size.blocks, wallets: ledger.wallets, transactions: ledger.transactions };
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`the store holds ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+};
+
+const fill = (store: Store, chain: BenchChain, size: ChainSize, progress: Progress): void => {
+  const reached = store.tip()?.height ?? 0;
+  chain.skipTo(reached + 1, (height) => progress.skipped(height, reached));
+  progress.begin(reached, chain.ledger.transactions);
+  while (chain.height <= size.blocks) {
+    store.apply(nextBatch(chain, size.blocks));
+    progress.tell(chain.height - 1, chain.ledger.transactions);
+  }
+  requireEqual(store, chain, size);
+  store.markComplete();
+};
+
+/**
+ * The folder of the store of a size: built where it is not there, which may take hours. One that was interrupted goes on from where it stood.
+ */
+export const buildStore = async (size: ChainSize, say: (line: string) => void): Promise<string> => {
+  const folder = storeFolder(size);
+  if (isBuilt(size)) return folder;
+  const unfinished = `${folder}.unfinished`;
+  mkdirSync(unfinished, { recursive: true });
+  const chain = createBenchChain(size);
+  const store = createStore({ dataDir: unfinished, undoBlocks: defaultOptions.undoBlocks }, { rules: chain.rules });
+  try {
+    fill(store, chain, size, createProgress(size, say));
+  } finally {
+    await store.stop();
+  }
+  renameSync(unfinished, folder);
+  return folder;
+};

@@ -1,0 +1,15 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { schemaVersion } from "../../../src/store/keys.js";
+import { chainVersion } from "../chain/chain.js";
+import type { ChainSize } from "../chain/sizes.js";
+
+/** Where the stores of the bench are kept between runs: `PORTICO_BENCH_DIR`, or a folder of the user's cache. */
+export const storesFolder = (): string => process.env.PORTICO_BENCH_DIR ?? join(homedir(), ".cache", "portico", "bench");
+
+/** The folder of one store. Another layout of the store, or another chain, is another folder. */
+export const storeFolder = ({ name }: ChainSize): string => join(storesFolder(), `${name}-layout-${schemaVersion}-chain-${chainVersion}`);
+
+/** What is there has been built to its end: it got this name last. */
+export const isBuilt = (size: ChainSize): boolean => existsSync(storeFolder(size));
