@@ -42,6 +42,16 @@ export interface KindRecord {
   count: number;
 }
 
+/**
+ * How far transactions' own times have been from their blocks', in seconds: before them at the most (`lag`), after them at the
+ * most (`lead`). From the number `until` on, every transaction has the time of its block.
+ */
+export interface TimesApart {
+  lag: number;
+  lead: number;
+  until: number;
+}
+
 /** What is known of the chain as a whole. */
 export interface StateRecord {
   tip: Tip;
@@ -50,6 +60,7 @@ export interface StateRecord {
   wallets: number;
   /** Every wire kind seen, in the order of appearance; the place of a kind here names its list. */
   kinds: KindRecord[];
+  timesApart: TimesApart;
 }
 
 export interface Codec<T> {
@@ -157,7 +168,7 @@ export const lockCodec = codecOf<Lock>([
 
 export const feeCodec = codecOf<FeeRecord>(["count", "sum", "min", "max"]);
 
-export const stateCodec = codecOf<StateRecord>(["tip", "supply", "transactions", "wallets", "kinds"]);
+export const stateCodec = codecOf<StateRecord>(["tip", "supply", "transactions", "wallets", "kinds", "timesApart"]);
 
 /** A delegate's place in a ranking. */
 export interface RankedDelegate {

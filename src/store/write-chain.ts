@@ -2,7 +2,7 @@ import type { Block, Transaction } from "../../types/chain.js";
 import type { FullBlock } from "../chain/block.js";
 import { PorticoError } from "../errors.js";
 import { appendToList } from "./appended-list.js";
-import { blockCodec, type FeeRecord, feeCodec, type KindRecord, type StateRecord, transactionCodec, type WalletRecord } from "./codec.js";
+import { blockCodec, type FeeRecord, feeCodec, type KindRecord, type StateRecord, type TimesApart, transactionCodec, type WalletRecord } from "./codec.js";
 import type { CountedSetWriter } from "./counted-set-writer.js";
 import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey } from "./keys.js";
 import { transactionNumber } from "./records.js";
@@ -52,8 +52,15 @@ export const writeTransactions = (
     const kind = kindOf(transaction, state);
     appendToList(journal, lists.kind, kind.place, kind.record.count++, number);
     indexTransaction(transaction, place, countedSets);
+    if (transaction.timestamp !== state.tip.timestamp) state.timesApart = widened(state.timesApart, state.tip.timestamp - transaction.timestamp, number);
   }
 };
+
+const widened = ({ lag, lead }: TimesApart, behind: number, number: number): TimesApart => ({
+  lag: Math.max(lag, behind),
+  lead: Math.max(lead, -behind),
+  until: number + 1,
+});
 
 const indexTransaction = ({ id, timestamp, amount, fee, nonce, vendorField }: Transaction, place: Buffer, countedSets: CountedSetWriter): void => {
   const add = (set: number, value: Buffer): void => countedSets.insert(set, Buffer.concat([value, place]));

@@ -68,7 +68,13 @@ const readFullBlock = (reading: Reading, height: number): FullBlock => {
   };
 };
 
-const emptyState = (): Omit<StateRecord, "tip"> => ({ supply: 0n, transactions: 0, wallets: 0, kinds: [] });
+const emptyState = (): Omit<StateRecord, "tip"> => ({
+  supply: 0n,
+  transactions: 0,
+  wallets: 0,
+  kinds: [],
+  timesApart: { lag: 0, lead: 0, until: 0 },
+});
 
 const writeBlock = (full: FullBlock, writing: Writing): void => {
   const { journal, reading, rules } = writing;
