@@ -26,6 +26,8 @@ export interface CountedSets {
 interface Separator {
   /** Its key in the database. */
   readonly at: Buffer;
+  /** The first bytes of its key in the set, as a number: nearly all comparisons end there. */
+  readonly prefix: number;
   /** Number of keys up to the next separator of its level. */
   count: number;
   /** What the database has there; 0: nothing. */
@@ -36,7 +38,23 @@ interface Separator {
   below: Separator[] | undefined;
 }
 
-const separator = (full: Buffer, count: number, written: number): Separator => ({ at: full, count, written, changed: false, below: undefined });
+const prefixLength = 6;
+
+const prefixOf = (full: Buffer): number => {
+  if (full.length >= 2 + prefixLength) return full.readUIntBE(2, prefixLength);
+  let prefix = 0;
+  for (let i = 2; i < 2 + prefixLength; i++) prefix = prefix * 256 + (full[i] ?? 0);
+  return prefix;
+};
+
+const separator = (full: Buffer, count: number, written: number): Separator => ({
+  at: full,
+  prefix: prefixOf(full),
+  count,
+  written,
+  changed: false,
+  below: undefined,
+});
 
 /** So many are remembered, at some 250 bytes each: beyond, all are forgotten. */
 const remembered = 250_000;
@@ -48,15 +66,13 @@ const countBytes = (count: number): Buffer => {
 };
 
 /** Number of separators of a row that are not above a key. */
-const placeOf = (row: readonly Separator[], full: Buffer): number => {
+const placeOf = (row: readonly Separator[], full: Buffer, prefix: number): number => {
   let [low, high] = [0, row.length];
-  // What comes at the end comes most often.
-  const last = row[high - 1];
-  if (last !== undefined && last.at.compare(full) <= 0) return high;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const candidate = row[middle];
-    if (candidate !== undefined && candidate.at.compare(full) <= 0) low = middle + 1;
+    if (candidate === undefined) break;
+    if (candidate.prefix < prefix || (candidate.prefix === prefix && candidate.at.compare(full) <= 0)) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -104,12 +120,13 @@ export const createCountedSets = (reading: Reading): CountedSets => {
   const stepsTo = (set: number, key: Buffer): Step[] => {
     const steps: Step[] = [];
     const search = at(set, topLevel, key);
+    const prefix = prefixOf(search);
     let above = rootOf(set);
     let next: Separator | undefined;
     for (let level = topLevel; level >= 1; level--) {
       search[1] = level;
       const row = (above.below ??= readRow(set, level, keyOf(above.at), next === undefined ? endOf(set, level) : at(set, level, keyOf(next.at))));
-      const place = placeOf(row, search) - 1;
+      const place = placeOf(row, search, prefix) - 1;
       const found = row[place];
       if (found === undefined) throw new Error(`set ${set} has no beginning at level ${level}`);
       next = row[place + 1] ?? next;
@@ -137,7 +154,7 @@ export const createCountedSets = (reading: Reading): CountedSets => {
       if (level === 1) kept = countBetween(reading, set, keyOf(left.at), key);
       else {
         const below = left.below ?? [];
-        right.below = below.splice(placeOf(below, at(set, level - 1, key)) - 1);
+        right.below = below.splice(placeOf(below, at(set, level - 1, key), right.prefix) - 1);
         kept = below.reduce((sum, { count }) => sum + count, 0);
       }
       add(right, left.count + 1 - kept);
