@@ -243,10 +243,10 @@ const createBatchedApply = (store: Store, rules: ChainRules, isStopped: () => bo
       const batch = blocks.slice(from, from + size);
       const before = performance.now();
       try {
-        store.apply(batch.map(rules.parseBlock));
+        store.apply(batch.map(rules.parseBlock), progress.target());
       } catch (error) {
         if (batch.length === 1) throw error;
-        for (const block of batch) store.apply([rules.parseBlock(block)]);
+        for (const block of batch) store.apply([rules.parseBlock(block)], progress.target());
       }
       const spent = performance.now() - before;
       if (spent < writeBudget / 2) size = Math.min(readSize, size * 2);
@@ -259,19 +259,20 @@ const createBatchedApply = (store: Store, rules: ChainRules, isStopped: () => bo
 };
 
 interface Progress {
+  /** Height of the end of the block source, once that is known. */
+  target(): number | undefined;
   tell(blocks: number, store: Store): void;
 }
 
 const createProgress = (source: BlockSource, clock: Clock, onProgress: FollowerNeeds["onProgress"]): Progress => {
   const start = clock.now();
   let [told, total, target] = [start, 0, undefined as number | undefined];
-  if (onProgress !== undefined) {
-    void Promise.resolve(source.height?.()).then(
-      (height) => (target = height),
-      () => undefined,
-    );
-  }
+  void (async () => source.height?.())().then(
+    (height) => (target = height),
+    () => undefined,
+  );
   return {
+    target: () => target,
     tell: (blocks, store) => {
       total += blocks;
       const now = clock.now();

@@ -6,17 +6,20 @@ import { createUndoLog, type UndoEntry, undoEntries } from "./undo-log.js";
 /** The bytes that lie under a key; null: nothing does. */
 export type Before = Buffer | null;
 
-/**
- * The one way in which a block writes: it remembers what stood under every key before the block touched it. Reverting is
- * putting that back, so it restores the state exactly, whatever wrote it. Who knows what lies under a key says so (`before`),
- * and spares the looking.
- */
+/** The one way in which a block writes. Who knows what lies under a key says so (`before`), and spares the looking. */
 export interface Journal {
   get(database: DatabaseName, key: Buffer): unknown;
   put(database: DatabaseName, key: Buffer, value: unknown, before?: Before): void;
   /** A put under a key that is known to be new. */
   insert(database: DatabaseName, key: Buffer, value: unknown): void;
   remove(database: DatabaseName, key: Buffer, before?: Before): void;
+}
+
+/**
+ * Remembers what stood under every key before the block touched it. Reverting is putting that back, so it restores the state
+ * exactly, whatever wrote it.
+ */
+export interface UndoJournal extends Journal {
   /** What to put back. */
   undo(): Buffer;
 }
@@ -24,7 +27,7 @@ export interface Journal {
 const names = Object.keys(databases) as DatabaseName[];
 const placeOf = Object.fromEntries(names.map((name, place) => [name, place])) as Record<DatabaseName, number>;
 
-export const createJournal = ({ db }: Pick<Environment, "db">): Journal => {
+export const createUndoJournal = ({ db }: Pick<Environment, "db">): UndoJournal => {
   const log = createUndoLog();
   const looked = new Set<string>();
 
@@ -53,6 +56,17 @@ export const createJournal = ({ db }: Pick<Environment, "db">): Journal => {
       db[database].removeSync(key);
     },
     undo: log.bytes,
+  };
+};
+
+/** For blocks that will not be reverted: nothing is remembered. */
+export const createPlainJournal = ({ db }: Pick<Environment, "db">): Journal => {
+  const put = (database: DatabaseName, key: Buffer, value: unknown): void => void db[database].putSync(key, value);
+  return {
+    get: (database, key) => db[database].get(key),
+    put,
+    insert: put,
+    remove: (database, key) => void db[database].removeSync(key),
   };
 };
 

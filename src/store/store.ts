@@ -39,10 +39,11 @@ export interface Store extends ChainAdapter {
   snapshot(): ChainSnapshot | undefined;
   tip(): Tip | undefined;
   /**
-   * Writes blocks on the tip, in one LMDB transaction: all of them, or none.
+   * Writes blocks on the tip, in one LMDB transaction: all of them, or none. Where the chain is known to go on up to a height
+   * (`chainHeight`), those more than `undoBlocks` below it are written without the means to take them out again.
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID
    */
-  apply(blocks: readonly FullBlock[]): void;
+  apply(blocks: readonly FullBlock[], chainHeight?: number): void;
   /** Takes the tip out. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): void;
   /** Whether the store ever reached the end of the chain it was first built from. Until then it answers nothing. */
@@ -93,13 +94,8 @@ export const createStore = (options: StoreOptions, { rules, within, committed }:
     environment,
     snapshot,
     tip: options.readOnly === true ? readTip : () => ownTip,
-    apply: (blocks) => {
-      write(() => {
-        for (const full of blocks) {
-          writer.apply(full);
-          within?.({ kind: "applied", full });
-        }
-      });
+    apply: (blocks, chainHeight = 0) => {
+      write(() => writer.apply(blocks, chainHeight - options.undoBlocks, (full) => within?.({ kind: "applied", full })));
     },
     revert: () => {
       write(() => {

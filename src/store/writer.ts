@@ -7,7 +7,7 @@ import { PorticoError } from "../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "./codec.js";
 import { createCountedSets } from "./counted-set-writer.js";
 import type { Environment } from "./environment.js";
-import { createJournal, rollBack } from "./journal.js";
+import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
 import { numberKey } from "./keys.js";
 import { createReading, type Reading } from "./reading.js";
 import { existing, readBlock, readLock, readState, readTransaction, readWallet, stateKey, transactionsOfBlock } from "./records.js";
@@ -18,8 +18,11 @@ import type { Writing } from "./writing.js";
 
 /** Writes blocks into the store and takes them out again. Both inside the caller's LMDB write transaction. */
 export interface Writer {
-  /** @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the caller's transaction must then be aborted. */
-  apply(full: FullBlock): void;
+  /**
+   * Writes blocks on the tip, and calls `written` after each. Of those up to the height `settled` no undo record is kept.
+   * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the caller's transaction must then be aborted.
+   */
+  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void): void;
   /** Takes the tip out and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): FullBlock | undefined;
   /** To be called when the caller's transaction was aborted. */
@@ -29,15 +32,31 @@ export interface Writer {
 export const createWriter = (environment: Environment, rules: ChainRules, options: { undoBlocks: number }): Writer => {
   const reading = createReading(environment);
   const sets = createCountedSets(reading);
+
+  const applyWithUndo = (full: FullBlock): void => {
+    const journal = createUndoJournal(environment);
+    const countedSets = sets.writer(journal);
+    writeBlock(full, { journal, reading, rules, countedSets });
+    countedSets.flush();
+    const { height } = full.block;
+    environment.db.undo.putSync(numberKey(height), journal.undo());
+    if (height > options.undoBlocks) environment.db.undo.removeSync(numberKey(height - options.undoBlocks));
+  };
+
   return {
-    apply: (full) => {
-      const journal = createJournal(environment);
+    apply: (blocks, settled, written) => {
+      // Blocks that stay write the counts that they share once.
+      const journal = createPlainJournal(environment);
       const countedSets = sets.writer(journal);
-      writeBlock(full, { journal, reading, rules, countedSets });
+      for (const full of blocks) {
+        if (full.block.height <= settled) writeBlock(full, { journal, reading, rules, countedSets });
+        else {
+          countedSets.flush();
+          applyWithUndo(full);
+        }
+        written(full);
+      }
       countedSets.flush();
-      const { height } = full.block;
-      environment.db.undo.putSync(numberKey(height), journal.undo());
-      if (height > options.undoBlocks) environment.db.undo.removeSync(numberKey(height - options.undoBlocks));
     },
     revert: () => {
       const state = readState(reading);

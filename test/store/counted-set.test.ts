@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { entriesFrom, levelOf, rankOf, sizeOf, topLevel } from "../../src/store/counted-set.js";
 import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/counted-set-writer.js";
-import { createJournal, type Journal, rollBack } from "../../src/store/journal.js";
+import { createUndoJournal, rollBack, type UndoJournal } from "../../src/store/journal.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
 import type { Store } from "../../src/store/store.js";
 import { loadChain } from "../data/read.js";
@@ -27,13 +27,13 @@ const separatorsOf = (level: number, count: number): number[] => {
 describe("a counted set", () => {
   let store: Store;
   let reading: Reading;
-  let journal: Journal;
+  let journal: UndoJournal;
   let countedSets: CountedSets;
   let writer: CountedSetWriter;
 
   /** As a new block would. */
   const begin = (): void => {
-    journal = createJournal(store.environment);
+    journal = createUndoJournal(store.environment);
     writer = countedSets.writer(journal);
   };
 

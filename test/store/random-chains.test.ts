@@ -142,6 +142,30 @@ describe("the store, on random chains", function () {
     );
   });
 
+  it("comes to the same bytes where it is told how far the chain goes, and takes back as many blocks as it says", async () => {
+    await fc.assert(
+      fc.asyncProperty(chainWish(), fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 6 }), async (wish, size, undoBlocks) => {
+        const { network, blocks } = await buildRandomChain(wish);
+        const plain = openTemporaryStore(network, { undoBlocks });
+        const told = openTemporaryStore(network, { undoBlocks });
+        for (let start = 0; start < blocks.length; start += size) {
+          const batch = blocks.slice(start, start + size);
+          plain.store.apply(batch.map(plain.rules.parseBlock));
+          told.store.apply(batch.map(told.rules.parseBlock), blocks.length);
+        }
+        expect(contentsOf(told.store)).to.deep.equal(contentsOf(plain.store));
+        for (let taken = 0; taken < Math.min(undoBlocks, blocks.length - 1); taken++) {
+          plain.store.revert();
+          told.store.revert();
+        }
+        expect(contentsOf(told.store)).to.deep.equal(contentsOf(plain.store));
+        if (blocks.length > undoBlocks + 1) expect(() => told.store.revert()).to.throw("cannot be reverted");
+        await closeTemporaryStores();
+      }),
+      effort,
+    );
+  });
+
   it("answers any query as a plain filter, sort and cut of the whole would", async () => {
     await fc.assert(
       fc.asyncProperty(
