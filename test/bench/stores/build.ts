@@ -8,7 +8,7 @@ import { isBuilt, storeFolder } from "./folders.js";
 import { createProgress, type Progress } from "./progress.js";
 
 /** What one write takes in: enough that the disk is not waited for at every block. */
-const batch = { blocks: 1_000, transactions: 1_500 };
+const batch = { blocks: 4_000, transactions: 6_000 };
 
 const nextBatch = (chain: BenchChain, end: number): FullBlock[] => {
   const blocks: FullBlock[] = [];
@@ -40,7 +40,7 @@ const fill = (store: Store, chain: BenchChain, size: ChainSize, progress: Progre
   chain.skipTo(reached + 1, (height) => progress.skipped(height, reached));
   progress.begin(reached, chain.ledger.transactions);
   while (chain.height <= size.blocks) {
-    store.apply(nextBatch(chain, size.blocks));
+    store.apply(nextBatch(chain, size.blocks), size.blocks);
     progress.tell(chain.height - 1, chain.ledger.transactions);
   }
   requireEqual(store, chain, size);
