@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { freePort } from "../../free-port.js";
 
@@ -15,29 +15,38 @@ export interface Postgres {
 const debianFolder = "/usr/lib/postgresql";
 const user = "ark";
 
+/** Folder of the newest of Debian's versions, else of one that is found by its name. */
 const findPrograms = (): string | undefined => {
   const versions = existsSync(debianFolder) ? readdirSync(debianFolder) : [];
-  return versions
-    .sort((a, b) => Number(b) - Number(a))
-    .map((version) => join(debianFolder, version, "bin"))
-    .find((folder) => existsSync(join(folder, "initdb")));
+  const folders = versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(debianFolder, version, "bin"));
+  return [...folders, ...(process.env.PATH ?? "").split(delimiter)].find((folder) => existsSync(join(folder, "initdb")));
 };
 
-/** Folder of PostgreSQL's programs, installed from Debian's packages where there are none. */
-const programs = (): string => {
-  const present = findPrograms();
-  if (present !== undefined) return present;
+const missing = "this check needs PostgreSQL (its programs initdb and postgres), which is not installed";
+
+/** From Debian's packages. */
+const install = (): void => {
+  if (process.getuid?.() !== 0) throw new Error(`${missing}; root would install it from Debian's packages, others have to: apt-get install postgresql`);
   process.stderr.write("installing PostgreSQL from Debian's packages\n");
   const apt = (...args: string[]) =>
     execFileSync("apt-get", ["-y", "-qq", ...args], {
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
       stdio: ["ignore", "ignore", "inherit"],
     });
-  apt("update");
-  apt("install", "--no-install-recommends", "postgresql");
-  const installed = findPrograms();
-  if (installed === undefined) throw new Error(`PostgreSQL is not in ${debianFolder}`);
-  return installed;
+  try {
+    apt("update");
+    apt("install", "--no-install-recommends", "postgresql");
+  } catch (error) {
+    throw new Error(`${missing} and cannot be from Debian's packages: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+};
+
+/** Folder of PostgreSQL's programs. */
+const programs = (): string => {
+  if (findPrograms() === undefined) install();
+  const present = findPrograms();
+  if (present === undefined) throw new Error(`${missing} in ${debianFolder} nor in the PATH`);
+  return present;
 };
 
 /** PostgreSQL does not run as root: there its packages' own user runs it. */
@@ -56,7 +65,7 @@ export const startPostgres = async (): Promise<Postgres> => {
   execFileSync(join(folder, "initdb"), ["-D", data, "-U", user, "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync"], {
     ...as,
     cwd: data,
-    stdio: "ignore",
+    stdio: ["ignore", "ignore", "pipe"],
   });
   const port = await freePort();
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "synchronous_commit=off", "full_page_writes=off"];
