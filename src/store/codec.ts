@@ -85,45 +85,96 @@ const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Code
   },
 });
 
-export const blockCodec = codecOf<Block>([
-  "id",
-  "version",
-  "height",
-  "timestamp",
-  "previousBlock",
-  "numberOfTransactions",
-  "totalAmount",
-  "totalFee",
-  "reward",
-  "payloadLength",
-  "payloadHash",
-  "generatorPublicKey",
-  "blockSignature",
-]);
+/** A member of hexadecimal digits, and how many it has. */
+type Digits<T> = readonly [member: keyof T & string, count: number];
 
-export const transactionCodec = codecOf<Transaction>([
-  "id",
-  "version",
-  "typeGroup",
-  "type",
-  "timestamp",
-  "senderPublicKey",
-  "senderId",
-  "amount",
-  "fee",
-  "blockId",
-  "blockHeight",
-  "sequence",
-  "recipientId",
+/** What a text of hex digits in lower case comes to as bytes; undefined for anything else. */
+const hexBytes = (text: string): Buffer | undefined => (text.length % 2 === 0 && /^[0-9a-f]+$/.test(text) ? Buffer.from(text, "hex") : undefined);
+
+/**
+ * As `codecOf`, for records that are long texts of hex digits for the most part: all of those are kept as one run of bytes,
+ * half as long. `last` has as many digits as are left, or is absent. Where any of them is something else (the first networks
+ * numbered their blocks), they stand as they are, in an array.
+ */
+const hexCodecOf = <T extends object>(digits: readonly Digits<T>[], last: keyof T & string, members: readonly (keyof T & string)[]): Codec<T> => {
+  const rest = codecOf<T>(members);
+  const asBytes = (value: T): Buffer | undefined => {
+    let text = "";
+    for (const [member, count] of digits) {
+      const part = value[member];
+      if (typeof part !== "string" || part.length !== count) return undefined;
+      text += part;
+    }
+    const end = value[last];
+    if (end === undefined) return hexBytes(text);
+    return typeof end === "string" && end !== "" ? hexBytes(text + end) : undefined;
+  };
+  const asTexts = (value: T): unknown[] => [...digits.map(([member]) => value[member]), value[last]];
+
+  const readBytes = (bytes: Uint8Array, into: Record<string, unknown>): void => {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+    let at = 0;
+    for (const [member, count] of digits) into[member] = text.slice(at, (at += count));
+    if (at < text.length) into[last] = text.slice(at);
+  };
+  const readTexts = (texts: unknown[], into: Record<string, unknown>): void => {
+    digits.forEach(([member], i) => (into[member] = texts[i]));
+    const end = texts[digits.length];
+    if (end !== undefined) into[last] = end;
+  };
+
+  return {
+    pack: (value) => [asBytes(value) ?? asTexts(value), ...rest.pack(value)],
+    unpack: ([first, ...values]) => {
+      const value = rest.unpack(values);
+      if (first instanceof Uint8Array) readBytes(first, value as Record<string, unknown>);
+      else readTexts(first as unknown[], value as Record<string, unknown>);
+      return value;
+    },
+  };
+};
+
+const hashDigits = 64;
+const keyDigits = 66;
+
+export const blockCodec = hexCodecOf<Block>(
+  [
+    ["id", hashDigits],
+    ["previousBlock", hashDigits],
+    ["payloadHash", hashDigits],
+    ["generatorPublicKey", keyDigits],
+  ],
+  "blockSignature",
+  ["version", "height", "timestamp", "numberOfTransactions", "totalAmount", "totalFee", "reward", "payloadLength"],
+);
+
+export const transactionCodec = hexCodecOf<Transaction>(
+  [
+    ["id", hashDigits],
+    ["blockId", hashDigits],
+    ["senderPublicKey", keyDigits],
+  ],
   "signature",
-  "nonce",
-  "network",
-  "expiration",
-  "vendorField",
-  "asset",
-  "secondSignature",
-  "signatures",
-]);
+  [
+    "version",
+    "typeGroup",
+    "type",
+    "timestamp",
+    "senderId",
+    "amount",
+    "fee",
+    "blockHeight",
+    "sequence",
+    "recipientId",
+    "nonce",
+    "network",
+    "expiration",
+    "vendorField",
+    "asset",
+    "secondSignature",
+    "signatures",
+  ],
+);
 
 export const walletCodec = codecOf<WalletRecord>([
   "address",

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
  */
 
 /** Changes with every change of layout. A store of another number is not read. */
-export const schemaVersion = 4;
+export const schemaVersion = 5;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {

@@ -22,7 +22,7 @@ const newDelegate = ({ address, publicKey }: { address: string; publicKey: strin
 });
 
 /** Whose record moves: delegates that registered, whose votes moved, or who forged the block. */
-export const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading }: Writing): void => {
+export const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading, candidates }: Writing): void => {
   const delegates = new Map<string, DelegateRecord>();
   const delegate = (publicKey: string): DelegateRecord | undefined => {
     const found = delegates.get(publicKey) ?? readDelegate(reading, publicKey);
@@ -49,10 +49,13 @@ export const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map
     const wallet = wallets.get(generator.address);
     if (wallet !== undefined) appendToList(journal, lists.forged, wallet.number, generator.producedBlocks - 1, block.height);
   }
-  for (const record of delegates.values()) journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
+  for (const record of delegates.values()) {
+    journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
+    candidates.delegateWritten(record);
+  }
 };
 
-export const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading, countedSets }: Writing): void => {
+export const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading, countedSets, candidates }: Writing): void => {
   const numbers = new Map<string, number | undefined>();
   const delegateNumber = (publicKey: string): number | undefined => {
     if (!numbers.has(publicKey)) {
@@ -66,6 +69,7 @@ export const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletR
     if (after === undefined) continue;
     indexWallet(journal, countedSets, before as WalletRecord | undefined, after, delegateNumber);
     journal.put("wallets", textKey(address), walletCodec.pack(after));
+    candidates.walletWritten(after);
   }
 };
 

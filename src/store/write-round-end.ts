@@ -1,7 +1,7 @@
 import { rankDelegates, roundOf } from "../chain/rounds.js";
 import { delegateCodec, rankingCodec } from "./codec.js";
 import { idKey, numberKey } from "./keys.js";
-import { existing, rankingKey, readBlock, readDelegate, readRound, readWallet } from "./records.js";
+import { existing, rankingKey, readBlock, readDelegate, readRound } from "./records.js";
 import type { Writing } from "./writing.js";
 
 /** What the last block of a round writes beyond what every block does. After genesis, too, there is a ranking, but no round is over. */
@@ -23,13 +23,8 @@ const countMissed = (height: number, { journal, reading, rules }: Writing): void
 };
 
 /** Who stands where, and who is active in the next round. */
-const writeRanking = (height: number, { journal, reading, rules }: Writing): void => {
-  const candidates = [...reading.range("delegates", {})].flatMap(({ value }) => {
-    const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
-    const wallet = readWallet(reading, address);
-    return wallet === undefined || wallet.username === null ? [] : [{ publicKey, username: wallet.username, voteBalance, resigned: wallet.resigned }];
-  });
-  const ranking = rankDelegates(candidates);
+const writeRanking = (height: number, { journal, rules, candidates }: Writing): void => {
+  const ranking = rankDelegates(candidates.all());
   const next = roundOf(height + 1, rules.milestones);
   journal.put("meta", rankingKey, rankingCodec.pack(ranking));
   journal.put("rounds", numberKey(next.round), rankingCodec.pack(ranking.slice(0, next.activeDelegates)));

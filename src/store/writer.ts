@@ -5,6 +5,7 @@ import { endsRound } from "../chain/rounds.js";
 import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "./codec.js";
+import { createCandidates } from "./candidates.js";
 import { createCountedSets } from "./counted-set-writer.js";
 import type { Environment } from "./environment.js";
 import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
@@ -32,11 +33,17 @@ export interface Writer {
 export const createWriter = (environment: Environment, rules: ChainRules, options: { undoBlocks: number }): Writer => {
   const reading = createReading(environment);
   const sets = createCountedSets(reading);
+  const candidates = createCandidates(reading);
+  const always = { reading, rules, candidates };
+  const forget = (): void => {
+    sets.forget();
+    candidates.forget();
+  };
 
   const applyWithUndo = (full: FullBlock): void => {
     const journal = createUndoJournal(environment);
     const countedSets = sets.writer(journal);
-    writeBlock(full, { journal, reading, rules, countedSets });
+    writeBlock(full, { ...always, journal, countedSets });
     countedSets.flush();
     const { height } = full.block;
     environment.db.undo.putSync(numberKey(height), journal.undo());
@@ -49,7 +56,7 @@ export const createWriter = (environment: Environment, rules: ChainRules, option
       const journal = createPlainJournal(environment);
       const countedSets = sets.writer(journal);
       for (const full of blocks) {
-        if (full.block.height <= settled) writeBlock(full, { journal, reading, rules, countedSets });
+        if (full.block.height <= settled) writeBlock(full, { ...always, journal, countedSets });
         else {
           countedSets.flush();
           applyWithUndo(full);
@@ -70,12 +77,12 @@ export const createWriter = (environment: Environment, rules: ChainRules, option
         );
       }
       const full = readFullBlock(reading, state.tip.height);
-      sets.forget();
+      forget();
       rollBack(environment, undo);
       environment.db.undo.removeSync(key);
       return full;
     },
-    aborted: () => sets.forget(),
+    aborted: forget,
   };
 };
 

@@ -1,4 +1,5 @@
 import type { ChainRules } from "../chain/rules.js";
+import type { Candidates } from "./candidates.js";
 import type { CountedSetWriter } from "./counted-set-writer.js";
 import type { Journal } from "./journal.js";
 import type { Reading } from "./reading.js";
@@ -9,4 +10,5 @@ export interface Writing {
   reading: Reading;
   rules: ChainRules;
   countedSets: CountedSetWriter;
+  candidates: Candidates;
 }

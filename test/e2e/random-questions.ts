@@ -67,16 +67,18 @@ const about = ({ addresses, publicKeys, usernames, blocks, transactions }: Names
   ...transactions.flatMap((id) => [`/transactions/${id}`, `/votes/${id}`, `/locks/${id}`]),
 ];
 
-const searches = ({ addresses, publicKeys, transactions }: Names): { path: string; body: string }[] =>
-  [
-    ...addresses.map((address) => ["/transactions/search", { addresses: [address] }]),
-    ...addresses.map((address) => ["/wallets/search", { addresses: [address, addresses[0]] }]),
-    ...publicKeys.map((senderPublicKey) => ["/transactions/search", { senderPublicKey, type: 0 }]),
-    ...publicKeys.map((generatorPublicKey) => ["/blocks/search", { generatorPublicKey }]),
-    ...publicKeys.map((publicKey) => ["/wallets/search", { vote: publicKey }]),
+const searches = ({ addresses, publicKeys, transactions }: Names): { path: string; body: string }[] => {
+  const asked: [path: string, body: object][] = [
+    ...addresses.map((address): [string, object] => ["/transactions/search", { addresses: [address] }]),
+    ...addresses.map((address): [string, object] => ["/wallets/search", { addresses: [address, addresses[0]] }]),
+    ...publicKeys.map((senderPublicKey): [string, object] => ["/transactions/search", { senderPublicKey, type: 0 }]),
+    ...publicKeys.map((generatorPublicKey): [string, object] => ["/blocks/search", { generatorPublicKey }]),
+    ...publicKeys.map((publicKey): [string, object] => ["/wallets/search", { vote: publicKey }]),
     ["/locks/unlocked", { ids: transactions.slice(0, 20) }],
     ["/delegates/search", { username: "a" }],
-  ].map(([path, body]) => ({ path: String(path), body: JSON.stringify(body) }));
+  ];
+  return asked.map(([path, body]) => ({ path, body: JSON.stringify(body) }));
+};
 
 const page = fc.constantFrom("", "", "limit=1", "limit=3&page=2", "page=2", "offset=1&limit=2");
 

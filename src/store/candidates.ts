@@ -1,0 +1,54 @@
+import type { WalletDraft } from "../../types/transaction-type.js";
+import { type DelegateRecord, delegateCodec } from "./codec.js";
+import type { Reading } from "./reading.js";
+import { readDelegate, readWallet } from "./records.js";
+
+export interface Candidate {
+  publicKey: string;
+  username: string;
+  voteBalance: bigint;
+  resigned: boolean;
+}
+
+/**
+ * The delegates as the next ranking weighs them. Remembered by the one process that writes: they are some hundreds, and each
+ * round ends by ranking them all.
+ */
+export interface Candidates {
+  all(): Candidate[];
+  /** To be told of every delegate's record that is written, */
+  delegateWritten(record: DelegateRecord): void;
+  /** and then of the wallets of that block. */
+  walletWritten(wallet: WalletDraft): void;
+  /** Forgets all, when what was written is undone. */
+  forget(): void;
+}
+
+export const createCandidates = (reading: Reading): Candidates => {
+  let known: Map<string, Candidate> | undefined;
+
+  const read = (): Map<string, Candidate> => {
+    const found = new Map<string, Candidate>();
+    for (const { value } of reading.range("delegates", {})) {
+      const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
+      const wallet = readWallet(reading, address);
+      if (wallet === undefined || wallet.username === null) continue;
+      found.set(publicKey, { publicKey, username: wallet.username, voteBalance, resigned: wallet.resigned });
+    }
+    return found;
+  };
+
+  return {
+    all: () => [...(known ??= read()).values()],
+    delegateWritten: ({ publicKey, voteBalance }) => {
+      const candidate = known?.get(publicKey);
+      if (candidate !== undefined) known?.set(publicKey, { ...candidate, voteBalance });
+    },
+    walletWritten: ({ publicKey, username, resigned }) => {
+      if (known === undefined || username === null || publicKey === null) return;
+      const { voteBalance } = known.get(publicKey) ?? readDelegate(reading, publicKey) ?? { voteBalance: 0n };
+      known.set(publicKey, { publicKey, username, resigned, voteBalance });
+    },
+    forget: () => (known = undefined),
+  };
+};

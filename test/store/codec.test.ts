@@ -1,0 +1,68 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { blockCodec, transactionCodec } from "../../src/store/codec.js";
+import type { Block, Transaction } from "../../types/chain.js";
+
+const hex = (digits: number): fc.Arbitrary<string> => fc.uint8Array({ minLength: digits / 2, maxLength: digits / 2 }).map((bytes) => Buffer.from(bytes).toString("hex"));
+/** Ids as first networks have them, ids in capitals, ids of another length, and none. */
+const odd = fc.oneof(fc.constantFrom("", "0", "17184958558311101492", "AB".repeat(32), "ab".repeat(33), "abc", "x".repeat(64)), fc.string());
+const text = (digits: number): fc.Arbitrary<string> => fc.oneof({ weight: 6, arbitrary: hex(digits) }, { weight: 1, arbitrary: odd });
+const amount = fc.bigInt({ min: 0n, max: 2n ** 64n });
+const number = fc.nat();
+
+const block: fc.Arbitrary<Block> = fc.record({
+  id: text(64),
+  version: number,
+  height: number,
+  timestamp: number,
+  previousBlock: fc.option(text(64)),
+  numberOfTransactions: number,
+  totalAmount: amount,
+  totalFee: amount,
+  reward: amount,
+  payloadLength: number,
+  payloadHash: text(64),
+  generatorPublicKey: text(66),
+  blockSignature: text(140),
+});
+
+const transaction: fc.Arbitrary<Transaction> = fc.record(
+  {
+    id: text(64),
+    version: number,
+    typeGroup: number,
+    type: number,
+    timestamp: number,
+    senderPublicKey: text(66),
+    senderId: fc.string(),
+    amount,
+    fee: amount,
+    blockId: text(64),
+    blockHeight: number,
+    sequence: number,
+    recipientId: fc.string(),
+    signature: fc.oneof(text(128), text(144)),
+    nonce: amount,
+    vendorField: fc.string(),
+    signatures: fc.array(hex(130)),
+  },
+  {
+    requiredKeys: ["id", "version", "typeGroup", "type", "timestamp", "senderPublicKey", "senderId", "amount", "fee", "blockId", "blockHeight", "sequence"],
+  },
+);
+
+describe("records as they lie in the store", () => {
+  it("give back every block as it was, whatever its ids look like", () => {
+    fc.assert(fc.property(block, (given) => void expect(blockCodec.unpack(blockCodec.pack(given))).to.deep.equal(given)), { numRuns: 500 });
+  });
+
+  it("give back every transaction as it was, members that it lacks lacking", () => {
+    fc.assert(fc.property(transaction, (given) => void expect(transactionCodec.unpack(transactionCodec.pack(given))).to.deep.equal(given)), { numRuns: 500 });
+  });
+
+  it("keep what is hex digits as bytes", () => {
+    const [given] = fc.sample(block, 1);
+    const plain = { ...given, id: "ab".repeat(32), previousBlock: "cd".repeat(32), payloadHash: "ef".repeat(32), generatorPublicKey: "02".repeat(33), blockSignature: "30".repeat(70) };
+    expect(blockCodec.pack(plain as Block)[0]).to.have.length(32 * 3 + 33 + 70);
+  });
+});
