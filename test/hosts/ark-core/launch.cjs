@@ -5,7 +5,9 @@
 const { createRequire } = require("node:module");
 const { join } = require("node:path");
 
-const { Utils } = createRequire(join(process.cwd(), "package.json"))("@arkecosystem/core-cli");
+const require_ = createRequire(join(process.cwd(), "package.json"));
+const { Utils } = require_("@arkecosystem/core-cli");
+const { Container } = require_("@arkecosystem/core-kernel");
 
 const flags = {
   token: "ark",
@@ -30,6 +32,8 @@ Utils.buildApplication({
   },
 }).then(
   (app) => {
+    // Takes its last blocks out, as it does itself when it finds to be on a fork.
+    process.on("message", ({ removeBlocks }) => void app.get(Container.Identifiers.BlockchainService).removeBlocks(removeBlocks));
     process.send?.("booted");
     process.once("SIGTERM", () => void app.terminate("Told to stop").then(() => process.exit(0)));
   },

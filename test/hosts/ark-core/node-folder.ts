@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Network } from "../../../types/node-context.js";
@@ -13,32 +13,27 @@ export interface PluginEntry {
 
 const writeJson = (file: string, value: unknown): void => writeFileSync(file, JSON.stringify(value));
 
-/** Portico as a host gets it: compiled, found by `require("portico")`. */
-export const buildPortico = (folder: string): void => {
-  mkdirSync(folder, { recursive: true });
-  const compiler = join(root, "node_modules/typescript/bin/tsc");
-  const options = ["-p", join(root, "tsconfig.build.json"), "--outDir", join(folder, "dist"), "--noCheck", "--declaration", "false"];
-  execFileSync(process.execPath, [compiler, ...options], { stdio: "inherit" });
-  copyFileSync(join(root, "package.json"), join(folder, "package.json"));
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-};
+const npm = (cwd: string, ...args: string[]): string => execFileSync("npm", ["--silent", ...args], { cwd, encoding: "utf8" }).trim();
 
 /** Puts a plugin where the node's `plugin:install` puts them. */
-const installPlugin = (folder: string, source: string, { name, portico }: { name: string; portico?: string }): void => {
+const copyPlugin = (folder: string, source: string, name: string): string => {
   const target = join(folder, "data/plugins", name);
   cpSync(join(root, source), target, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(target, "package.json"), "utf8")) as Record<string, unknown>;
   writeJson(join(target, "package.json"), { ...manifest, name });
-  if (portico === undefined) return;
-  mkdirSync(join(target, "node_modules"));
-  symlinkSync(portico, join(target, "node_modules/portico"));
+  return target;
 };
 
-/** The example under its own name, and once more under another: two of them in one process are to leave each other alone. */
-export const installPlugins = (folder: string, portico: string): void => {
-  installPlugin(folder, "examples/ark-core", { name: "portico-ark-core", portico });
-  installPlugin(folder, "examples/ark-core", { name: "portico-ark-core-again", portico });
-  installPlugin(folder, "test/hosts/ark-core/event-recorder", { name: "event-recorder" });
+/**
+ * The example under its own name, with Portico packed and installed as its page says, and once more under another name, with the
+ * very same Portico: two of them in one process are to leave each other alone.
+ */
+export const installPlugins = (folder: string): void => {
+  const packed = join(folder, npm(root, "pack", "--pack-destination", folder));
+  const plugin = copyPlugin(folder, "examples/ark-core", "portico-ark-core");
+  npm(plugin, "install", "--prefer-offline", "--no-audit", packed);
+  symlinkSync(join(plugin, "node_modules"), join(copyPlugin(folder, "examples/ark-core", "portico-ark-core-again"), "node_modules"));
+  copyPlugin(folder, "test/hosts/ark-core/event-recorder", "event-recorder");
 };
 
 /** The plugins of a whole node, as its `app.json` lists them, less what stands alone beside its own interface. */

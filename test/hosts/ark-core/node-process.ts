@@ -18,6 +18,8 @@ export interface NodeProcess {
   readonly log: readonly string[];
   /** Resolves with the first line that matches, of those printed already too. */
   line(pattern: RegExp): Promise<string>;
+  /** Lets it take its last blocks out. */
+  removeBlocks(count: number): void;
   /** Ends it as it stands, as a power cut would. */
   kill(): Promise<void>;
   /** Lets it dispose of its plugins. */
@@ -86,5 +88,6 @@ export const startNode = async (settings: NodeSettings): Promise<NodeProcess> =>
       if (known === undefined) waiting.push({ pattern, found });
       else found(known);
     });
-  return { log, line, kill: () => end("SIGKILL"), terminate: () => end("SIGTERM") };
+  const removeBlocks = (count: number): void => void node.send({ removeBlocks: count });
+  return { log, line, removeBlocks, kill: () => end("SIGKILL"), terminate: () => end("SIGTERM") };
 };

@@ -1,26 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { createCrypto } from "../../../examples/standalone/crypto.js";
 import type { TransactionData } from "../../../types/events.js";
 import { compareWithNode } from "./comparison.js";
-import { freePort } from "../../free-port.js";
-import { createInbox, type Inbox } from "./inbox.js";
-import { installNode } from "./installation.js";
-import { rewardHeight, shortRounds } from "./network.js";
-import { buildPortico, configureNode, installPlugins, type PluginEntry } from "./node-folder.js";
-import { type NodeProcess, startNode } from "./node-process.js";
-import { type Postgres, startPostgres } from "./postgres.js";
-import { type Served, servedOn } from "./served.js";
-import { tellStory } from "./story.js";
+import { activeDelegates, rewardHeight, shortRounds } from "./network.js";
+import { createStage, type Stage } from "./stage.js";
+import { type Story, tellStory } from "./story.js";
+import { compareWebhooks, markOf, told } from "./webhook-comparison.js";
 
-const token = "a-token-of-this-check";
-const authorization = { authorization: token };
-
-/** Every event that the story makes a node emit. */
-const events = [
+/** Events that the story makes a node dispatch. There is a webhook for every other one that Portico knows as well. */
+const dispatchedEvents = [
   "block.received",
   "block.applied",
   "block.forged",
@@ -36,25 +24,21 @@ const events = [
   "round.applied",
 ];
 
-/** A failed delivery is tried again every second, for longer than any target here is down. */
-const schedule = Array.from({ length: 120 }, () => 1_000);
-
 /** Heights that the story ends after: two whole rounds with a reward. */
 const lastHeight = 22;
 
 /** Two peers, of which one has its interface switched off. */
-const peers = (height: number) =>
-  [4003, -1].map((port, i) => ({
-    ip: `127.0.0.${i + 2}`,
-    port: 4001,
-    ports: { "@arkecosystem/core-api": port },
-    version: "3.9.1",
-    latency: 12 + i,
-    state: { height, header: {} },
-  }));
+const peers = [4003, -1].map((port, i) => ({
+  ip: `127.0.0.${i + 2}`,
+  port: 4001,
+  ports: { "@arkecosystem/core-api": port },
+  version: "3.9.1",
+  latency: 12 + i,
+  state: { height: 1000, header: {} },
+}));
 
 /** Nothing of this went wrong, and nothing looked beyond this machine. */
-const expectQuiet = (log: readonly string[] = []): void => {
+const expectQuiet = (log: readonly string[]): void => {
   for (const line of log) expect(line).to.not.match(/LOOKED OUTSIDE|ERROR.*Portico|unhandledRejection/i);
 };
 
@@ -63,85 +47,51 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
   this.bail(true);
 
   const network = shortRounds();
-  const folder = mkdtempSync(join(tmpdir(), "portico-ark-core-"));
-  const eventFile = join(folder, "events.ndjson");
-  let installation: string;
-  let postgres: Postgres;
-  let inbox: Inbox;
-  let ports: { p2p: number; api: number; portico: number; again: number };
-  let running: NodeProcess | undefined;
-  let [node, portico, again] = [undefined, undefined, undefined] as unknown as [Served, Served, Served];
-  let story: ReturnType<typeof tellStory>;
-  let secrets: string[];
+  const ending: (() => Promise<void>)[] = [];
+  let stage: Stage;
+  let story: Story;
+  /** Every event that Portico knows. */
+  let events: string[];
+  /** When there was a webhook for each of them. */
+  let created: number;
   /** Height above which the late target is told of blocks. */
   let lateFrom: number;
 
   before(async function () {
     this.timeout(1_200_000);
-    installation = installNode();
-    const delegates = join(installation, "node_modules/@arkecosystem/core/bin/config/testnet/delegates.json");
-    ({ secrets } = JSON.parse(readFileSync(delegates, "utf8")) as { secrets: string[] });
-    story = tellStory(createCrypto(network), secrets);
-    buildPortico(join(folder, "portico"));
-    installPlugins(folder, join(folder, "portico"));
-    postgres = await startPostgres();
-    inbox = await createInbox();
-    ports = { p2p: await freePort(), api: await freePort(), portico: await freePort(), again: await freePort() };
-    [node, portico, again] = [servedOn(ports.api), servedOn(ports.portico), servedOn(ports.again)];
+    stage = await createStage(network);
+    ending.push(stage.close);
+    story = tellStory(createCrypto(network), stage.secrets);
   });
 
   afterEach(function () {
     if (this.currentTest?.state !== "failed") return;
-    const { log = [] } = running ?? {};
-    console.error(log.filter((line) => !/State Generation|event '|Rejected 127/.test(line)).slice(-80).join("\n"));
+    console.error(stage.log().filter((line) => !/State Generation|event '|Rejected 127/.test(line)).slice(-80).join("\n"));
   });
 
   after(async () => {
-    await running?.kill();
-    await inbox.close();
-    await postgres.stop();
-    rmSync(folder, { recursive: true });
+    for (const end of ending) await end();
   });
-
-  const start = async (forging: string[], plugins: PluginEntry[]): Promise<NodeProcess> => {
-    configureNode(folder, { network, p2pPort: ports.p2p, secrets: forging, plugins });
-    return (running = await startNode({ installation, folder, postgres, ports }));
-  };
-
-  const plugin = (name: string, port: number): PluginEntry => ({
-    package: name,
-    options: {
-      port,
-      dataDir: join(folder, name),
-      options: { webhooks: { tokens: [token], allowTargets: ["127.0.0.1"], schedule } },
-    },
-  });
-
-  const listening = (name: string, port: number): Promise<string> => {
-    if (running === undefined) throw new Error(`${name}: the node does not run`);
-    return running.line(new RegExp(`Portico: listening on http://127.0.0.1:${port}/api`));
-  };
 
   const createWebhook = async (event: string, path: string): Promise<void> => {
-    const { status } = await portico.send("POST", "/webhooks", { event, target: `${inbox.url}${path}` }, authorization);
+    const { status } = await stage.ask("POST", "/webhooks", { event, target: `${stage.inbox.url}${path}` });
     expect(status).to.equal(201);
   };
-
-  const emitted = (): { name: string; data: unknown; at: number }[] =>
-    readFileSync(eventFile, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as { name: string; data: unknown; at: number });
-
-  const told = (event: string): unknown[] => inbox.at(`/${event}`).map(({ json }) => json.data);
-  const heights = (path: string): number[] => inbox.at(path).map(({ json }) => (json.data as { height: number }).height);
-  const untilHeight = (height: number): Promise<void> => inbox.until(() => Math.max(0, ...heights("/block.applied")) >= height);
+  const heights = (path: string): number[] => stage.inbox.at(path).map(({ json }) => (json.data as { height: number }).height);
+  const untilHeight = (height: number): Promise<void> => stage.inbox.until(() => Math.max(0, ...heights("/block.applied")) >= height);
+  const untilApplied = (ids: string[]): Promise<void> => {
+    const isTold = (id: string): boolean => told(stage, "transaction.applied").some((data) => (data as TransactionData).id === id);
+    return stage.inbox.until(() => ids.every(isTold));
+  };
 
   it("starts with the node, and serves its genesis", async () => {
-    await start([...secrets, story.newDelegate.passphrase], [
-      { package: "event-recorder", options: { file: eventFile } },
-      plugin("portico-ark-core", ports.portico),
-    ]);
-    await listening("portico-ark-core", ports.portico);
+    await stage.start({ forging: [...stage.secrets, story.newDelegate.passphrase] });
+    const { data } = (await stage.ask("GET", "/webhooks/events")).body as { data: { event: string }[] };
+    events = data.map(({ event }) => event);
+    expect(events).to.include.members(dispatchedEvents);
     for (const event of events) await createWebhook(event, `/${event}`);
-    await compareWithNode(node, portico);
+    created = Date.now();
+    await compareWithNode(stage.node, stage.portico);
   });
 
   it("hands transactions of every kind to the node's pool, and tells of them when they are forged", async () => {
@@ -150,19 +100,21 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
       if (notBefore !== undefined) await untilHeight(notBefore());
       const sent = transactions(Math.max(tip, ...heights("/block.applied")));
       const ids = sent.map(({ id }) => id);
-      const { body } = await portico.send("POST", "/transactions", { transactions: sent });
+      const { body } = await stage.ask("POST", "/transactions", { transactions: sent });
       expect(body, title).to.deep.equal({ data: { accept: ids, broadcast: ids, excess: [], invalid: [] }, errors: {} });
-      const isTold = (id: string): boolean => told("transaction.applied").some((data) => (data as TransactionData).id === id);
-      await inbox.until(() => ids.every(isTold));
+      await untilApplied(ids);
       // Whoever is told can read it.
-      for (const id of ids) expect((await portico.get(`/transactions/${id}`)).status, title).to.equal(200);
-      tip = await compareWithNode(node, portico);
+      for (const id of ids) expect((await stage.portico.get(`/transactions/${id}`)).status, title).to.equal(200);
+      tip = await compareWithNode(stage.node, stage.portico);
     }
   });
 
   it("tells the client what the pool refuses, as the node does", async () => {
     const transactions = [story.refused];
-    const [byPortico, byNode] = [await portico.send("POST", "/transactions", { transactions }), await node.send("POST", "/transactions", { transactions })];
+    const [byPortico, byNode] = [
+      await stage.portico.send("POST", "/transactions", { transactions }),
+      await stage.node.send("POST", "/transactions", { transactions }),
+    ];
     const { data, errors } = byNode.body as { data: unknown; errors: Record<string, unknown> };
     expect(byPortico.status).to.equal(200);
     expect(byPortico.body).to.deep.equal({ data, errors: { [story.refused.id]: [errors[story.refused.id]] } });
@@ -171,69 +123,60 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
   it("agrees with the node on every wallet, delegate, block, transaction, lock and round after some rounds", async () => {
     await untilHeight(Math.max(lastHeight, rewardHeight + 1));
     const { publicKey } = story.newDelegate;
-    await inbox.until(() => told("block.applied").some((data) => (data as { generatorPublicKey: string }).generatorPublicKey === publicKey));
-    await compareWithNode(node, portico);
+    const isTheirs = (data: unknown): boolean => (data as { generatorPublicKey: string }).generatorPublicKey === publicKey;
+    await stage.inbox.until(() => told(stage, "block.applied").some(isTheirs));
+    await compareWithNode(stage.node, stage.portico);
   });
 
   it("sends webhooks what the node's dispatcher dispatched, all of it, in its order", async () => {
-    const ofName = (name: string): unknown[] => emitted().filter((event) => event.name === name).map(({ data }) => data);
-    // The node goes on forging: look in the pause between two blocks.
-    for (let tries = 0; tries < 100 && events.some((event) => told(event).at(-1) === undefined || JSON.stringify(told(event).at(-1)) !== JSON.stringify(ofName(event).at(-1))); tries++) {
-      await delay(100);
-    }
-    for (const event of events) {
-      const received = told(event);
-      expect(received, event).to.not.be.empty;
-      // What was emitted before the webhooks were there has not been sent.
-      expect(received, event).to.deep.equal(ofName(event).slice(-received.length));
-    }
+    const counts = await compareWebhooks(stage, events, created);
+    for (const event of dispatchedEvents) expect(counts[event], event).to.be.above(0);
     const all = heights("/block.applied");
     expect(all).to.deep.equal(all.map((_, i) => (all[0] ?? 0) + i));
   });
 
   it("has every block soon after the node told of it, though the node tells before its database has it", () => {
-    const toldAt = new Map(emitted().filter(({ name }) => name === "block.applied").map(({ data, at }) => [(data as { id: string }).id, at]));
-    const lags = inbox.at("/block.applied").map(({ json }) => json.timestamp - (toldAt.get((json.data as { id: string }).id) ?? NaN));
+    const applied = stage.dispatched().filter(({ name }) => name === "block.applied");
+    const toldAt = new Map(applied.map(({ data, at }) => [(data as { id: string }).id, at]));
+    const lags = stage.inbox.at("/block.applied").map(({ json }) => json.timestamp - (toldAt.get((json.data as { id: string }).id) ?? NaN));
     for (const lag of lags) expect(lag, "milliseconds").to.be.within(0, 3_000);
-    expectQuiet(running?.log);
+    expectQuiet(stage.log());
   });
 
   it("is killed with the node while a target is down", async () => {
     await createWebhook("block.applied", "/late");
-    inbox.refuse("/late", true);
+    stage.inbox.refuse("/late", true);
     lateFrom = Math.max(...heights("/block.applied"));
     await untilHeight(lateFrom + 2);
-    await running?.kill();
-    inbox.refuse("/late", false);
+    await stage.running().kill();
+    stage.inbox.refuse("/late", false);
   });
 
   it("goes on where it was, beside a second one that reads the whole chain from the node's database", async () => {
-    await start([], [
-      { package: "event-recorder", options: { file: eventFile, peers: peers(1000) } },
-      plugin("portico-ark-core", ports.portico),
-      plugin("portico-ark-core-again", ports.again),
-    ]);
-    await Promise.all([listening("portico-ark-core", ports.portico), listening("portico-ark-core-again", ports.again)]);
-    expect(await compareWithNode(node, portico, { ranks: false })).to.be.at.least(lastHeight);
-    await compareWithNode(node, again, { ranks: false });
-    expect(await again.rows("/delegates")).to.deep.equal(await portico.rows("/delegates"));
+    await stage.start({ forging: [], peers, twice: true });
+    expect(await compareWithNode(stage.node, stage.portico, { ranks: false })).to.be.at.least(lastHeight);
+    await compareWithNode(stage.node, stage.again, { ranks: false });
+    expect(await stage.again.rows("/delegates")).to.deep.equal(await stage.portico.rows("/delegates"));
   });
 
   it("delivers what the target missed", async () => {
     const missed = new Set(heights("/block.applied").filter((height) => height > lateFrom));
     expect(missed).to.not.be.empty;
-    await inbox.until(() => [...missed].every((height) => heights("/late").includes(height)));
+    await stage.inbox.until(() => [...missed].every((height) => heights("/late").includes(height)));
     // At least once: what comes again has the same id.
-    const ids = new Map(inbox.at("/late").map(({ headers, json }) => [headers["webhook-id"], (json.data as { height: number }).height]));
+    const deliveries = stage.inbox.at("/late").map(({ headers, json }) => [headers["webhook-id"], (json.data as { height: number }).height] as const);
+    const ids = new Map(deliveries);
     expect([...ids.values()]).to.have.lengthOf(new Set(ids.values()).size);
   });
 
   it("tells of the node: its state, its settings, its peers", async () => {
+    const { node, portico, ports } = stage;
     expect(await portico.data("/node/status")).to.include.keys("synced", "now", "blocksCount");
     const [mine, its] = (await Promise.all([portico.data("/node/status"), node.data("/node/status")])) as Record<string, unknown>[];
     for (const name of ["synced", "now", "blocksCount"]) expect(mine?.[name], name).to.deep.equal(its?.[name]);
 
-    const [myConfiguration, itsConfiguration] = (await Promise.all([portico.data("/node/configuration"), node.data("/node/configuration")])) as Record<string, unknown>[];
+    const path = "/node/configuration";
+    const [myConfiguration, itsConfiguration] = (await Promise.all([portico.data(path), node.data(path)])) as Record<string, unknown>[];
     for (const name of ["nethash", "slip44", "wif", "token", "symbol", "explorer", "version", "constants", "transactionPool"]) {
       expect(myConfiguration?.[name], name).to.deep.equal(itsConfiguration?.[name]);
     }
@@ -252,6 +195,7 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
   });
 
   it("serves the first generation too, with the node's own figures", async () => {
+    const { node, portico } = stage;
     const delegates = (await node.rows("/delegates")) as { publicKey: string; forged: Record<"fees" | "rewards" | "total", string> }[];
     expect(await portico.get("/v1/delegates/count").then(({ body }) => body)).to.deep.equal({ success: true, count: delegates.length });
     for (const { publicKey, forged } of delegates) {
@@ -269,11 +213,41 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     }
   });
 
+  it("follows the node when it takes blocks out, over the end of a round and with their transactions", async () => {
+    const before = markOf(stage, events);
+    const tip = await compareWithNode(stage.node, stage.portico, { ranks: false });
+    const carrying = (await stage.portico.rows("/blocks")).find(({ transactions }) => Number(transactions) > 0);
+    const count = tip - Number(carrying?.["height"]) + 1;
+    expect(count).to.be.above(activeDelegates);
+    stage.running().removeBlocks(count);
+    await stage.inbox.until(() => told(stage, "block.reverted").length === count);
+    const unsure = { ranks: false, lastBlocks: false };
+    expect(await compareWithNode(stage.node, stage.portico, unsure)).to.equal(tip - count);
+    expect(await compareWithNode(stage.node, stage.again, unsure)).to.equal(tip - count);
+    const counts = await compareWebhooks(stage, events, before);
+    expect(counts["transaction.reverted"]).to.be.above(0);
+    expectQuiet(stage.log());
+  });
+
   it("stops when the node disposes of its plugins", async () => {
-    await running?.terminate();
-    const { log = [] } = running ?? {};
-    running = undefined;
-    expect(log.filter((line) => /Disposing portico-ark-core/.test(line))).to.have.length(2);
-    expectQuiet(log);
+    await stage.running().terminate();
+    expect(stage.log().filter((line) => /Disposing portico-ark-core/.test(line)), "plugins that were stopped").to.have.length(2);
+    expectQuiet(stage.log());
+  });
+
+  it("follows the node onto another branch, with the same transactions in other blocks", async () => {
+    const taken = told(stage, "transaction.reverted").map((data) => (data as TransactionData).id);
+    const before = markOf(stage, events);
+    const fork = told(stage, "block.applied").length;
+    await stage.start({ forging: [...stage.secrets, story.newDelegate.passphrase] });
+    const isForged = (id: string): boolean =>
+      told(stage, "transaction.applied").slice(before.told["transaction.applied"]).some((data) => (data as TransactionData).id === id);
+    // As far as the end of a round, at which the node ranks its delegates anew.
+    await stage.inbox.until(() => taken.every(isForged) && told(stage, "block.applied").length > fork + activeDelegates);
+    await compareWithNode(stage.node, stage.portico);
+    const left = told(stage, "block.reverted").map((data) => (data as { id: string }).id);
+    for (const id of taken) expect(left).to.not.include(((await stage.portico.data(`/transactions/${id}`)) as { blockId: string }).blockId);
+    await compareWebhooks(stage, ["block.applied", "block.reverted", "transaction.applied", "transaction.reverted"], before);
+    expectQuiet(stage.log());
   });
 });

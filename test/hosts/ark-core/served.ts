@@ -12,7 +12,7 @@ export interface Answer {
 /** An interface on 127.0.0.1. */
 export interface Served {
   get(path: string): Promise<Answer>;
-  send(method: "POST" | "PUT" | "DELETE", path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  send(method: "GET" | "POST", path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** The member `data` of the answer. */
   data(path: string): Promise<unknown>;
   /** Every row of a list. */
@@ -37,7 +37,11 @@ export const servedOn = (port: number): Served => {
   return {
     get,
     send: (method, path, body, headers = {}) =>
-      ask(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } }),
+      ask(path, {
+        method,
+        headers: { "content-type": "application/json", ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
     data: async (path) => (await expected(path))["data"],
     rows: async (path) => {
       const rows: Record<string, unknown>[] = [];

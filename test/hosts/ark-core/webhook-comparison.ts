@@ -1,0 +1,60 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { Dispatched, Stage } from "./stage.js";
+
+/** How far the dispatcher and the webhooks had come. Each event's target is the path of its name. */
+export interface Mark {
+  dispatched: number;
+  told: Readonly<Record<string, number>>;
+}
+
+export const told = ({ inbox }: Stage, event: string): unknown[] => inbox.at(`/${event}`).map(({ json }) => json.data);
+
+export const markOf = (stage: Stage, events: readonly string[]): Mark => ({
+  dispatched: stage.dispatched().length,
+  told: Object.fromEntries(events.map((event) => [event, told(stage, event).length])),
+});
+
+interface Sides {
+  expected: unknown[];
+  received: unknown[];
+}
+
+const dataOf = (dispatched: readonly Dispatched[], event: string): unknown[] =>
+  dispatched.filter(({ name }) => name === event).map(({ data }) => data);
+
+/** All since `mark`. */
+const sinceMark = (stage: Stage, { dispatched, told: before }: Mark) => {
+  const all = stage.dispatched().slice(dispatched);
+  return (event: string): Sides => ({ expected: dataOf(all, event), received: told(stage, event).slice(before[event]) });
+};
+
+/** All since the webhooks were created, no later than at `created`; of what was dispatched meanwhile, the last. */
+const sinceCreated = (stage: Stage, created: number) => {
+  const all = stage.dispatched();
+  return (event: string): Sides => {
+    const received = told(stage, event);
+    const ofEvent = all.filter(({ name }) => name === event);
+    const count = Math.max(received.length, ofEvent.filter(({ at }) => at > created).length);
+    return { expected: dataOf(ofEvent, event).slice(Math.max(0, ofEvent.length - count)), received };
+  };
+};
+
+/**
+ * Looks for a pause in which webhooks have been told all that the node's dispatcher dispatched, in its order: the node may go on
+ * forging, and what was dispatched is on its way for some milliseconds.
+ * @returns how often webhooks were told of each event
+ * @throws Error that shows what the first of them was told
+ */
+export const compareWebhooks = async (stage: Stage, events: readonly string[], since: number | Mark): Promise<Record<string, number>> => {
+  let differing = "";
+  for (let tries = 0; tries < 100; tries++) {
+    const sidesOf = typeof since === "number" ? sinceCreated(stage, since) : sinceMark(stage, since);
+    const sides = events.map((event) => ({ event, ...sidesOf(event) }));
+    const first = sides.find(({ expected, received }) => !isDeepStrictEqual(expected, received));
+    if (first === undefined) return Object.fromEntries(sides.map(({ event, received }) => [event, received.length]));
+    differing = `${first.event}\n  dispatched ${JSON.stringify(first.expected)}\n  told       ${JSON.stringify(first.received)}`;
+    await delay(100);
+  }
+  throw new Error(`webhooks are told otherwise than the dispatcher dispatched: ${differing}`);
+};
