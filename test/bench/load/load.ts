@@ -1,0 +1,71 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Connection, openConnection } from "./connection.js";
+
+/** What a request asks: a path, or a path and a body. */
+export type Asked = string | { path: string; body: string };
+
+export interface Load {
+  port: number;
+  connections: number;
+  /** One after the other, by whichever connection is free; from the beginning again where they end. */
+  requests: readonly Asked[];
+  /** Milliseconds; without it, each request is made once. */
+  duration?: number;
+  /** Requests per second, by the clock whatever the server does: time waited for a connection counts. Without it: as fast as it goes. */
+  rate?: number;
+}
+
+export interface LoadFigures {
+  requests: number;
+  /** Milliseconds. */
+  spent: number;
+  perSecond: number;
+  /** Milliseconds, ascending. */
+  latencies: Float64Array;
+}
+
+const bytesOf = (asked: Asked): Buffer => {
+  const [path, body] = typeof asked === "string" ? [asked, undefined] : [asked.path, asked.body];
+  const head = `${body === undefined ? "GET" : "POST"} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: keep-alive\r\n`;
+  return Buffer.from(body === undefined ? `${head}\r\n` : `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+};
+
+/** When the n-th request is due; undefined when there is none any more. */
+const createSchedule = ({ requests, duration, rate }: Load) => {
+  const begun = performance.now();
+  let made = 0;
+  return (): { request: Asked; due: number } | undefined => {
+    if (duration === undefined ? made >= requests.length : performance.now() - begun >= duration) return undefined;
+    const request = requests[made % requests.length];
+    const due = rate === undefined ? 0 : begun + (made * 1_000) / rate;
+    made++;
+    return request === undefined ? undefined : { request, due };
+  };
+};
+
+/** Puts load on a server. @throws Error at the first reply that is not 200. */
+export const putLoad = async (load: Load): Promise<LoadFigures> => {
+  const connections: Connection[] = Array.from({ length: load.connections }, () => openConnection(load.port));
+  // Made beforehand, but for lists that are gone through once.
+  const few = load.requests.length <= 1_000 ? new Map(load.requests.map((asked) => [asked, bytesOf(asked)])) : undefined;
+  const latencies: number[] = [];
+  const next = createSchedule(load);
+  const begun = performance.now();
+  const work = async (connection: Connection): Promise<void> => {
+    for (let turn = next(); turn !== undefined; turn = next()) {
+      const early = turn.due - performance.now();
+      if (load.rate !== undefined && early > 0) await delay(early);
+      const from = load.rate === undefined ? performance.now() : turn.due;
+      const status = await connection.ask(few?.get(turn.request) ?? bytesOf(turn.request));
+      if (status !== 200) throw new Error(`${JSON.stringify(turn.request)} was answered ${status}`);
+      latencies.push(performance.now() - from);
+    }
+  };
+  try {
+    await Promise.all(connections.map(work));
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+  const spent = performance.now() - begun;
+  return { requests: latencies.length, spent, perSecond: (latencies.length / spent) * 1_000, latencies: Float64Array.from(latencies).sort() };
+};

@@ -1,0 +1,73 @@
+import type { SizeName } from "../chain/sizes.js";
+import type { QuestionFigure } from "../questions/timing.js";
+import type { Goal, Row } from "../table/row.js";
+import { logarithmOf } from "./growth.js";
+import type { Measure, Run } from "./measure.js";
+import { openPortico } from "./servers.js";
+
+/** Microseconds. What took longer than this on a smaller chain is not asked of a larger one. */
+const tooLong = 2_000_000;
+
+type BySize = Map<SizeName, Map<string, QuestionFigure>>;
+
+const askAll = async (run: Run): Promise<BySize> => {
+  const bySize: BySize = new Map();
+  const without: string[] = [];
+  for (const { name } of run.sizes) {
+    run.say(`totals and searches: ${name}`);
+    const portico = await openPortico({ size: name, cacheSize: 0 });
+    const figures = await portico.process.ask("questions", { size: name, rounds: run.quick ? 9 : 41, without });
+    await portico.close();
+    bySize.set(name, new Map(figures.map((figure) => [figure.id, figure])));
+    without.push(...figures.filter(({ spent }) => spent > tooLong).map(({ id }) => id));
+  }
+  return bySize;
+};
+
+/** A question's answer on the largest chain it was asked of, held against the smallest. */
+const rowOf = (id: string, bySize: BySize, run: Run, goal: Goal): Row => {
+  const asked = run.sizes.flatMap(({ name }) => bySize.get(name)?.get(id) ?? []);
+  const [first, last] = [asked[0], asked.at(-1)];
+  if (first === undefined || last === undefined) throw new Error(`nobody asked for ${id}`);
+  const given = asked.length < run.sizes.length;
+  return {
+    group: last.group,
+    what: `${last.of}, ${last.name}`,
+    figure: given ? Infinity : last.spent,
+    unit: "µs",
+    against: `at ${run.sizes[0]?.name ?? ""}`,
+    peer: first.spent,
+    ratio: given ? Infinity : last.spent / first.spent,
+    goal,
+    note: given
+      ? `not asked: ${(last.spent / 1e6).toFixed(1)} s at ${run.sizes[asked.length - 1]?.name ?? ""}`
+      : `${last.total.toLocaleString("en")} found`,
+  };
+};
+
+/** Totals of lists have a line each; of single filters, those of one resource that grow the most have one. */
+const summed = (rows: readonly Row[]): Row[] => {
+  const bare = rows.filter(({ what }) => what.startsWith("lists, "));
+  const byKind = new Map<string, Row[]>();
+  for (const row of rows) {
+    const kind = row.what.split(", ", 1)[0] ?? "";
+    if (kind !== "lists") byKind.set(kind, [...(byKind.get(kind) ?? []), row]);
+  }
+  const filtered = [...byKind].flatMap(([kind, all]) => {
+    const worst = [...all].sort((a, b) => b.ratio - a.ratio)[0];
+    const above = all.filter(({ ratio, goal }) => goal !== undefined && "atMost" in goal && ratio > goal.atMost).map(({ what }) => what.slice(kind.length + 2));
+    if (worst === undefined) return [];
+    const note = above.length === 0 ? worst.note : `${worst.note ?? ""}; above the goal: ${above.join(", ")}`;
+    return [{ ...worst, what: `${kind} by one filter, the worst of ${all.length}: ${worst.what.slice(kind.length + 2)}`, ...(note === undefined ? {} : { note }) }];
+  });
+  return [...bare.map((row) => ({ ...row, what: row.what.slice("lists, ".length) })), ...filtered];
+};
+
+/** Totals, one row a page, and searches, a hundred: within the process, on every size. */
+export const measureAnswers: Measure = async (run) => {
+  const bySize = await askAll(run);
+  const ids = [...(bySize.get(run.sizes[0]?.name ?? "10k")?.values() ?? [])];
+  const goal = { atMost: logarithmOf(run.sizes) };
+  const rows = (group: QuestionFigure["group"]): Row[] => ids.filter((one) => one.group === group).map(({ id }) => rowOf(id, bySize, run, goal));
+  return [...summed(rows("totals")), ...rows("searches")];
+};

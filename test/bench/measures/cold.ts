@@ -1,0 +1,122 @@
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import { createChance, below } from "../chain/mixing.js";
+import { transactionId } from "../chain/names.js";
+import { firstDelegate } from "../chain/deeds.js";
+import type { ChainSize } from "../chain/sizes.js";
+import { walletAddress } from "../questions/parties.js";
+import { comparedRow, type Row } from "../table/row.js";
+import { contest, ratioOf } from "./contest.js";
+import type { Measure, Run } from "./measure.js";
+import { bodyAt, openPeer, openPortico, type PorticoServer } from "./servers.js";
+
+/** Requests of which each asks for something else. */
+export interface ColdRead {
+  readonly what: string;
+  /** As the peer's router has it. */
+  readonly route: string;
+  paths(count: number, round: number): MaybePromise<string[]>;
+}
+
+const connections = 32;
+const pageSize = 10;
+
+/** Different wallets, spread over all. No two rounds share one where there are enough. */
+const pickWallets = ({ wallets }: ChainSize, count: number, round: number): number[] => {
+  const all = wallets - firstDelegate;
+  const chance = createChance(round + 1);
+  if (count * 20 > all) return Array.from({ length: count }, (_, index) => firstDelegate + ((index + round * count) % all));
+  const stretch = Math.floor(all / count);
+  return Array.from({ length: count }, (_, index) => firstDelegate + index * stretch + below(chance, stretch));
+};
+
+export const coldReads = (portico: PorticoServer, size: ChainSize): ColdRead[] => {
+  const shuffled = <T>(items: T[], round: number): T[] => {
+    const chance = createChance(round + 77);
+    return items.map((item) => ({ item, at: chance() })).sort((a, b) => a.at - b.at).map(({ item }) => item);
+  };
+  const addresses = (count: number, round: number): string[] => pickWallets(size, count, round).map(walletAddress);
+  return [
+    {
+      what: "a wallet by address, each another",
+      route: "/api/wallets/:id",
+      paths: (count, round) => shuffled(addresses(count, round), round).map((address) => `/api/wallets/${address}`),
+    },
+    {
+      what: "a transaction by id, each another",
+      route: "/api/transactions/:id",
+      paths: (count, round) => {
+        const chance = createChance(round + 1_000);
+        return Array.from({ length: count }, () => `/api/transactions/${transactionId(below(chance, size.transactions))}`);
+      },
+    },
+    {
+      what: "a random page of a random wallet's transactions",
+      route: "/api/wallets/:id/transactions",
+      paths: async (count, round) => {
+        const chance = createChance(round + 2_000);
+        const of = shuffled(addresses(count, round), round);
+        const totals = await portico.process.ask("owned", of);
+        return of.map((address, index) => {
+          const pages = Math.max(1, Math.ceil((totals[index] ?? 0) / pageSize));
+          return `/api/wallets/${address}/transactions?page=${1 + below(chance, pages)}&limit=${pageSize}`;
+        });
+      },
+    },
+  ];
+};
+
+/** Where there are fewer wallets, nothing is kept of replies: else the same would be asked for again. */
+const manyWallets = 100_000;
+
+/** Of many, so many that the same is asked for again rarely, or never. */
+const requestsFor = ({ slice }: Run): number => Math.floor(slice * 8);
+
+/** A reply of the usual length, for the peer to send. */
+const usualBody = async (port: number, paths: readonly string[]): Promise<Uint8Array> => {
+  const bodies = await Promise.all(paths.slice(0, 101).map((path) => bodyAt(port, path)));
+  bodies.sort((a, b) => a.length - b.length);
+  const usual = bodies[bodies.length >> 1];
+  if (usual === undefined) throw new Error("there is no reply to take the length of");
+  return usual;
+};
+
+export const measureCold: Measure = async (run) => {
+  const { size } = run;
+  const portico = await openPortico({ size: size.name, ...(size.wallets < manyWallets ? { cacheSize: 0 } : {}) });
+  const reads = coldReads(portico, size);
+  const rows: Row[] = [];
+  const count = requestsFor(run);
+  for (const { what, route, paths } of reads) {
+    run.say(`cold: ${what}`);
+    const koa = await openPeer("koa", [{ path: route, body: await usualBody(portico.port, await paths(200, 99)) }]);
+    const lists: string[][] = [];
+    for (let round = 0; round <= run.rounds; round++) lists.push(await paths(count, round));
+    const scores = await contest({ portico, koa }, run, { connections, requestsOf: (round) => lists[round] ?? [], once: true });
+    rows.push(
+      comparedRow({
+        group: "cold",
+        what,
+        figure: scores.portico.perSecond,
+        unit: "req/s",
+        against: "bare Koa",
+        peer: scores.koa.perSecond,
+        ...ratioOf(scores.portico, scores.koa, run),
+        goal: { atLeast: 0.5 },
+      }),
+      {
+        group: "cold",
+        what: `${what}, p99 at ${connections} connections`,
+        figure: scores.portico.p99,
+        unit: "ms",
+        against: "limit",
+        peer: 3,
+        ratio: scores.portico.p99 / 3,
+        ...(run.quick ? {} : { goal: { atMost: 1 } }),
+        note: `bare Koa: ${scores.koa.p99.toFixed(1)} ms`,
+      },
+    );
+    await koa.close();
+  }
+  await portico.close();
+  return rows;
+};

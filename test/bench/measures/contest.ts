@@ -1,0 +1,70 @@
+import { type Asked, type LoadFigures, putLoad } from "../load/load.js";
+import { median, quantile } from "../load/statistics.js";
+import type { Usage } from "../processes/usage.js";
+import type { Run } from "./measure.js";
+
+/** A server that takes part: asked for what it has used of the machine before and after each load. */
+export interface Contestant {
+  readonly port: number;
+  usage(): Promise<Usage>;
+}
+
+/** What a load on one server came to: medians of all rounds. */
+export interface Score {
+  perSecond: number;
+  /** Microseconds of processor time a request. */
+  cpu: number;
+  /** Part of one processor that the server had work for. */
+  busy: number;
+  /** Milliseconds. */
+  p99: number;
+}
+
+interface Heat extends LoadFigures {
+  cpu: number;
+}
+
+const runHeat = async ({ port, usage }: Contestant, load: { connections: number; requests: readonly Asked[]; duration?: number }): Promise<Heat> => {
+  const before = await usage();
+  const figures = await putLoad({ port, ...load });
+  return { ...figures, cpu: (await usage()).cpu - before.cpu };
+};
+
+const scoreOf = (heats: readonly Heat[]): Score => ({
+  perSecond: median(heats.map(({ perSecond }) => perSecond)),
+  cpu: median(heats.map(({ cpu, requests }) => cpu / requests)),
+  busy: median(heats.map(({ cpu, spent }) => cpu / 1_000 / spent)),
+  p99: median(heats.map(({ latencies }) => quantile(latencies, 0.99))),
+});
+
+/** The same load on each contestant in turn, round after round; the first round only warms up. */
+export const contest = async <Name extends string>(
+  contestants: Record<Name, Contestant>,
+  run: Pick<Run, "rounds" | "slice">,
+  { connections, requestsOf, once = false }: { connections: number; requestsOf(round: number, name: Name): readonly Asked[]; once?: boolean },
+): Promise<Record<Name, Score>> => {
+  const names = Object.keys(contestants) as Name[];
+  const heats = new Map<Name, Heat[]>(names.map((name) => [name, []]));
+  for (let round = 0; round <= run.rounds; round++) {
+    for (const name of names) {
+      const requests = requestsOf(round, name);
+      const heat = await runHeat(contestants[name], { connections, requests, ...(once ? {} : { duration: round === 0 ? run.slice / 2 : run.slice }) });
+      if (round > 0) heats.get(name)?.push(heat);
+    }
+  }
+  return Object.fromEntries(names.map((name) => [name, scoreOf(heats.get(name) ?? [])])) as Record<Name, Score>;
+};
+
+/** A server that is busier than this is what limits the load. */
+const saturated = 0.9;
+
+/**
+ * How the first stands to the second: by requests a second where both were what limited the load, else, and in quick runs, by the
+ * processor time that a request costs.
+ */
+export const ratioOf = (first: Score, second: Score, { quick }: Pick<Run, "quick">): { ratio: number; note: string } => {
+  const [bySpeed, byCpu] = [first.perSecond / second.perSecond, second.cpu / first.cpu];
+  const cpu = `${first.cpu.toFixed(0)} to ${second.cpu.toFixed(0)} µs of processor`;
+  if (quick || first.busy < saturated || second.busy < saturated) return { ratio: byCpu, note: `by processor: ${cpu}; by requests ${bySpeed.toFixed(2)}` };
+  return { ratio: bySpeed, note: `${cpu}: ${byCpu.toFixed(2)}` };
+};

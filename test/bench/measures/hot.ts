@@ -1,0 +1,49 @@
+import { walletAddress } from "../questions/parties.js";
+import { comparedRow, type Row } from "../table/row.js";
+import { contest, ratioOf } from "./contest.js";
+import type { Measure } from "./measure.js";
+import { bodyAt, openPeer, openPortico } from "./servers.js";
+
+/** What clients ask most, by what the table calls it. */
+export const hotPaths: Readonly<Record<string, string>> = {
+  delegates: "/api/delegates?limit=100",
+  "wallets/top": "/api/wallets/top?limit=100",
+  votes: "/api/votes?limit=100",
+  transactions: "/api/transactions?limit=100",
+  blocks: "/api/blocks?limit=100",
+  "node/status": "/api/node/status",
+  "one wallet": `/api/wallets/${walletAddress(60)}`,
+};
+
+export const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? path;
+
+const connections = 16;
+
+/** Replies that are kept: against servers that send the same bytes from memory and do nothing else. */
+export const measureHot: Measure = async (run) => {
+  const portico = await openPortico({ size: run.size.name });
+  const mounted = await openPortico({ size: run.size.name, mounted: true });
+  const routes = await Promise.all(Object.values(hotPaths).map(async (path) => ({ path: withoutQuery(path), body: await bodyAt(portico.port, path) })));
+  const [koa, node] = await Promise.all([openPeer("koa", routes), openPeer("node", routes)]);
+  const own: Row[] = [];
+  const inside: Row[] = [];
+  for (const [what, path] of Object.entries(hotPaths)) {
+    run.say(`hot: ${what}`);
+    const scores = await contest({ portico, mounted, koa, node }, run, { connections, requestsOf: () => [path] });
+    const row = (name: "portico" | "mounted", peer: "koa" | "node", atLeast: number): Row =>
+      comparedRow({
+        group: name === "portico" ? "hot" : "hot, in a host's Koa app",
+        what,
+        figure: scores[name].perSecond,
+        unit: "req/s",
+        against: peer === "koa" ? "bare Koa" : "bare node:http",
+        peer: scores[peer].perSecond,
+        ...ratioOf(scores[name], scores[peer], run),
+        ...(name === "portico" ? { goal: { atLeast } } : {}),
+      });
+    own.push(row("portico", "koa", 0.85), row("portico", "node", 0.6));
+    inside.push(row("mounted", "koa", 0.85));
+  }
+  await Promise.all([portico.close(), mounted.close(), koa.close(), node.close()]);
+  return [...own, ...inside];
+};

@@ -1,0 +1,37 @@
+import type { PeerHandlers, PeerRoute } from "../processes/peer.js";
+import { type BenchProcess, openProcess } from "../processes/asking.js";
+import type { PorticoHandlers, ServeInput } from "../processes/portico.js";
+import type { Contestant } from "./contest.js";
+
+export interface PorticoServer extends Contestant {
+  readonly process: BenchProcess<PorticoHandlers>;
+  close(): Promise<void>;
+}
+
+/** Portico on a store, in a process of its own. */
+export const openPortico = async (input: ServeInput): Promise<PorticoServer> => {
+  const process = openProcess<PorticoHandlers>("./portico.ts");
+  const port = await process.ask("serve", input);
+  return {
+    process,
+    port,
+    usage: () => process.ask("usage", undefined),
+    close: async () => {
+      await process.ask("stop", undefined);
+      await process.close();
+    },
+  };
+};
+
+export const openPeer = async (kind: "koa" | "node", routes: PeerRoute[]): Promise<Contestant & { close(): Promise<void> }> => {
+  const process = openProcess<PeerHandlers>("./peer.ts");
+  const port = await process.ask("serve", { kind, routes });
+  return { port, usage: () => process.ask("usage", undefined), close: process.close };
+};
+
+/** What a server answers a path with. */
+export const bodyAt = async (port: number, path: string): Promise<Uint8Array> => {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "accept-encoding": "identity" } });
+  if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}`);
+  return new Uint8Array(await answer.arrayBuffer());
+};

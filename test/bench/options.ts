@@ -1,0 +1,71 @@
+import { parseArgs } from "node:util";
+import { isSizeName, sizeNames, type SizeName } from "./chain/sizes.js";
+
+/** What a run may measure, in the order of the table. */
+export const parts = ["hot", "cold", "depth", "answers", "growth", "indexing", "start", "memory", "importing", "workers", "webhooks"] as const;
+export type Part = (typeof parts)[number];
+
+export const usage = `npm run bench -- [options]
+
+Builds what stores it needs, measures, and prints one table. Stores are kept in ~/.cache/portico/bench or in PORTICO_BENCH_DIR.
+
+  --size SIZE    the largest chain: ${sizeNames.join(", ")}; without it 10m
+  --only PARTS   some parts of the table, by commas: ${parts.join(", ")}
+  --rounds N     times that each thing is measured; without it 5
+  --soak S       seconds of forging and reading for the memory to stay flat; without it 60
+  --write        writes the figures down, for npm run docs to put into the README
+  --quick        the stable ratios of a small chain in two minutes; ends with 1 where one is under its goal by more than a fifth
+  --build SIZE   only builds the store of a size; goes on where it was interrupted
+  --help         prints this
+`;
+
+export interface BenchOptions {
+  size: SizeName;
+  only: readonly Part[];
+  rounds: number;
+  soak: number;
+  write: boolean;
+  quick: boolean;
+  build: SizeName | undefined;
+  help: boolean;
+}
+
+const sizeOf = (name: string): SizeName => {
+  if (!isSizeName(name)) throw new RangeError(`there is no size ${name}; there are ${sizeNames.join(", ")}`);
+  return name;
+};
+
+const partOf = (name: string): Part => {
+  const found = parts.find((part) => part === name);
+  if (found === undefined) throw new RangeError(`there is no part ${name}; there are ${parts.join(", ")}`);
+  return found;
+};
+
+const quickParts: readonly Part[] = ["hot", "cold", "depth", "indexing"];
+
+export const readOptions = (args: readonly string[]): BenchOptions => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      size: { type: "string" },
+      only: { type: "string" },
+      rounds: { type: "string" },
+      soak: { type: "string" },
+      write: { type: "boolean" },
+      quick: { type: "boolean" },
+      build: { type: "string" },
+      help: { type: "boolean" },
+    },
+  });
+  const quick = values.quick ?? false;
+  return {
+    size: sizeOf(values.size ?? (quick ? "10k" : "10m")),
+    only: values.only?.split(",").map(partOf) ?? (quick ? quickParts : parts),
+    rounds: Number(values.rounds ?? (quick ? 3 : 5)),
+    soak: Number(values.soak ?? 60),
+    write: values.write ?? false,
+    quick,
+    build: values.build === undefined ? undefined : sizeOf(values.build),
+    help: values.help ?? false,
+  };
+};

@@ -1,0 +1,91 @@
+/** The process that measures how fast blocks are written: no server, one store, put back to where it was after each turn. */
+import { defaultOptions } from "../../../src/options.js";
+import type { FullBlock } from "../../../src/chain/block.js";
+import { openEnvironment } from "../../../src/store/environment.js";
+import { createStore, type Store } from "../../../src/store/store.js";
+import { type BenchChain, createBenchChain } from "../chain/chain.js";
+import { type ChainSize, sizes, type SizeName } from "../chain/sizes.js";
+import { storeFolder } from "../stores/folders.js";
+import { answerWith } from "./asking.js";
+import { type RecordedWrite, recordWrite, replayWrite } from "./recording.js";
+
+export interface IndexingInput {
+  size: SizeName;
+  /** Transactions of each block. */
+  transactions: number;
+  /** Blocks in one write. */
+  together: number;
+  /** Writes that are measured. */
+  writes: number;
+  rounds: number;
+}
+
+/** Seconds for all writes that are measured, by round. */
+export interface IndexingFigures {
+  store: number[];
+  limit: number[];
+  blocks: number;
+  /** Puts and removals. */
+  operations: number;
+  bytes: number;
+}
+
+/** Writes before those that are measured. */
+const warmUp = 3;
+
+const open = ({ rules }: BenchChain, size: ChainSize): Store =>
+  createStore({ dataDir: storeFolder(size), undoBlocks: defaultOptions.undoBlocks }, { rules });
+
+const within = async <T>(store: Store, work: (store: Store) => T): Promise<T> => {
+  try {
+    return work(store);
+  } finally {
+    await store.stop();
+  }
+};
+
+const timed = <T>(all: readonly T[], write: (one: T) => void): number => {
+  all.slice(0, warmUp).forEach(write);
+  const begun = performance.now();
+  all.slice(warmUp).forEach(write);
+  return (performance.now() - begun) / 1_000;
+};
+
+const takeOut = (store: Store, size: ChainSize): void => {
+  for (let tip = store.tip(); tip !== undefined && tip.height > size.blocks; tip = store.tip()) store.revert();
+};
+
+const measure = async ({ size: name, transactions, together, writes, rounds }: IndexingInput): Promise<IndexingFigures> => {
+  const size = sizes[name];
+  const chain = createBenchChain(size);
+  chain.skipTo(size.blocks + 1);
+  const batches: FullBlock[][] = Array.from({ length: warmUp + writes }, () => Array.from({ length: together }, () => chain.next(transactions)));
+  const restore = (): Promise<void> => within(open(chain, size), (store) => takeOut(store, size));
+  await restore();
+  const recorded: RecordedWrite[] = await within(open(chain, size), (store) =>
+    batches.map((blocks) => recordWrite(store.environment, () => store.apply(blocks))),
+  );
+  await restore();
+  const figures: IndexingFigures = {
+    store: [],
+    limit: [],
+    blocks: writes * together,
+    operations: recorded.slice(warmUp).reduce((sum, { length }) => sum + length, 0),
+    bytes: recorded.slice(warmUp).flat().reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0),
+  };
+  for (let round = 0; round < rounds; round++) {
+    figures.store.push(await within(open(chain, size), (store) => timed(batches, (blocks) => store.apply(blocks))));
+    await restore();
+    const environment = openEnvironment(storeFolder(size), chain.network.network.nethash);
+    figures.limit.push(timed(recorded, (operations) => replayWrite(environment, operations)));
+    await environment.close();
+    await restore();
+  }
+  return figures;
+};
+
+const handlers = { measure };
+
+export type IndexingHandlers = typeof handlers;
+
+answerWith(handlers);

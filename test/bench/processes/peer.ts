@@ -1,0 +1,57 @@
+/** What Portico is held against: a server that sends bytes from memory, and does nothing else. */
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Router } from "@koa/router";
+import Koa from "koa";
+import { answerWith } from "./asking.js";
+import { usage } from "./usage.js";
+
+/** A path, or a path with parameters as the router has them, and the body it is answered with. */
+export interface PeerRoute {
+  path: string;
+  body: Uint8Array;
+}
+
+const contentType = "application/json; charset=utf-8";
+
+const koaListener = (routes: readonly PeerRoute[]): RequestListener => {
+  const router = new Router();
+  for (const { path, body } of routes) {
+    const bytes = Buffer.from(body);
+    router.get(path, (ctx) => {
+      ctx.type = contentType;
+      ctx.body = bytes;
+    });
+  }
+  const app = new Koa();
+  app.use(router.routes());
+  const listener = app.callback();
+  return (request, response) => void listener(request, response);
+};
+
+const nodeListener = (routes: readonly PeerRoute[]): RequestListener => {
+  const bodies = new Map(routes.map(({ path, body }) => [path, Buffer.from(body)]));
+  return (request, response) => {
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    const body = bodies.get(path);
+    response.writeHead(body === undefined ? 404 : 200, { "Content-Type": contentType, "Content-Length": body?.length ?? 0 });
+    response.end(body);
+  };
+};
+
+const listeners = { koa: koaListener, node: nodeListener };
+
+const handlers = {
+  /** The port it is served on. */
+  serve: async ({ kind, routes }: { kind: keyof typeof listeners; routes: PeerRoute[] }): Promise<number> => {
+    const server = createServer(listeners[kind](routes)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
+  },
+  usage,
+};
+
+export type PeerHandlers = typeof handlers;
+
+answerWith(handlers);

@@ -1,0 +1,30 @@
+/** What a ratio has to reach, or must not be above. */
+export type Goal = { atLeast: number } | { atMost: number };
+
+/** One line of the table: a figure, and what it is held against in the same run. */
+export interface Row {
+  readonly group: string;
+  readonly what: string;
+  readonly figure: number;
+  readonly unit: string;
+  /** What it is held against: a peer or a limit. */
+  readonly against: string;
+  readonly peer: number;
+  readonly ratio: number;
+  readonly goal?: Goal;
+  readonly note?: string;
+}
+
+/** A figure that is the better the larger it is, by how much of the peer's it comes to. */
+export const comparedRow = ({ ratio, note, ...row }: Omit<Row, "ratio" | "note"> & { ratio?: number; note?: string | undefined }): Row => ({
+  ...row,
+  ratio: ratio ?? row.figure / row.peer,
+  ...(note === undefined ? {} : { note }),
+});
+
+export const isMet = ({ ratio, goal }: Pick<Row, "ratio" | "goal">): boolean =>
+  goal === undefined || ("atLeast" in goal ? ratio >= goal.atLeast : ratio <= goal.atMost);
+
+/** Whether a goal is missed by more than a fifth: more than machines differ in. */
+export const isFarOff = ({ ratio, goal }: Pick<Row, "ratio" | "goal">): boolean =>
+  goal !== undefined && !("atLeast" in goal ? ratio >= goal.atLeast * 0.8 : ratio <= goal.atMost * 1.2);
