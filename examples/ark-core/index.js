@@ -67,11 +67,11 @@ class ServiceProvider extends Providers.ServiceProvider {
   }
 
   async boot() {
-    const { host, port } = this.config().all();
+    const { host, port, options } = this.config().all();
     const log = this.app.get(Identifiers.LogService);
     // Not awaited: the first reading of a long chain takes its time, and the node has blocks to forge meanwhile.
     this.portico.listen(port, host).then(
-      () => log.info(`Portico: listening on http://${host}:${port}/api`),
+      () => log.info(`Portico: listening on http://${host}:${port}${options.basePath ?? "/api"}`),
       (error) => log.error(`Portico: cannot start: ${error.message}`),
     );
   }

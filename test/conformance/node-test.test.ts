@@ -1,0 +1,29 @@
+import { expect } from "chai";
+import { createWorkbench, type Workbench } from "../hosts/example-process.js";
+
+describe("the suite in Node's own test runner", function () {
+  this.timeout(60_000);
+  let bench: Workbench;
+  beforeEach(() => (bench = createWorkbench()));
+  afterEach(() => bench.clear());
+
+  const run = async (environment: Record<string, string> = {}) => {
+    const child = bench.example("test/conformance/node-test-file.ts", environment);
+    const code = await child.ended;
+    const count = (what: string): number => Number(/\d+$/.exec(child.lines.find((line) => new RegExp(`^(#|ℹ) ${what} \\d+$`).test(line)) ?? "")?.[0]);
+    return { code, pass: count("pass"), fail: count("fail"), skipped: count("skipped") };
+  };
+
+  it("passes an adapter that is right, and leaves out what it does not support", async () => {
+    const { code, pass, fail, skipped } = await run();
+    expect([code, fail]).to.deep.equal([0, 0]);
+    expect(pass).to.be.above(60);
+    expect(skipped).to.be.above(0);
+  });
+
+  it("fails one that is not", async () => {
+    const { code, fail } = await run({ WRONG: "1" });
+    expect(code).to.equal(1);
+    expect(fail).to.be.above(0);
+  });
+});
