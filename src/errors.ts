@@ -6,6 +6,7 @@ export const errorTable = {
   BAD_REQUEST: { status: 400, exposed: true, message: "Bad Request" },
   UNSUPPORTED_VERSION: { status: 400, exposed: true, message: "The specified API version is not supported." },
   MALFORMED_JSON: { status: 400, exposed: true, message: "The request body is not valid JSON." },
+  SEARCH_TOO_WIDE: { status: 400, exposed: true, message: "More rows would have to be looked at than a search may: narrow it." },
   UNAUTHORIZED: { status: 401, exposed: true, message: "Missing or invalid webhook token." },
   NOT_FOUND: { status: 404, exposed: true, message: "Not Found" },
   BLOCK_NOT_FOUND: { status: 404, exposed: true, message: "Block not found" },
@@ -25,6 +26,7 @@ export const errorTable = {
   RATE_LIMITED: { status: 429, exposed: true, message: "Rate limit exceeded" },
   INTERNAL: { status: 500, exposed: false, message: "An internal server error occurred" },
   NOT_SUPPORTED: { status: 501, exposed: true, message: "This node does not offer that." },
+  SEARCHES_FULL: { status: 503, exposed: true, message: "Too many searches are under way." },
   NOT_READY: { status: 503, exposed: true, message: "The node's state is not ready yet." },
 
   OPTION_INVALID: { status: 500, exposed: false, message: "An option is not valid." },

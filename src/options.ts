@@ -93,6 +93,12 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Op
     check: offOr({ threshold: wholeFrom(0) }),
   },
   cacheSize: { default: 67_108_864, unit: "bytes", meaning: "Replies kept in memory until the tip moves.", check: wholeFrom(0) },
+  searchRows: {
+    default: 250_000,
+    unit: "rows",
+    meaning: "Rows of the store that one request may have looked at, where no index has the answer. Beyond that it is a 400.",
+    check: wholeFrom(1),
+  },
   stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: wholeFrom(0) },
   undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted.", check: wholeFrom(1) },
   webhooks: {

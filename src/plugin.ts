@@ -65,7 +65,7 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   /** Undefined while there is no state to read, for whatever reason. */
   const openSnapshot = async (): Promise<ChainSnapshot | undefined> => {
     try {
-      const snapshot = await chain.snapshot();
+      const snapshot = await chain.snapshot({ searchRows: options.searchRows });
       seen.height = snapshot?.tip.height ?? 0;
       seen.problem = undefined;
       return snapshot;

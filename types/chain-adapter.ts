@@ -200,6 +200,16 @@ export interface ChainSnapshot {
   release?(): void;
 }
 
+/** What a request asks of the snapshot that it is answered from. */
+export interface SnapshotBounds {
+  /**
+   * Rows that its answers may look at, all together; without it there is no bound. An answer that would need more is refused, with
+   * an error of the code SEARCH_TOO_WIDE: it is never cut short or estimated. What an index answers outright is not counted. An
+   * adapter that answers everything from indexes, or from memory, need not mind it.
+   */
+  searchRows?: number;
+}
+
 /**
  * How chain state is read: the only door between the routes and whatever a host keeps its chain in.
  * The LMDB store is one implementation; `portico/conformance` says whether another is right.
@@ -211,5 +221,5 @@ export interface ChainAdapter {
   start?(): Promise<void>;
   stop?(): Promise<void>;
   /** The state at the tip of now; undefined while there is none yet (routes reply 503). */
-  snapshot(): MaybePromise<ChainSnapshot | undefined>;
+  snapshot(bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
 }

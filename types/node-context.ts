@@ -123,6 +123,8 @@ export interface PorticoOptions {
   cacheSize?: number;
   /** Milliseconds that `stop()` waits for open requests. */
   stopTimeout?: number;
+  /** Rows of the store that one request may have looked at, where no index has the answer. */
+  searchRows?: number;
   /** Blocks that can be reverted at the most: so many undo records are kept. */
   undoBlocks?: number;
   /** The webhook engine; false switches it off. */

@@ -21,6 +21,7 @@ const secondsUntilReady = 5;
 
 const headersOf: Partial<Record<ErrorCode, Record<string, string>>> = {
   UNAUTHORIZED: { "WWW-Authenticate": 'Bearer realm="webhooks"' },
+  SEARCHES_FULL: { "Retry-After": "1" },
   NOT_READY: { "Retry-After": String(secondsUntilReady) },
   // the rest of the body is not worth reading
   BODY_TOO_LARGE: { Connection: "close" },

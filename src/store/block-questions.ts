@@ -1,123 +1,151 @@
 import type { Block } from "../../types/chain.js";
-import type { BlockFilter, BlockOrder, BlockQuery, Page, Range } from "../../types/chain-adapter.js";
-import type { ChainRules } from "../chain/rules.js";
+import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise, Page, Range } from "../../types/chain-adapter.js";
 import { listSequence } from "./appended-list.js";
+import { heightsAt, keyOfNumber, keyOfText, numberInKey, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
 import type { StateRecord } from "./codec.js";
-import { lists, sets } from "./keys.js";
+import type { DelegateList } from "./delegate-list.js";
+import { amountKey, lists, sets } from "./keys.js";
 import { blockTester } from "./match.js";
-import { type Access, amountBounds, answerList, numberBounds, sortRows } from "./question.js";
+import { type Access, amountBounds, answerList, numberBounds } from "./question.js";
 import type { Reading } from "./reading.js";
-import { existing, heightOf, readBlock, readDelegate, readWallet } from "./records.js";
-import { arraySequence, countedSequence, directed, emptySequence, mapSequence, numberSequence, type Sequence } from "./sequence.js";
+import { existing, heightOf, readBlock, readWallet } from "./records.js";
+import type { Search } from "./search.js";
+import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, type Sequence } from "./sequence.js";
 
+type Name = keyof BlockFilter;
 type BlockAccess = Access<number, BlockFilter>;
 
-export const askBlocks = (query: BlockQuery, reading: Reading, state: StateRecord, rules: ChainRules): Page<Block> => {
-  const { order } = query;
-  return answerList<number, Block, BlockFilter, BlockOrder>({
-    query,
-    accesses: [...inChainOrder(query, reading, state, rules), ...inOwnOrder(query, reading)],
-    load: (height) => existing(readBlock(reading, height), `block ${height}`),
-    test: blockTester,
-    sort: (blocks) => sortRows(blocks, order.direction, (block) => block[order.field], ({ height }) => height, "desc"),
-  });
-};
-
-const inChainOrder = ({ filter, order }: BlockQuery, reading: Reading, state: StateRecord, rules: ChainRules): BlockAccess[] => {
-  const accesses: BlockAccess[] = [];
-  const add = (answers: (keyof BlockFilter)[], refs: Sequence<number>): void => {
-    const ordered = order.field === "height" || order.field === "timestamp";
-    accesses.push({ answers, ordered, refs: ordered ? directed(refs, order.direction) : refs });
-  };
-  const atHeight = (height: number | undefined): Sequence<number> =>
-    height === undefined || height < 1 || height > state.tip.height ? emptySequence : arraySequence([height]);
-
-  add([], heightSequence({}, state));
-  if (filter.height !== undefined) add(["height"], heightSequence(filter.height, state));
-  if (filter.timestamp !== undefined) add(["timestamp"], heightSequence(heightsAt(filter.timestamp, reading, state), state));
-  if (filter.id !== undefined) add(["id"], atHeight(heightOf(reading, filter.id)));
-  if (filter.previousBlock !== undefined) {
-    const previous = heightOf(reading, filter.previousBlock);
-    add(["previousBlock"], atHeight(previous === undefined ? undefined : previous + 1));
-  }
-  if (filter.generatorPublicKey !== undefined) {
-    const refs = forgedSequence(filter.generatorPublicKey, reading, rules);
-    if (refs !== undefined) add(["generatorPublicKey"], refs);
-  }
-  return accesses;
-};
-
-const heightSequence = ({ from = 1, to = Infinity }: Range<number>, state: StateRecord): Sequence<number> => {
-  const first = Math.max(1, Math.ceil(from));
-  const last = Math.min(state.tip.height, Math.floor(to));
-  return mapSequence(numberSequence(Math.max(0, last - first + 1)), (number) => first + number);
-};
-
-/** Blocks never go back in time, so a range of times is a range of heights. */
-export const heightsAt = ({ from, to }: Range<number>, reading: Reading, state: StateRecord): Range<number> => {
-  const firstNotBefore = (timestamp: number): number => {
-    let [low, high] = [1, state.tip.height + 1];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if ((readBlock(reading, middle)?.timestamp ?? Infinity) < timestamp) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  return { from: from === undefined ? 1 : firstNotBefore(from), to: to === undefined ? state.tip.height : firstNotBefore(Math.floor(to) + 1) - 1 };
-};
-
-/** Undefined for a generator that was no delegate when it forged (as that of genesis): no list was kept for it. */
-const forgedSequence = (publicKey: string, reading: Reading, rules: ChainRules): Sequence<number> | undefined => {
-  if (readBlock(reading, 1)?.generatorPublicKey === publicKey) return undefined;
-  const delegate = readDelegate(reading, publicKey);
-  if (delegate === undefined) return emptySequence;
-  const wallet = readWallet(reading, rules.addressOf(publicKey));
-  return wallet === undefined ? emptySequence : listSequence(reading, lists.forged, wallet.number, delegate.producedBlocks);
-};
-
-interface BlockSet {
-  set: number;
-  field: BlockOrder & keyof BlockFilter;
-  bounds(filter: BlockFilter): [Buffer | undefined, Buffer | undefined];
+export interface BlockNeeds {
+  reading: Reading;
+  state: StateRecord;
+  search: Search;
+  delegates(): DelegateList;
 }
 
-const numberSet = (set: number, field: "numberOfTransactions" | "payloadLength"): BlockSet => ({
-  set,
-  field,
-  bounds: (filter) => numberBounds(filter[field] ?? {}),
-});
+export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Page<Block>> => {
+  const { reading, search } = needs;
+  const { field } = query.order;
+  const inChainOrder = field === "height" || field === "timestamp";
+  return answerList(
+    {
+      query,
+      accesses: accessesTo(query, needs, inChainOrder),
+      load: (height: number) => existing(readBlock(reading, height), `block ${height}`),
+      test: blockTester,
+      value: inChainOrder ? undefined : (block) => block[field],
+      ties: "desc",
+    },
+    search,
+  );
+};
 
-const amountSet = (set: number, field: "totalAmount" | "totalFee" | "reward"): BlockSet => ({
-  set,
-  field,
-  bounds: (filter) => amountBounds(filter[field] ?? {}),
-});
+const accessesTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean): BlockAccess[] => {
+  const { filter, order } = query;
+  const { reading } = needs;
+  const window = windowOf(filter, needs);
+  const accesses: BlockAccess[] = [];
+  /** References that ascend by height: of the window of times and heights, nothing else. */
+  const add = (name: Name | undefined, refs: Sequence<number>): void => {
+    const ordered = inChainOrder || order.field === name;
+    const answers: Name[] = [...(name === undefined ? [] : [name]), "height", "timestamp"];
+    accesses.push({ answers, ordered, refs: ordered ? directed(refs, order.direction) : refs });
+  };
+  const addHeight = (name: Name, height: number | undefined): void =>
+    add(name, height !== undefined && height >= window.from && height < window.below ? arraySequence([height]) : emptySequence);
 
-const blockSets: readonly BlockSet[] = [
-  {
-    set: sets.blocksByVersion,
-    field: "version",
-    bounds: ({ version }) => numberBounds(version === undefined ? {} : { from: version, to: version }),
-  },
-  numberSet(sets.blocksByNumberOfTransactions, "numberOfTransactions"),
-  numberSet(sets.blocksByPayloadLength, "payloadLength"),
-  amountSet(sets.blocksByTotalAmount, "totalAmount"),
-  amountSet(sets.blocksByTotalFee, "totalFee"),
-  amountSet(sets.blocksByReward, "reward"),
-];
+  if (filter.id !== undefined) addHeight("id", heightOf(reading, filter.id));
+  if (filter.previousBlock !== undefined) {
+    const previous = heightOf(reading, filter.previousBlock);
+    addHeight("previousBlock", previous === undefined ? undefined : previous + 1);
+  }
+  if (filter.generatorPublicKey !== undefined) {
+    const refs = forgedBy(filter.generatorPublicKey, needs);
+    if (refs !== undefined) add("generatorPublicKey", withinWindow(refs, window));
+  }
+  for (const { name, set, key } of ofOneValue(filter)) {
+    add(name, key === undefined ? emptySequence : underValue(reading, set, key, window));
+  }
+  add(undefined, windowSequence(window));
+  return [...accesses, ...inOwnOrder(query, reading)];
+};
 
+/** Heights that the ranges of heights and times leave. */
+const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: BlockNeeds): Window => {
+  const { from = 1, to = Infinity }: Range<number> = height;
+  const end = state.tip.height + 1;
+  const window = { from: Math.min(end, Math.max(1, Math.ceil(from))), below: Math.min(end, Math.floor(to) + 1) };
+  const times = timestamp === undefined ? window : heightsAt(timestamp, reading, state);
+  const first = Math.max(window.from, times.from);
+  return { from: first, below: Math.max(first, Math.min(window.below, times.below)) };
+};
+
+/**
+ * Blocks of a generator. Lists are kept for delegates: undefined where the chain has blocks that are in none of them, but for a
+ * genesis block, whose generator need be nobody.
+ */
+const forgedBy = (publicKey: string, { reading, state, delegates }: BlockNeeds): Sequence<number> | undefined => {
+  const { byPublicKey, producedBlocks } = delegates();
+  const listOf = (key: string): Sequence<number> => {
+    const delegate = byPublicKey.get(key);
+    const number = delegate === undefined ? undefined : readWallet(reading, delegate.address)?.number;
+    return delegate === undefined || number === undefined ? emptySequence : listSequence(reading, lists.forged, number, delegate.producedBlocks);
+  };
+  const unlisted = state.tip.height - producedBlocks;
+  if (unlisted === 0) return listOf(publicKey);
+  const genesisGenerator = existing(readBlock(reading, 1), "block 1").generatorPublicKey;
+  if (unlisted > 1 || listOf(genesisGenerator).slice(0, 1)[0] === 1) return undefined;
+  return publicKey === genesisGenerator ? concatSequences([arraySequence([1]), listOf(publicKey)]) : listOf(publicKey);
+};
+
+interface OneValue {
+  name: Name;
+  set: number;
+  /** Undefined for a value that no block has. */
+  key: Buffer | undefined;
+}
+
+/** Filters that ask for one value, whose blocks go by height in the set of that value. */
+const ofOneValue = (filter: BlockFilter): OneValue[] => {
+  const found: OneValue[] = [];
+  if (filter.version !== undefined) found.push({ name: "version", set: sets.blocksByVersion, key: keyOfNumber(filter.version) });
+  if (filter.payloadHash !== undefined) found.push({ name: "payloadHash", set: sets.blocksByPayloadHash, key: keyOfText(filter.payloadHash) });
+  if (filter.blockSignature !== undefined) found.push({ name: "blockSignature", set: sets.blocksBySignature, key: keyOfText(filter.blockSignature) });
+  for (const { name, set } of numberSets) {
+    const only = onlyValue(filter[name] ?? {});
+    if (only !== undefined) found.push({ name, set, key: keyOfNumber(only) });
+  }
+  for (const { name, set } of amountSets) {
+    const only = onlyValue(filter[name] ?? {});
+    if (only !== undefined) found.push({ name, set, key: amountKey(only) });
+  }
+  return found;
+};
+
+const numberSets = [
+  { name: "numberOfTransactions", set: sets.blocksByNumberOfTransactions },
+  { name: "payloadLength", set: sets.blocksByPayloadLength },
+] as const;
+
+const amountSets = [
+  { name: "totalAmount", set: sets.blocksByTotalAmount },
+  { name: "totalFee", set: sets.blocksByTotalFee },
+  { name: "reward", set: sets.blocksByReward },
+] as const;
+
+/** Ranges that a set holds, and sets in the order asked for. */
 const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockAccess[] => {
   const accesses: BlockAccess[] = [];
-  for (const { set, field, bounds } of blockSets) {
-    const ordered = order.field === field;
-    if (!ordered && filter[field] === undefined) continue;
-    const refs = mapSequence(countedSequence(reading, set, ...bounds(filter)), ({ key }) => key.readUInt32BE(key.length - 4));
-    accesses.push({ answers: [field], ordered, refs: ordered ? directed(refs, order.direction) : refs });
-  }
-  if (order.field === "id") {
-    const refs = mapSequence(countedSequence(reading, sets.blocksById), ({ value }) => value.readUInt32BE(0));
-    accesses.push({ answers: [], ordered: true, refs: directed(refs, order.direction) });
-  }
+  const add = (name: BlockOrder, answers: Name[], wanted: boolean, refs: () => Sequence<number>): void => {
+    const ordered = order.field === name;
+    if (ordered) accesses.push({ answers, ordered, refs: directed(refs(), order.direction) });
+    else if (wanted) accesses.push({ answers, ordered, refs: refs() });
+  };
+  const numbers = (set: number, bounds: [Buffer | undefined, Buffer | undefined]): Sequence<number> =>
+    mapSequence(countedSequence(reading, set, ...bounds), numberInKey);
+
+  for (const { name, set } of numberSets) add(name, [name], filter[name] !== undefined, () => numbers(set, numberBounds(filter[name] ?? {})));
+  for (const { name, set } of amountSets) add(name, [name], filter[name] !== undefined, () => numbers(set, amountBounds(filter[name] ?? {})));
+  add("version", [], false, () => numbers(sets.blocksByVersion, [undefined, undefined]));
+  add("id", [], false, () => mapSequence(countedSequence(reading, sets.blocksById), ({ value }) => value.readUInt32BE(0)));
   return accesses;
 };

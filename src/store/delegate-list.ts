@@ -3,9 +3,9 @@ import type { DelegateOrder, DelegateQuery, Page } from "../../types/chain-adapt
 import { approvalOf } from "../chain/amount.js";
 import { delegateCodec, type StateRecord } from "./codec.js";
 import { delegateTester } from "./match.js";
-import { sortRows } from "./question.js";
 import type { Reading } from "./reading.js";
 import { readRanking, readWallet } from "./records.js";
+import { comparisonOf } from "./sorting.js";
 
 /** Every delegate at one tip. They are some thousands at the most, and every list of them needs them all. */
 export interface DelegateList {
@@ -16,6 +16,8 @@ export interface DelegateList {
   readonly byPublicKey: ReadonlyMap<string, Delegate>;
   readonly byAddress: ReadonlyMap<string, Delegate>;
   readonly byUsername: ReadonlyMap<string, Delegate>;
+  /** Of all of them. */
+  readonly producedBlocks: number;
 }
 
 export const readDelegates = (reading: Reading, state: StateRecord): DelegateList => {
@@ -51,6 +53,7 @@ export const readDelegates = (reading: Reading, state: StateRecord): DelegateLis
     byPublicKey: new Map(all.map((delegate) => [delegate.publicKey, delegate])),
     byAddress: new Map(all.map((delegate) => [delegate.address, delegate])),
     byUsername: new Map(all.map((delegate) => [delegate.username, delegate])),
+    producedBlocks: all.reduce((sum, { producedBlocks }) => sum + producedBlocks, 0),
   };
 };
 
@@ -63,7 +66,7 @@ export const askDelegates = ({ filter, order, offset, limit }: DelegateQuery, de
     (delegate) => passes?.({ delegate, secondPublicKey: delegates.secondPublicKeys.get(delegate.address) ?? null }) ?? true,
   );
   const value = (delegate: Delegate): string | number | bigint | null => delegate[order.field satisfies DelegateOrder];
-  sortRows(rows, order.direction, value, ({ username }) => username, "asc");
+  rows.sort(comparisonOf({ direction: order.direction, value, key: ({ username }) => username, ties: "asc" }));
   return { rows: rows.slice(offset, offset + limit), total: rows.length };
 };
 

@@ -1,35 +1,47 @@
 import type { FeeStatistics } from "../../types/chain.js";
+import type { MaybePromise } from "../../types/chain-adapter.js";
 import { averageOf } from "../chain/amount.js";
-import { heightsAt } from "./block-questions.js";
+import { heightsAt } from "./chain-order.js";
 import { type FeeRecord, feeCodec, type StateRecord } from "./codec.js";
-import { feeBucketSeconds, feeKey, numberKey, parseFeeKey } from "./keys.js";
+import { feeBucketSeconds, feeKey, parseFeeKey } from "./keys.js";
 import type { Reading } from "./reading.js";
-import { existing, readTransaction } from "./records.js";
+import { existing, readTransaction, transactionsOfBlock } from "./records.js";
+import type { Search, Steps } from "./search.js";
 
 type Totals = Map<string, FeeRecord & { typeGroup: number; type: number }>;
+
+export interface FeeNeeds {
+  reading: Reading;
+  state: StateRecord;
+  search: Search;
+}
 
 /**
  * Fees of a window by type. Whole hours are read from their buckets; only what sticks out at either end is looked up
  * block by block.
  */
-export const askFeeStatistics = ({ from, to }: { from: number; to: number }, reading: Reading, state: StateRecord): FeeStatistics[] => {
+export const askFeeStatistics = ({ from, to }: { from: number; to: number }, needs: FeeNeeds): MaybePromise<FeeStatistics[]> => {
+  const { tip } = needs.state;
   const first = Math.max(0, from);
-  const last = Math.min(to, state.tip.timestamp);
-  if (last < first) return [];
+  const last = Math.min(to, tip.timestamp);
+  return last < first ? [] : needs.search.run(addUp(first, last, needs));
+};
+
+function* addUp(first: number, last: number, needs: FeeNeeds): Steps<FeeStatistics[]> {
   const totals: Totals = new Map();
   const firstBucket = Math.ceil(first / feeBucketSeconds);
   // The tip's hour is whole as far as the chain goes.
-  const endBucket = last === state.tip.timestamp ? Math.floor(last / feeBucketSeconds) + 1 : Math.floor((last + 1) / feeBucketSeconds);
-  if (firstBucket >= endBucket) addBlocks(totals, first, last, reading, state);
+  const endBucket = Math.floor((last === needs.state.tip.timestamp ? last + feeBucketSeconds : last + 1) / feeBucketSeconds);
+  if (firstBucket >= endBucket) yield* addBlocks(totals, first, last, needs);
   else {
-    addBlocks(totals, first, firstBucket * feeBucketSeconds - 1, reading, state);
-    addBuckets(totals, firstBucket, endBucket, reading);
-    addBlocks(totals, endBucket * feeBucketSeconds, last, reading, state);
+    yield* addBlocks(totals, first, firstBucket * feeBucketSeconds - 1, needs);
+    yield* addBuckets(totals, firstBucket, endBucket, needs);
+    yield* addBlocks(totals, endBucket * feeBucketSeconds, last, needs);
   }
   return [...totals.values()]
     .sort((a, b) => a.typeGroup - b.typeGroup || a.type - b.type)
     .map(({ typeGroup, type, count, sum, min, max }) => ({ typeGroup, type, avg: averageOf(sum, count), min, max, sum }));
-};
+}
 
 const add = (totals: Totals, typeGroup: number, type: number, { count, sum, min, max }: FeeRecord): void => {
   const name = `${typeGroup}/${type}`;
@@ -44,22 +56,31 @@ const add = (totals: Totals, typeGroup: number, type: number, { count, sum, min,
   if (max > total.max) total.max = max;
 };
 
-const addBuckets = (totals: Totals, firstBucket: number, endBucket: number, reading: Reading): void => {
-  for (const { key, value } of reading.range("fees", { start: feeKey(firstBucket, 0, 0), end: feeKey(endBucket, 0, 0) })) {
-    const { typeGroup, type } = parseFeeKey(key);
-    add(totals, typeGroup, type, feeCodec.unpack(value as unknown[]));
-  }
-};
+/** Hours read between two yields. */
+const stepBuckets = 24;
 
-const addBlocks = (totals: Totals, from: number, to: number, reading: Reading, state: StateRecord): void => {
+function* addBuckets(totals: Totals, firstBucket: number, endBucket: number, { reading, search }: FeeNeeds): Steps<void> {
+  for (let bucket = firstBucket; bucket < endBucket; bucket += stepBuckets) {
+    const end = Math.min(endBucket, bucket + stepBuckets);
+    for (const { key, value } of reading.range("fees", { start: feeKey(bucket, 0, 0), end: feeKey(end, 0, 0) })) {
+      const { typeGroup, type } = parseFeeKey(key);
+      add(totals, typeGroup, type, feeCodec.unpack(value as unknown[]));
+      search.spend(1);
+    }
+    yield;
+  }
+}
+
+function* addBlocks(totals: Totals, from: number, to: number, { reading, state, search }: FeeNeeds): Steps<void> {
   if (to < from) return;
   const heights = heightsAt({ from, to }, reading, state);
-  const range = { start: numberKey(heights.from ?? 1), end: numberKey((heights.to ?? state.tip.height) + 1) };
-  for (const { value } of reading.range("blockTransactions", range)) {
-    const place = value as Buffer;
-    for (let i = 0; i < place.readUInt32BE(4); i++) {
-      const { typeGroup, type, fee } = existing(readTransaction(reading, place.readUInt32BE(0) + i), "transaction");
+  for (let height = heights.from; height < heights.below; height++) {
+    const { first, count } = transactionsOfBlock(reading, height);
+    for (let number = first; number < first + count; number++) {
+      const { typeGroup, type, fee } = existing(readTransaction(reading, number), `transaction ${number}`);
       add(totals, typeGroup, type, { count: 1, sum: fee, min: fee, max: fee });
     }
+    search.spend(count);
+    yield;
   }
-};
+}

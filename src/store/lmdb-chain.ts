@@ -58,7 +58,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
       await companion.closing();
       await closing.store.stop();
     },
-    snapshot: () => (isReady() ? open?.store.snapshot() : undefined),
+    snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
     tipId: () => (isReady() ? open?.store.tip()?.id : undefined),
     height: () => open?.store.tip()?.height ?? 0,
     settled: async () => open?.follower.settled(),

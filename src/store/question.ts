@@ -1,14 +1,20 @@
-import type { ListQuery, Page, Range } from "../../types/chain-adapter.js";
+import type { ListQuery, MaybePromise, Page, Range } from "../../types/chain-adapter.js";
 import { amountKey, numberKey } from "./keys.js";
-import type { Sequence } from "./sequence.js";
+import type { Search, Steps } from "./search.js";
+import { reverseSequence, type Sequence } from "./sequence.js";
+import { type Comparable, comparisonOf, sortInSteps } from "./sorting.js";
 
 /**
  * How the store answers a list question.
  *
  * An access is one way to the rows: a sequence of references, in the order asked for or in one of its own, with the filters
- * it has answered. Where one access answers every filter in the order asked for, the page is cut straight out of it.
- * Otherwise the rows of the access with the fewest are read, tested against the filters left, put in order, and cut; of
- * what passes, memory holds no more than what the page may be cut from.
+ * it has answered. Where one access answers every filter, its length is the total; where it is in the order asked for too, the
+ * page is cut straight out of it.
+ *
+ * Otherwise rows are looked at. With the total known, an access in the order asked for is walked from the nearer end until the
+ * page is full. Else every row of the access with the fewest is tested against the filters left, put in order, and cut; of
+ * what passes, memory holds no more references than the page may be cut from. What will be looked at is known beforehand, and
+ * refused when it is more than the search may cost.
  */
 export interface Access<Ref, Filter> {
   refs: Sequence<Ref>;
@@ -17,57 +23,174 @@ export interface Access<Ref, Filter> {
   ordered: boolean;
 }
 
-export interface ListQuestion<Ref, Row, Filter, Field extends string> {
+export interface ListQuestion<Ref extends Comparable, Row, Filter, Field extends string> {
   query: ListQuery<Filter, Field>;
   accesses: readonly Access<Ref, Filter>[];
   load(ref: Ref): Row;
   test(filter: Filter, answered: ReadonlySet<keyof Filter>): ((row: Row) => boolean) | undefined;
-  /** Puts loaded rows in the order asked for, as the documented total order says. */
-  sort(rows: Row[]): Row[];
+  /** What the list is ordered by; undefined where that is the reference itself. Rows of one value go by reference, as `ties` says. */
+  value: ((row: Row) => Comparable | null) | undefined;
+  ties: "asc" | "desc";
 }
 
-export const answerList = <Ref, Row, Filter extends object, Field extends string>({
-  query,
-  accesses,
-  load,
-  test,
-  sort,
-}: ListQuestion<Ref, Row, Filter, Field>): Page<Row> => {
-  const { filter, offset, limit } = query;
-  const complete = accesses.filter(({ answers, ordered }) => ordered && test(filter, new Set(answers)) === undefined);
-  const direct = fewest(complete);
-  if (direct !== undefined) return { rows: direct.refs.slice(offset, limit).map(load), total: direct.refs.total };
+/** Rows of a page that is read at once. */
+const pageRows = 100;
+/** Rows looked at between two yields: about a millisecond. */
+const stepRows = 250;
 
-  const access = fewest(accesses);
-  if (access === undefined) return { rows: [], total: 0 };
-  const passes = test(filter, new Set(access.answers));
-  const end = offset + limit;
-  /** No more of what passes is kept than the page may need. */
-  let rows: Row[] = [];
-  let total = 0;
-  const keep = (row: Row): void => {
-    if (access.ordered) {
-      if (total >= offset && total < end) rows.push(row);
-    } else if (rows.push(row) >= 2 * end + scanSize) rows = sort(rows).slice(0, end);
-    total++;
-  };
-  for (let from = 0; from < access.refs.total; from += scanSize) {
-    for (const ref of access.refs.slice(from, scanSize)) {
-      const row = load(ref);
-      if (passes === undefined || passes(row)) keep(row);
+export const answerList = <Ref extends Comparable, Row, Filter extends object, Field extends string>(
+  question: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): MaybePromise<Page<Row>> => {
+  const { query, accesses, load, test } = question;
+  const { filter, offset, limit } = query;
+  const complete = accesses.filter(({ answers }) => test(filter, new Set(answers)) === undefined);
+  const total = complete[0]?.refs.total;
+  if (total !== undefined && offset >= total) return { rows: [], total };
+  const direct = complete.find(({ ordered }) => ordered);
+  if (direct === undefined || total === undefined) return search.run(lookFor(question, total, search));
+  if (limit <= pageRows) return { rows: direct.refs.slice(offset, limit).map(load), total };
+  return search.run(cutInSteps(direct.refs, question, search));
+};
+
+function* cutInSteps<Ref extends Comparable, Row, Filter, Field extends string>(
+  refs: Sequence<Ref>,
+  { query: { offset, limit }, load }: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): Steps<Page<Row>> {
+  const end = Math.min(refs.total, offset + limit);
+  search.require(end - offset);
+  const rows: Row[] = [];
+  for (let from = offset; from < end; from += stepRows) {
+    const part = refs.slice(from, Math.min(stepRows, end - from));
+    search.spend(part.length);
+    for (const ref of part) rows.push(load(ref));
+    yield;
+  }
+  return { rows, total: refs.total };
+}
+
+function* lookFor<Ref extends Comparable, Row, Filter extends object, Field extends string>(
+  question: ListQuestion<Ref, Row, Filter, Field>,
+  total: number | undefined,
+  search: Search,
+): Steps<Page<Row>> {
+  const { accesses } = question;
+  const whole = least(accesses, ({ refs }) => refs.total);
+  if (whole === undefined) return { rows: [], total: 0 };
+  if (total !== undefined) {
+    const near = nearness(question.query, total);
+    const expected = ({ refs }: Access<Ref, Filter>): number => Math.ceil((near / total) * refs.total);
+    const ordered = accesses.filter((access) => access.ordered);
+    const access = least(ordered, expected);
+    // Should it have to go further than is to be expected, there has to be enough left for the other way.
+    const most = whole.refs.total <= search.left ? Math.min(whole.refs.total, search.left - whole.refs.total) : search.left;
+    if (access !== undefined && expected(access) < Math.max(most, 1)) {
+      const rows = yield* walk(access, question, { total, most }, search);
+      if (rows !== undefined) return { rows, total };
     }
   }
-  return { rows: access.ordered ? rows : sort(rows).slice(offset, end), total };
-};
+  search.require(whole.refs.total);
+  return yield* whole.ordered ? countInOrder(whole, question, search) : putInOrder(whole, question, search);
+}
 
-/** References read from an access at a time. */
-const scanSize = 1000;
+/** How many of the rows that pass lie between the nearer end of the list and the far end of the page. */
+const nearness = ({ offset, limit }: { offset: number; limit: number }, total: number): number => Math.min(offset + limit, total - offset);
 
-const fewest = <Ref, Filter>(accesses: readonly Access<Ref, Filter>[]): Access<Ref, Filter> | undefined => {
-  let best: Access<Ref, Filter> | undefined;
-  for (const access of accesses) if (best === undefined || access.refs.total < best.refs.total) best = access;
+const least = <T>(items: readonly T[], cost: (item: T) => number): T | undefined => {
+  let best: T | undefined;
+  for (const item of items) if (best === undefined || cost(item) < cost(best)) best = item;
   return best;
 };
+
+/** The page, by looking at rows from the nearer end on until it is full; undefined when that takes more than `most` rows. */
+function* walk<Ref extends Comparable, Row, Filter, Field extends string>(
+  { refs, answers }: Access<Ref, Filter>,
+  { query: { filter, offset, limit }, load, test }: ListQuestion<Ref, Row, Filter, Field>,
+  { total, most }: { total: number; most: number },
+  search: Search,
+): Steps<Row[] | undefined> {
+  const passes = test(filter, new Set(answers));
+  const take = Math.min(limit, total - offset);
+  const backwards = total - offset < offset + limit;
+  const list = backwards ? reverseSequence(refs) : refs;
+  const skip = backwards ? total - offset - take : offset;
+  const rows: Row[] = [];
+  let passed = 0;
+  for (let from = 0; rows.length < take && from < list.total; ) {
+    if (from >= most) return undefined;
+    const part = list.slice(from, Math.min(stepRows, most - from));
+    from += part.length;
+    search.spend(part.length);
+    for (const ref of part) {
+      const row = load(ref);
+      if ((passes === undefined || passes(row)) && passed++ >= skip && rows.length < take) rows.push(row);
+    }
+    yield;
+  }
+  return backwards ? rows.reverse() : rows;
+}
+
+/** The page and the total, by looking at every row, in order. */
+function* countInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
+  { refs, answers }: Access<Ref, Filter>,
+  { query: { filter, offset, limit }, load, test }: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): Steps<Page<Row>> {
+  const passes = test(filter, new Set(answers));
+  const rows: Row[] = [];
+  let total = 0;
+  for (let from = 0; from < refs.total; from += stepRows) {
+    const part = refs.slice(from, stepRows);
+    search.spend(part.length);
+    for (const ref of part) {
+      const row = load(ref);
+      if (passes !== undefined && !passes(row)) continue;
+      if (total >= offset && rows.length < limit) rows.push(row);
+      total++;
+    }
+    yield;
+  }
+  return { rows, total };
+}
+
+interface Kept<Ref> {
+  ref: Ref;
+  value: Comparable | null;
+}
+
+/** Kept beyond what a page may need before it is put in order and cut. */
+const keptBeyond = 4096;
+
+/** The page and the total, by looking at every row and sorting those that pass. */
+function* putInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
+  { refs, answers }: Access<Ref, Filter>,
+  { query, load, test, value, ties }: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): Steps<Page<Row>> {
+  const { filter, order, offset, limit } = query;
+  const passes = test(filter, new Set(answers));
+  const comparison = comparisonOf<Kept<Ref>>({ direction: order.direction, value: (kept) => kept.value, key: ({ ref }) => ref, ties });
+  const end = offset + limit;
+  let kept: Kept<Ref>[] = [];
+  let total = 0;
+  const look = (ref: Ref): void => {
+    // What is asked for already, and goes by its reference, need not be read.
+    const row = passes === undefined && value === undefined ? undefined : load(ref);
+    if (row !== undefined && passes !== undefined && !passes(row)) return;
+    kept.push({ ref, value: row === undefined || value === undefined ? ref : value(row) });
+    total++;
+  };
+  for (let from = 0; from < refs.total; from += stepRows) {
+    const part = refs.slice(from, stepRows);
+    search.spend(part.length);
+    part.forEach(look);
+    if (kept.length >= 2 * end + keptBeyond) kept = (yield* sortInSteps(kept, comparison)).slice(0, end);
+    yield;
+  }
+  const page = (yield* sortInSteps(kept, comparison)).slice(offset, end);
+  return { rows: page.map(({ ref }) => load(ref)), total };
+}
 
 /** Bounds of a range in a set whose keys begin with a number: first key in, first key beyond. */
 export const numberBounds = ({ from, to }: Range<number>): [Buffer | undefined, Buffer | undefined] => [
@@ -83,27 +206,3 @@ export const amountBounds = ({ from, to }: Range<bigint>): [Buffer | undefined, 
 
 const largest = 0xffffffff;
 const clamp = (value: number): number => Math.min(largest, Math.max(0, value));
-
-type Comparable = string | number | bigint;
-
-export const compare = <T extends Comparable>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/**
- * Sorts by a value, ties by a key that ascends when the value descends; rows without a value last, by ascending key.
- * `tie` is "asc" for lists whose ties in `desc` ascend, "desc" for those whose ties in `desc` descend.
- */
-export const sortRows = <Row>(
-  rows: Row[],
-  direction: "asc" | "desc",
-  value: (row: Row) => Comparable | null,
-  key: (row: Row) => Comparable,
-  ties: "asc" | "desc",
-): Row[] => {
-  const sign = direction === "asc" ? 1 : -1;
-  const tieSign = (ties === "asc" ? 1 : -1) * -sign;
-  return rows.sort((a, b) => {
-    const [va, vb] = [value(a), value(b)];
-    if (va === null || vb === null) return va === vb ? compare(key(a), key(b)) : va === null ? 1 : -1;
-    return sign * compare(va, vb) || tieSign * compare(key(a), key(b));
-  });
-};

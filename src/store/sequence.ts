@@ -52,24 +52,35 @@ export const concatSequences = <T>(sequences: readonly Sequence<T>[]): Sequence<
   },
 });
 
-/** A sequence less the items at the given places, which ascend. */
-export const withoutPlaces = <T>(sequence: Sequence<T>, places: readonly number[]): Sequence<T> => ({
-  total: sequence.total - places.length,
-  slice: (offset, limit) => {
-    let skipped = 0;
-    while (skipped < places.length && (places[skipped] ?? 0) - skipped <= offset) skipped++;
-    const items: T[] = [];
-    let at = offset + skipped;
-    while (items.length < limit && at < sequence.total) {
-      const next = places[skipped] ?? sequence.total;
-      const part = sequence.slice(at, Math.min(limit - items.length, next - at));
-      items.push(...part);
-      at = next + 1;
-      skipped++;
+/**
+ * A sequence less some of its items. Those left out are given in the sequence's order; `placeOf` tells where one of them stands,
+ * and is asked for a few only.
+ */
+export const withoutItems = <T>(sequence: Sequence<T>, leftOut: readonly T[], placeOf: (item: T) => number): Sequence<T> => {
+  if (leftOut.length === 0) return sequence;
+  const out = new Set(leftOut);
+  const leftOutBefore = (offset: number): number => {
+    let [low, high] = [0, leftOut.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (placeOf(leftOut[middle] as T) - middle <= offset) low = middle + 1;
+      else high = middle;
     }
-    return items;
-  },
-});
+    return low;
+  };
+  return {
+    total: sequence.total - leftOut.length,
+    slice: (offset, limit) => {
+      const items: T[] = [];
+      for (let at = offset + leftOutBefore(offset); items.length < limit && at < sequence.total; ) {
+        const part = sequence.slice(at, limit - items.length);
+        at += part.length;
+        items.push(...part.filter((item) => !out.has(item)));
+      }
+      return items;
+    },
+  };
+};
 
 /**
  * Disjoint ascending sequences of numbers as one ascending sequence. A place in the whole is found by halving the range of
@@ -107,8 +118,15 @@ const startsAt = (parts: readonly Sequence<number>[], offset: number, below: num
   return low;
 };
 
+/** The part of an ascending sequence from the number `from` (inclusive) to `below` (exclusive). */
+export const narrowed = (sequence: Sequence<number>, from: number, below: number): Sequence<number> => {
+  const start = lowerBound(sequence, from, 0, sequence.total);
+  const total = lowerBound(sequence, below, start, sequence.total) - start;
+  return { total, slice: (offset, limit) => sequence.slice(start + offset, Math.max(0, Math.min(limit, total - offset))) };
+};
+
 /** First place in low..high whose number is not below `value`. */
-const lowerBound = (sequence: Sequence<number>, value: number, low: number, high: number): number => {
+export const lowerBound = (sequence: Sequence<number>, value: number, low: number, high: number): number => {
   let [from, to] = [low, high];
   while (from < to) {
     const middle = (from + to) >>> 1;

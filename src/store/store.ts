@@ -1,5 +1,5 @@
 import type { Tip } from "../../types/chain.js";
-import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { FullBlock } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { type DelegateList, readDelegates } from "./delegate-list.js";
@@ -7,6 +7,7 @@ import { type Environment, openEnvironment } from "./environment.js";
 import { textKey } from "./keys.js";
 import { createReading } from "./reading.js";
 import { readState } from "./records.js";
+import { createSearch, createSearches } from "./search.js";
 import { createSnapshot } from "./snapshot.js";
 import { createWriter } from "./writer.js";
 
@@ -36,7 +37,7 @@ export interface StoreNeeds {
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
 export interface Store extends ChainAdapter {
   readonly environment: Environment;
-  snapshot(): ChainSnapshot | undefined;
+  snapshot(bounds?: SnapshotBounds): ChainSnapshot | undefined;
   tip(): Tip | undefined;
   /**
    * Writes blocks on the tip, in one LMDB transaction: all of them, or none. Where the chain is known to go on up to a height
@@ -64,7 +65,11 @@ export const createStore = (options: StoreOptions, { rules, within, committed }:
   let complete = environment.db.meta.get(completeKey) === true;
   let delegatesAt: { tipId: string; list: DelegateList } | undefined;
 
-  const snapshot = (): ChainSnapshot | undefined => {
+  const searches = createSearches();
+  /** Read transactions of the snapshots that are not released yet. */
+  const held = new Set<object>();
+
+  const snapshot = ({ searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot | undefined => {
     const transaction = environment.root.useReadTransaction();
     const reading = createReading(environment, transaction);
     const state = readState(reading);
@@ -76,7 +81,12 @@ export const createStore = (options: StoreOptions, { rules, within, committed }:
       if (delegatesAt?.tipId !== state.tip.id) delegatesAt = { tipId: state.tip.id, list: readDelegates(reading, state) };
       return delegatesAt.list;
     };
-    return createSnapshot({ reading, state, rules, delegates, transaction });
+    const hold = {};
+    held.add(hold);
+    const release = (): void => {
+      if (held.delete(hold)) transaction.done();
+    };
+    return createSnapshot({ reading, state, rules, delegates, search: createSearch(searches, searchRows), release });
   };
 
   const write = (work: () => void): void => {
@@ -108,6 +118,10 @@ export const createStore = (options: StoreOptions, { rules, within, committed }:
       environment.root.transactionSync(() => environment.db.meta.putSync(completeKey, true));
       complete = true;
     },
-    stop: () => environment.close(),
+    stop: async () => {
+      await searches.stop();
+      held.clear();
+      await environment.close();
+    },
   };
 };

@@ -8,12 +8,12 @@ import { amountKey, idKey, numberKey, sets, textKey } from "./keys.js";
  * it is not in it, and whether two states stand in one place. A changed wallet moves in those sets only where they do not.
  */
 
-const balanceDescending = ({ balance, address }: WalletRecord): Buffer => Buffer.concat([amountKey(-balance), textKey(address)]);
+export const balanceDescending = ({ balance, address }: Pick<WalletRecord, "balance" | "address">): Buffer => Buffer.concat([amountKey(-balance), textKey(address)]);
 
 /** Wallets without a public key come after those with one. */
 export const publicKeyPart = { known: Buffer.from([0]), unknown: Buffer.from([1]), end: Buffer.from([2]) };
 
-const publicKeyAscending = ({ publicKey, address }: WalletRecord): Buffer =>
+export const publicKeyAscending = ({ publicKey, address }: Pick<WalletRecord, "publicKey" | "address">): Buffer =>
   publicKey === null ? Buffer.concat([publicKeyPart.unknown, textKey(address)]) : Buffer.concat([publicKeyPart.known, idKey(publicKey)]);
 
 interface WalletSet {

@@ -1,40 +1,104 @@
 import { expect } from "chai";
-import { answerList, sortRows } from "../../src/store/question.js";
-import { mapSequence, numberSequence, reverseSequence } from "../../src/store/sequence.js";
+import { PorticoError } from "../../src/errors.js";
+import { answerList } from "../../src/store/question.js";
+import { createSearch, createSearches } from "../../src/store/search.js";
+import { arraySequence, mapSequence, numberSequence, reverseSequence, type Sequence } from "../../src/store/sequence.js";
+import type { Page } from "../../types/chain-adapter.js";
 
 const total = 50_000;
 /** Scattered over 0..total - 1, each once. */
 const valueOf = (number: number): number => (number * 7_919) % total;
+const isThird = (row: number): boolean => row % 3 === 0;
+const thirds = numberSequence(total).slice(0, total).filter(isThird);
+const scattered = thirds.map(valueOf).sort((a, b) => a - b);
 
-/** Asks for the multiples of 3; tells how many rows were put in order at once, at the most. */
-const ask = (ordered: boolean, offset: number, limit: number) => {
-  let sorted = 0;
-  const numbers = numberSequence(total);
-  const page = answerList<number, number, { third?: true }, "value">({
-    query: { filter: { third: true }, order: { field: "value", direction: "desc" }, offset, limit },
-    accesses: [{ answers: [], ordered, refs: ordered ? reverseSequence(numbers) : mapSequence(numbers, valueOf) }],
-    load: (ref) => ref,
-    test: () => (row) => row % 3 === 0,
-    sort: (rows) => {
-      sorted = Math.max(sorted, rows.length);
-      return sortRows(rows, "desc", (row) => row, (row) => row, "asc");
+type Way = "ordered" | "unordered" | "counted";
+
+interface Asked {
+  page: Page<number>;
+  loaded: number;
+}
+
+/**
+ * Asks for the multiples of 3, the highest first. `counted`: beside an access in that order there is one to the multiples of 3, in
+ * another order, whose length is the total.
+ */
+const ask = async (ways: readonly Way[], offset: number, limit: number, { rows = Infinity, refs }: { rows?: number; refs?: Sequence<number> } = {}): Promise<Asked> => {
+  let loaded = 0;
+  const numbers = refs ?? numberSequence(total);
+  const accesses = {
+    ordered: { answers: [], ordered: true, refs: reverseSequence(numbers) },
+    unordered: { answers: [], ordered: false, refs: mapSequence(numberSequence(total), valueOf) },
+    counted: { answers: ["third" as const], ordered: false, refs: arraySequence(thirds.map((_, i) => thirds[(i * 7_919) % thirds.length] ?? 0)) },
+  };
+  const page = await answerList<number, number, { third?: true }, "value">(
+    {
+      query: { filter: { third: true }, order: { field: "value", direction: "desc" }, offset, limit },
+      accesses: ways.map((way) => accesses[way]),
+      load: (ref) => {
+        loaded++;
+        return ref;
+      },
+      test: (_, answered) => (answered.has("third") ? undefined : isThird),
+      value: (row) => row,
+      ties: "desc",
     },
-  });
-  return { page, sorted };
+    createSearch(createSearches(), rows),
+  );
+  return { page, loaded };
+};
+
+const codeOf = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof PorticoError) return error.code;
+    throw error;
+  }
+  return "no error";
 };
 
 describe("a list question", () => {
-  const expected = numberSequence(total).slice(0, total).reverse().filter((row) => row % 3 === 0);
+  const expected = [...thirds].reverse();
 
-  it("has the same answer from an access in order and from one in none, for any page", () => {
-    for (const [offset, limit] of [[0, 0], [0, 1], [0, 100], [900, 100], [expected.length - 5, 100], [expected.length, 1], [0, 1e9]] as const) {
+  it("has the same answer from an access in order, from one in none, and from both with the total known, for any page", async () => {
+    expect(scattered).to.have.length(thirds.length);
+    for (const [offset, limit] of [
+      [0, 0],
+      [0, 1],
+      [0, 100],
+      [900, 100],
+      [8_300, 300],
+      [expected.length - 5, 100],
+      [expected.length - 5_000, 1_000],
+      [expected.length, 1],
+      [0, 1e9],
+    ] as const) {
       const answer = { rows: expected.slice(offset, offset + limit), total: expected.length };
-      expect(ask(true, offset, limit).page).to.deep.equal(answer);
-      expect(ask(false, offset, limit).page).to.deep.equal(answer);
+      for (const ways of [["ordered"], ["unordered"], ["counted"], ["ordered", "counted"]] as const) {
+        expect((await ask(ways, offset, limit)).page, `${ways.join(" and ")}, ${limit} from ${offset}`).to.deep.equal(answer);
+      }
     }
   });
 
-  it("holds no more rows than a page may need", () => {
-    expect(ask(false, 0, 100).sorted).to.be.below(2_000);
+  it("looks at no more than it must to fill the page, from either end, where the total is known", async () => {
+    expect((await ask(["ordered", "counted"], 0, 100)).loaded).to.be.below(600);
+    expect((await ask(["ordered", "counted"], expected.length - 100, 100)).loaded).to.be.below(600);
+  });
+
+  it("takes the other way when what it looks for lies further off than is to be expected", async () => {
+    // All that pass lie at the far end.
+    const refs = arraySequence([...thirds, ...numberSequence(total).slice(0, total).filter((number) => !isThird(number))]);
+    const { page, loaded } = await ask(["ordered", "counted"], 0, 100, { refs });
+    expect(page).to.deep.equal({ rows: expected.slice(0, 100), total: expected.length });
+    expect(loaded).to.be.below(2 * thirds.length + 200);
+  });
+
+  it("refuses at once what would look at more rows than it may", async () => {
+    expect(await codeOf(ask(["ordered"], 0, 100, { rows: total - 1 }))).to.equal("SEARCH_TOO_WIDE");
+    expect(await codeOf(ask(["unordered"], 0, 100, { rows: total - 1 }))).to.equal("SEARCH_TOO_WIDE");
+    expect(await codeOf(ask(["ordered"], 0, 100, { rows: total }))).to.equal("no error");
+    expect(await codeOf(ask(["ordered", "counted"], 0, 100, { rows: 1_000 }))).to.equal("no error");
+    expect(await codeOf(ask(["ordered", "counted"], 8_000, 100, { rows: 1_000 }))).to.equal("SEARCH_TOO_WIDE");
   });
 });

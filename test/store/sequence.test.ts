@@ -4,11 +4,11 @@ import {
   arraySequence,
   concatSequences,
   directed,
-  numberSequence,
+  narrowed,
   reverseSequence,
   type Sequence,
   unionSequence,
-  withoutPlaces,
+  withoutItems,
 } from "../../src/store/sequence.js";
 
 const offset = fc.integer({ min: 0, max: 60 });
@@ -37,12 +37,29 @@ describe("sequences", () => {
     );
   });
 
-  it("leave places out", () => {
+  it("leave items out, asking for the places of few of them", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 60 }), numbers, offset, limit, (total, out, from, count) => {
-        const places = ascending(out.filter((place) => place < total));
-        const left = Array.from({ length: total }, (_, i) => i).filter((i) => !places.includes(i));
-        expectLike(withoutPlaces(numberSequence(total), places), left, from, count);
+        const items = Array.from({ length: total }, (_, i) => `item ${i}`);
+        const leftOut = ascending(out.filter((place) => place < total)).map((place) => `item ${place}`);
+        const left = items.filter((item) => !leftOut.includes(item));
+        let asked = 0;
+        const placeOf = (item: string): number => {
+          asked++;
+          return items.indexOf(item);
+        };
+        expectLike(withoutItems(arraySequence(items), leftOut, placeOf), left, from, count);
+        expect(asked).to.be.at.most(Math.ceil(Math.log2(leftOut.length + 1)));
+      }),
+    );
+  });
+
+  it("are narrowed to a window of numbers", () => {
+    const bound = fc.integer({ min: -2, max: 105 });
+    fc.assert(
+      fc.property(numbers, bound, bound, offset, limit, (all, from, below, start, count) => {
+        const left = ascending(all).filter((number) => number >= from && number < below);
+        expectLike(narrowed(arraySequence(ascending(all)), from, below), left, start, count);
       }),
     );
   });

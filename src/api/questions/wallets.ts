@@ -63,17 +63,11 @@ export const findWallet = async (identifier: string, { chain, rules }: ApiState)
   return found;
 };
 
-const stride = 1000;
-
 /** Every wallet that votes for a delegate, the richest first. */
 export const votersOf = async (vote: string, { chain }: ApiState): Promise<Wallet[]> => {
-  const voters: Wallet[] = [];
-  for (let total = 1; voters.length < total; ) {
-    const page = await chain.wallets({ filter: { vote }, order: { field: "balance", direction: "desc" }, offset: voters.length, limit: stride });
-    voters.push(...page.rows);
-    total = page.rows.length === 0 ? voters.length : page.total;
-  }
-  return voters;
+  const ask = (offset: number, limit: number) => chain.wallets({ filter: { vote }, order: { field: "balance", direction: "desc" }, offset, limit });
+  const { rows, total } = await ask(0, 100);
+  return rows.length === total ? rows : [...rows, ...(await ask(rows.length, total - rows.length)).rows];
 };
 
 /** Balance by address of every wallet that votes for a delegate, the richest first. */

@@ -14,9 +14,6 @@ type Order = TransactionQuery["order"];
 export const mostFilters = 5;
 /** So many rows of each filter are read at the most, from the nearer end. */
 export const deepest = 10_000;
-/** Rows asked for at a time. */
-const stride = 1000;
-
 const anyOrder: Order = { field: "timestamp", direction: "desc" };
 
 const totalOf = async (filter: TransactionFilter, chain: ChainSnapshot): Promise<number> =>
@@ -52,23 +49,13 @@ const comparison = ({ field, direction }: Order): ((a: Transaction, b: Transacti
   };
 };
 
-const firstRows = async (filter: TransactionFilter, order: Order, count: number, chain: ChainSnapshot): Promise<Transaction[]> => {
-  const rows: Transaction[] = [];
-  while (rows.length < count) {
-    const limit = Math.min(stride, count - rows.length);
-    const page = await chain.transactions({ filter, order, offset: rows.length, limit });
-    rows.push(...page.rows);
-    if (page.rows.length < limit) break;
-  }
-  return rows;
-};
-
 const reversed = ({ field, direction }: Order): Order => ({ field, direction: direction === "asc" ? "desc" : "asc" });
 
 const rowsFrom = async (filters: readonly TransactionFilter[], order: Order, { offset, limit }: PageRequest, chain: ChainSnapshot): Promise<Transaction[]> => {
   const rows = new Map<string, Transaction>();
   for (const filter of filters) {
-    for (const row of await firstRows(filter, order, offset + limit, chain)) rows.set(row.id, row);
+    const first = await chain.transactions({ filter, order, offset: 0, limit: offset + limit });
+    for (const row of first.rows) rows.set(row.id, row);
   }
   return [...rows.values()].sort(comparison(order)).slice(offset, offset + limit);
 };

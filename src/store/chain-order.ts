@@ -1,0 +1,80 @@
+import type { Range } from "../../types/chain-adapter.js";
+import type { StateRecord } from "./codec.js";
+import { numberKey, textDigest } from "./keys.js";
+import type { Reading } from "./reading.js";
+import { readBlock, transactionsOfBlock } from "./records.js";
+import { countedSequence, mapSequence, narrowed, numberSequence, type Sequence } from "./sequence.js";
+
+/**
+ * The order of the chain: blocks by height, transactions by number. What a range of times or heights leaves of it is a window
+ * of numbers, and every list that ascends by them is narrowed to that by halving.
+ */
+export interface Window {
+  from: number;
+  below: number;
+}
+
+export const windowSequence = ({ from, below }: Window): Sequence<number> =>
+  mapSequence(numberSequence(Math.max(0, below - from)), (number) => from + number);
+
+export const withinWindow = (sequence: Sequence<number>, { from, below }: Window): Sequence<number> => narrowed(sequence, from, below);
+
+/** The number at the end of a set's key. */
+export const numberInKey = ({ key }: { key: Buffer }): number => key.readUInt32BE(key.length - 4);
+
+/** The numbers that a set keeps under one value: they ascend. */
+export const underValue = (reading: Reading, set: number, value: Buffer, { from, below }: Window): Sequence<number> => {
+  const bound = (number: number): Buffer => Buffer.concat([value, numberKey(number)]);
+  return mapSequence(countedSequence(reading, set, bound(from), bound(Math.max(from, below))), numberInKey);
+};
+
+/** Key of a number; undefined for one that no block or transaction has. */
+export const keyOfNumber = (value: number): Buffer | undefined =>
+  Number.isInteger(value) && value >= 0 && value <= 0xffffffff ? numberKey(value) : undefined;
+
+/** Key of a text; undefined for what is no Unicode, and so stands nowhere in the store. */
+export const keyOfText = (text: string): Buffer | undefined => (isWellFormed(text) ? textDigest(text) : undefined);
+
+const isWellFormed = (text: string): boolean => !/[\ud800-\udfff]/u.test(text);
+
+/** The one value that a range lets through. */
+export const onlyValue = <T extends number | bigint>({ from, to }: Range<T>): T | undefined => (from !== undefined && from === to ? from : undefined);
+
+/** Blocks never go back in time, so a range of times is a range of heights. */
+export const heightsAt = ({ from, to }: Range<number>, reading: Reading, state: StateRecord): Window => {
+  const firstNotBefore = (timestamp: number): number => {
+    let [low, high] = [1, state.tip.height + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if ((readBlock(reading, middle)?.timestamp ?? Infinity) < timestamp) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return {
+    from: from === undefined ? 1 : firstNotBefore(from),
+    below: to === undefined ? state.tip.height + 1 : firstNotBefore(Math.floor(to) + 1),
+  };
+};
+
+/** The numbers of the transactions in the blocks of a window of heights. */
+const numbersIn = ({ from, below }: Window, reading: Reading): Window => {
+  if (below <= from) return { from: 0, below: 0 };
+  const last = transactionsOfBlock(reading, below - 1);
+  return { from: transactionsOfBlock(reading, from).first, below: last.first + last.count };
+};
+
+/**
+ * The numbers among which all transactions of a range of times are. `exact`: all that are among them are of that range. Where
+ * transactions have times of their own, those of blocks some way before and after may be of it as well.
+ */
+export const numbersAt = ({ from, to }: Range<number>, reading: Reading, state: StateRecord): Window & { exact: boolean } => {
+  const { lag, lead, until } = state.timesApart;
+  const inBlocks = (before: number, after: number): Window =>
+    numbersIn(
+      heightsAt({ ...(from === undefined ? {} : { from: from - before }), ...(to === undefined ? {} : { to: to + after }) }, reading, state),
+      reading,
+    );
+  const wide = inBlocks(lead, lag);
+  return wide.from >= until ? { ...inBlocks(0, 0), exact: true } : { ...wide, exact: false };
+};

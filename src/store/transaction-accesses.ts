@@ -1,0 +1,153 @@
+import type { TransactionFilter, TransactionQuery } from "../../types/chain-adapter.js";
+import type { ChainRules } from "../chain/rules.js";
+import { listSequence } from "./appended-list.js";
+import { keyOfNumber, keyOfText, numberInKey, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
+import type { StateRecord } from "./codec.js";
+import { amountKey, lists, sets } from "./keys.js";
+import { type Access, amountBounds, numberBounds } from "./question.js";
+import type { Reading } from "./reading.js";
+import { heightOf, readWallet, transactionNumber, transactionsOfBlock } from "./records.js";
+import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, type Sequence, unionSequence } from "./sequence.js";
+
+type Name = keyof TransactionFilter;
+type TransactionAccess = Access<number, TransactionFilter>;
+
+interface Needs {
+  reading: Reading;
+  state: StateRecord;
+  rules: ChainRules;
+}
+
+/** Every way to the transactions that a question could be answered from. `ofAny`: those of its `addresses`, as lists without a number in common. */
+export const accessesTo = (query: TransactionQuery, needs: Needs, ofAny: readonly Sequence<number>[] | undefined): TransactionAccess[] => {
+  const { timestamp } = query.filter;
+  const { reading, state } = needs;
+  const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
+  const narrow = (sequence: Sequence<number>): Sequence<number> => (timestamp === undefined ? sequence : withinWindow(sequence, window));
+  const within: Within = { ...needs, window, narrow, answered: window.exact ? ["timestamp"] : [] };
+  return [...inChainOrder(query, within, ofAny), ...ofOneValue(query, within), ...inOwnOrder(query, within)];
+};
+
+interface Within extends Needs {
+  /** All that the range of times leaves of the chain. */
+  window: Window;
+  narrow(sequence: Sequence<number>): Sequence<number>;
+  /** Filters that the window has answered. */
+  answered: readonly Name[];
+}
+
+/** Accesses whose references are in chain order: all that there is for `timestamp`, candidates for the other orders. */
+const inChainOrder = ({ filter, order }: TransactionQuery, within: Within, ofAny: readonly Sequence<number>[] | undefined): TransactionAccess[] => {
+  const { reading, rules, state, window, narrow, answered } = within;
+  const accesses: TransactionAccess[] = [];
+  const ordered = order.field === "timestamp";
+  const add = (answers: Name[], ...parts: Sequence<number>[]): void => {
+    const refs = unionSequence(parts.map(narrow), state.transactions);
+    accesses.push({ answers: [...answers, ...answered], ordered, refs: ordered ? directed(refs, order.direction) : refs });
+  };
+  const listOf = (list: "sent" | "received" | "owned" | "voted", address: string): Sequence<number> => {
+    const wallet = readWallet(reading, address);
+    return wallet === undefined ? emptySequence : listSequence(reading, lists[list], wallet.number, wallet[list]);
+  };
+
+  if (filter.id !== undefined) {
+    const number = transactionNumber(reading, filter.id);
+    add(["id"], number === undefined ? emptySequence : arraySequence([number]));
+  }
+  if (filter.blockId !== undefined) add(["blockId"], blockSequence(filter.blockId, reading));
+  if (filter.recipientId !== undefined) add(["recipientId"], listOf("received", filter.recipientId));
+  if (filter.ownerId !== undefined) add(["ownerId"], listOf("owned", filter.ownerId));
+  if (ofAny !== undefined) add(["addresses"], ...ofAny);
+  for (const [name, address] of senders(filter, rules)) {
+    add([name], address === undefined ? emptySequence : listOf("sent", address));
+    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) add([name, "type", "typeGroup"], listOf("voted", address));
+  }
+  if (filter.type !== undefined || filter.typeGroup !== undefined || filter.version !== undefined) {
+    add(["type", "typeGroup", "version"], ...kindsOf(filter, state).map((place) => kindSequence(place, within)));
+  }
+  add([], windowSequence(window));
+  return accesses;
+};
+
+/** Who sent them, by filter; undefined for a key that is none. */
+const senders = ({ senderId, senderPublicKey }: TransactionFilter, rules: ChainRules): [Name, string | undefined][] => [
+  ...(senderId === undefined ? [] : [["senderId", senderId] as [Name, string]]),
+  ...(senderPublicKey === undefined
+    ? []
+    : [["senderPublicKey", isPublicKey(senderPublicKey) ? rules.addressOf(senderPublicKey) : undefined] as [Name, string | undefined]]),
+];
+
+const isPublicKey = (text: string): boolean => /^0[23][0-9a-f]{64}$/.test(text);
+
+/** Places of the kinds present in the chain that the filter lets through. */
+const kindsOf = ({ type, typeGroup, version }: TransactionFilter, { kinds }: StateRecord): number[] =>
+  [...kinds.keys()].filter((place) => {
+    const kind = kinds[place];
+    return (
+      (type === undefined || kind?.type === type) &&
+      (typeGroup === undefined || kind?.typeGroup === typeGroup) &&
+      (version === undefined || kind?.version === version)
+    );
+  });
+
+const kindSequence = (place: number, { reading, state }: Needs): Sequence<number> =>
+  listSequence(reading, lists.kind, place, state.kinds[place]?.count ?? 0);
+
+const blockSequence = (blockId: string, reading: Reading): Sequence<number> => {
+  const height = heightOf(reading, blockId);
+  if (height === undefined) return emptySequence;
+  const { first, count } = transactionsOfBlock(reading, height);
+  return windowSequence({ from: first, below: first + count });
+};
+
+/** Sets in which the transactions of one value go by their place in the chain. */
+const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answered }: Within): TransactionAccess[] => {
+  const accesses: TransactionAccess[] = [];
+  const add = (name: Name, set: number, value: Buffer | undefined): void => {
+    const refs = value === undefined ? emptySequence : underValue(reading, set, value, window);
+    const ordered = order.field === "timestamp" || order.field === name;
+    accesses.push({ answers: [name, ...answered], ordered, refs: ordered ? directed(refs, order.direction) : refs });
+  };
+  for (const [name, set] of [["amount", sets.transactionsByAmount], ["fee", sets.transactionsByFee]] as const) {
+    const only = onlyValue(filter[name] ?? {});
+    if (only !== undefined) add(name, set, amountKey(only));
+  }
+  const time = onlyValue(filter.timestamp ?? {});
+  if (time !== undefined) add("timestamp", sets.transactionsByTimestamp, keyOfNumber(time));
+  if (filter.nonce !== undefined) add("nonce", sets.transactionsByNonce, amountKey(filter.nonce));
+  if (filter.vendorField !== undefined) add("vendorField", sets.transactionsByVendorField, keyOfText(filter.vendorField));
+  return accesses;
+};
+
+/** Accesses that are in the order asked for when that is not the chain's, and ranges that a set holds. */
+const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): TransactionAccess[] => {
+  const { reading, state, narrow, answered } = within;
+  const accesses: TransactionAccess[] = [];
+  const add = (name: "timestamp" | "amount" | "fee", set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
+    // Ordering by `timestamp` means by place in the chain, which is not the order of this set.
+    const ordered = name !== "timestamp" && order.field === name;
+    const refs = mapSequence(countedSequence(reading, set, ...bounds), numberInKey);
+    accesses.push({ answers: [name], ordered, refs: ordered ? directed(refs, order.direction) : refs });
+  };
+  if (filter.timestamp !== undefined) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
+  if (filter.amount !== undefined || order.field === "amount") add("amount", sets.transactionsByAmount, amountBounds(filter.amount ?? {}));
+  if (filter.fee !== undefined || order.field === "fee") add("fee", sets.transactionsByFee, amountBounds(filter.fee ?? {}));
+  if (order.field === "id") {
+    const refs = mapSequence(countedSequence(reading, sets.transactionsById), ({ value }) => value.readUInt32BE(0));
+    accesses.push({ answers: [], ordered: true, refs: directed(refs, order.direction) });
+  }
+  if (order.field === "type" || order.field === "version") {
+    const field = order.field;
+    const kinds = kindsOf(filter, state);
+    const valueOf = (place: number): number => state.kinds[place]?.[field] ?? 0;
+    const values = [...new Set(kinds.map(valueOf))].sort((a, b) => a - b);
+    const ofValue = (value: number): Sequence<number> =>
+      unionSequence(
+        kinds.filter((place) => valueOf(place) === value).map((place) => narrow(kindSequence(place, within))),
+        state.transactions,
+      );
+    const refs = concatSequences(values.map(ofValue));
+    accesses.push({ answers: ["type", "typeGroup", "version", ...answered], ordered: true, refs: directed(refs, order.direction) });
+  }
+  return accesses;
+};

@@ -1,0 +1,141 @@
+import { expect } from "chai";
+import { PorticoError } from "../../src/errors.js";
+import { createSearch, createSearches, type Steps } from "../../src/store/search.js";
+import { comparisonOf, sortInSteps } from "../../src/store/sorting.js";
+
+/** Keeps the process busy for so long. */
+const work = (milliseconds: number): void => {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+};
+
+/** Steps of a millisecond, the number of which it comes to; `log` gets the name at each. */
+function* steps(count: number, name = "", log: string[] = []): Steps<number> {
+  for (let i = 0; i < count; i++) {
+    work(1);
+    log.push(name);
+    yield;
+  }
+  return count;
+}
+
+const codeOf = async (run: () => unknown): Promise<string> => {
+  try {
+    await run();
+  } catch (error) {
+    if (error instanceof PorticoError) return error.code;
+    throw error;
+  }
+  return "no error";
+};
+
+const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("searches", () => {
+  it("that are short have their answer at once", () => {
+    expect(createSearches({ turn: 50, most: 2 }).run(steps(3))).to.equal(3);
+  });
+
+  it("that are long leave the process to others between turns", async () => {
+    const { run } = createSearches({ turn: 5, most: 2 });
+    const log: string[] = [];
+    const answer = Promise.resolve(run(steps(60, "", log)));
+    let rounds = 0;
+    for (; log.length < 60; rounds++) await nextRound();
+    expect(await answer).to.equal(60);
+    expect(rounds).to.be.at.least(10);
+  });
+
+  it("take turns with each other, and use no more of a round together than one would", async () => {
+    const { run } = createSearches({ turn: 5, most: 4 });
+    const log: string[] = [];
+    const answers = [run(steps(30, "a", log)), run(steps(30, "b", log)), run(steps(2, "c", log))];
+    expect(log.length).to.be.below(10);
+    let before = log.length;
+    let most = 0;
+    for (let round = 0; log.length < 62; round++) {
+      await nextRound();
+      most = Math.max(most, log.length - before);
+      before = log.length;
+    }
+    expect(most).to.be.below(10);
+    expect(log.lastIndexOf("c")).to.be.below(log.lastIndexOf("a"));
+    expect(await Promise.all(answers.map((answer) => Promise.resolve(answer)))).to.deep.equal([30, 30, 2]);
+  });
+
+  it("that one request asks one after the other get one turn a round as well", async () => {
+    const { run } = createSearches({ turn: 5, most: 4 });
+    let asked = 0;
+    const all = (async () => {
+      for (; asked < 20; asked++) await run(steps(3));
+    })();
+    await Promise.resolve();
+    for (let i = 0; i < 100; i++) await Promise.resolve();
+    expect(asked).to.be.below(4);
+    await all;
+    expect(asked).to.equal(20);
+  });
+
+  it("are refused when too many are under way", async () => {
+    const { run } = createSearches({ turn: 2, most: 2 });
+    const under = [run(steps(20)), run(steps(20))];
+    expect(await codeOf(() => run(steps(20)))).to.equal("SEARCHES_FULL");
+    await Promise.all(under.map((answer) => Promise.resolve(answer)));
+    expect(await run(steps(20))).to.equal(20);
+  });
+
+  it("are given up when the store stops, and none begins after that", async () => {
+    const { run, stop } = createSearches({ turn: 2, most: 8 });
+    const log: string[] = [];
+    const under = [run(steps(1_000, "a", log)), run(steps(1_000, "b", log))].map((answer) => codeOf(() => answer));
+    await stop();
+    const worked = log.length;
+    expect(await Promise.all(under)).to.deep.equal(["NOT_READY", "NOT_READY"]);
+    expect(await codeOf(() => run(steps(1)))).to.equal("NOT_READY");
+    await nextRound();
+    await nextRound();
+    expect(log.length).to.equal(worked);
+  });
+
+  it("fail with what their work throws, at once or later", async () => {
+    const { run } = createSearches({ turn: 2, most: 2 });
+    function* failing(after: number): Steps<number> {
+      yield* steps(after);
+      throw new Error("broken");
+    }
+    for (const after of [0, 10]) {
+      const failure = await (async () => run(failing(after)))().catch((error: unknown) => error);
+      expect(failure).to.be.an("error").with.property("message", "broken");
+    }
+  });
+
+  it("share the rows that a request may look at", () => {
+    const search = createSearch(createSearches(), 1_000);
+    search.require(1_000);
+    search.spend(600);
+    expect(search.left).to.equal(400);
+    expect(() => search.require(401)).to.throw(PorticoError, /^More than 1000 rows would have to be looked at: narrow the search/);
+    expect(() => search.spend(401)).to.throw(PorticoError);
+    search.require(400);
+  });
+});
+
+describe("sorting in steps", () => {
+  it("comes to what sorting at once comes to", () => {
+    const order = comparisonOf<number>({ direction: "desc", value: (row) => row % 100, key: (row) => row, ties: "asc" });
+    for (const length of [0, 1, 4_096, 4_097, 30_000]) {
+      const rows = Array.from({ length }, (_, i) => (i * 7_919) % 30_011);
+      let sorted: number[] = [];
+      let yields = 0;
+      for (const sorting = sortInSteps(rows, order); ; yields++) {
+        const { done, value } = sorting.next();
+        if (done === true) {
+          sorted = value;
+          break;
+        }
+      }
+      expect(sorted).to.deep.equal([...rows].sort(order));
+      expect(yields).to.be.at.least(length / 4_096);
+    }
+  });
+});
