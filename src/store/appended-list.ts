@@ -3,14 +3,14 @@ import type { Reading } from "./reading.js";
 import type { Sequence } from "./sequence.js";
 
 /**
- * Lists that only grow at their end: entry n of an owner's list lies under (list, owner, n), so any page is one seek away.
- * How long a list is stands with its owner.
+ * Lists that only grow at their end: entry n of an owner's list lies under (owner, list, n), so any page is one seek away, and
+ * the short lists of one owner lie in one page of the file. How long a list is stands with its owner.
  */
 
 const entryKey = (list: number, owner: number, ordinal: number): Buffer => {
   const key = Buffer.allocUnsafe(9);
-  key[0] = list;
-  key.writeUInt32BE(owner, 1);
+  key.writeUInt32BE(owner, 0);
+  key[4] = list;
   key.writeUInt32BE(ordinal, 5);
   return key;
 };

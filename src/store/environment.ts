@@ -59,12 +59,17 @@ const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path
   }
 };
 
-const openRoot = (dataDir: string, path: string, readOnly: boolean): RootDatabase<unknown, Buffer> => {
+interface OpenOptions {
+  readOnly?: boolean;
+  disposable?: boolean;
+}
+
+const openRoot = (dataDir: string, path: string, { readOnly = false, disposable = false }: OpenOptions): RootDatabase<unknown, Buffer> => {
   try {
     if (!readOnly) mkdirSync(dataDir, { recursive: true });
     const fault = lmdbFileFault(path);
     if (fault !== undefined) throw new Error(fault);
-    return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly });
+    return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly, ...(disposable ? { useWritemap: true, noSync: true } : {}) });
   } catch (cause) {
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
@@ -74,13 +79,13 @@ const openRoot = (dataDir: string, path: string, readOnly: boolean): RootDatabas
  * Opens, or makes, the environment `chain.mdb` in a folder.
  * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; the folder is then as it was.
  */
-export const openEnvironment = (dataDir: string, nethash: string, { readOnly = false } = {}): Environment => {
+export const openEnvironment = (dataDir: string, nethash: string, options: OpenOptions = {}): Environment => {
   const path = join(dataDir, "chain.mdb");
-  const root = openRoot(dataDir, path, readOnly);
+  const root = openRoot(dataDir, path, options);
   try {
     const db = openDatabases(root);
     const environment = { path, root, db, close: () => root.close() };
-    checkFormat(environment, nethash, readOnly);
+    checkFormat(environment, nethash, options.readOnly ?? false);
     return environment;
   } catch (cause) {
     void root.close();

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
  */
 
 /** Changes with every change of layout. A store of another number is not read. */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {
@@ -34,7 +34,7 @@ export const databases = {
   locks: "record",
   /** Hour, group, type -> fees paid in that hour. */
   fees: "record",
-  /** Appended lists: list, owner, ordinal -> number. */
+  /** Appended lists: owner, list, ordinal -> number. */
   lists: "raw",
   /** Counted sets: set, level, key -> value (level 0) or count. */
   sets: "raw",

@@ -24,6 +24,11 @@ export interface StoreOptions {
   undoBlocks: number;
   /** Opens the store of another process, which alone writes it. */
   readOnly?: boolean;
+  /**
+   * For a store that can be made again at no loss: it is written through the memory map and left to the system to bring to the
+   * disk. Several times faster where the store is large; damaged when the machine fails, and a full disk ends the process.
+   */
+  disposable?: boolean;
 }
 
 export interface StoreNeeds {
@@ -57,7 +62,7 @@ const completeKey = textKey("complete");
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN */
 export const createStore = (options: StoreOptions, { rules, within, committed }: StoreNeeds): Store => {
-  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { readOnly: options.readOnly ?? false });
+  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { readOnly: options.readOnly ?? false, disposable: options.disposable ?? false });
   const writer = createWriter(environment, rules, options);
   const readTip = (): Tip | undefined => readState(createReading(environment))?.tip;
   /** Kept by the one process that writes; others look it up. */

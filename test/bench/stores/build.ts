@@ -8,7 +8,7 @@ import { isBuilt, storeFolder } from "./folders.js";
 import { createProgress, type Progress } from "./progress.js";
 
 /** What one write takes in: enough that the disk is not waited for at every block. */
-const batch = { blocks: 4_000, transactions: 6_000 };
+const batch = { blocks: 8_000, transactions: 12_000 };
 
 const nextBatch = (chain: BenchChain, end: number): FullBlock[] => {
   const blocks: FullBlock[] = [];
@@ -56,7 +56,7 @@ export const buildStore = async (size: ChainSize, say: (line: string) => void): 
   const unfinished = `${folder}.unfinished`;
   mkdirSync(unfinished, { recursive: true });
   const chain = createBenchChain(size);
-  const store = createStore({ dataDir: unfinished, undoBlocks: defaultOptions.undoBlocks }, { rules: chain.rules });
+  const store = createStore({ dataDir: unfinished, undoBlocks: defaultOptions.undoBlocks, disposable: true }, { rules: chain.rules });
   try {
     fill(store, chain, size, createProgress(size, say));
   } finally {
