@@ -5,6 +5,10 @@ import { measureDepth } from "./measures/depth.js";
 import { measureGrowth } from "./measures/growth.js";
 import { measureIndexing } from "./measures/indexing.js";
 import { measureHot } from "./measures/hot.js";
+import { measureImporting } from "./measures/importing.js";
+import { measureMemory } from "./measures/memory.js";
+import { measureStart } from "./measures/start.js";
+import { measureWebhooks } from "./measures/webhooks.js";
 import type { Measure, Run } from "./measures/measure.js";
 import type { BenchOptions, Part } from "./options.js";
 import { buildStore } from "./stores/build.js";
@@ -18,6 +22,10 @@ const measures: Partial<Record<Exclude<Part, "growth">, Measure>> = {
   depth: measureDepth,
   answers: measureAnswers,
   indexing: measureIndexing,
+  start: measureStart,
+  memory: measureMemory,
+  importing: measureImporting,
+  webhooks: measureWebhooks,
 };
 
 const runOf = ({ size, quick, rounds, soak }: BenchOptions, say: Run["say"]): Run => ({

@@ -26,12 +26,21 @@ export interface BenchChain {
 /** A block in the form in which hosts carry it. */
 export const blockDataOf = ({ block, transactions }: FullBlock): BlockData => ({ ...block, transactions });
 
+/** Those whom genesis knows. */
+const ofGenesis = 100;
+
+/** The network of a size, without its chain. */
+export const benchNetwork = (size: ChainSize): Network => {
+  const genesis = createPlanner({ ...size, wallets: ofGenesis }).next();
+  return networkOf(size, blockDataOf(createRender(ofGenesis)(genesis)));
+};
+
 const tellEvery = 250_000;
 
 export const createBenchChain = (size: ChainSize): BenchChain => {
   const planner = createPlanner(size);
   const render = createRender(size.wallets);
-  const network = networkOf(size, blockDataOf(createRender(size.wallets)(createPlanner(size).next())));
+  const network = benchNetwork(size);
   return {
     network,
     rules: createChainRules(network),

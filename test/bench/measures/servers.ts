@@ -5,16 +5,19 @@ import type { Contestant } from "./contest.js";
 
 export interface PorticoServer extends Contestant {
   readonly process: BenchProcess<PorticoHandlers>;
+  /** Milliseconds from `createApiPlugin` to where it listens. */
+  readonly opening: number;
   close(): Promise<void>;
 }
 
 /** Portico on a store, in a process of its own. */
 export const openPortico = async (input: ServeInput): Promise<PorticoServer> => {
   const process = openProcess<PorticoHandlers>("./portico.ts");
-  const port = await process.ask("serve", input);
+  const { port, opening } = await process.ask("serve", input);
   return {
     process,
     port,
+    opening,
     usage: () => process.ask("usage", undefined),
     close: async () => {
       await process.ask("stop", undefined);

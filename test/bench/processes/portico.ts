@@ -5,7 +5,7 @@ import { EventEmitter } from "eventemitter3";
 import Koa from "koa";
 import { createApiPlugin } from "../../../src/plugin.js";
 import type { ApiPlugin } from "../../../types/node-context.js";
-import { createBenchChain } from "../chain/chain.js";
+import { benchNetwork } from "../chain/chain.js";
 import { sizes, type SizeName } from "../chain/sizes.js";
 import { measureDepth, type DepthInput } from "../questions/depth.js";
 import { measureQuestions, type QuestionsInput } from "../questions/timing.js";
@@ -35,9 +35,9 @@ const listenMounted = async (plugin: ApiPlugin): Promise<AddressInfo> => {
 };
 
 const events = new EventEmitter();
-let serving: { plugin: ApiPlugin; size: SizeName } | undefined;
+let serving: ApiPlugin | undefined;
 
-const served = (): { plugin: ApiPlugin; size: SizeName } => {
+const served = (): ApiPlugin => {
   if (serving === undefined) throw new Error("nothing is served yet");
   return serving;
 };
@@ -45,9 +45,10 @@ const served = (): { plugin: ApiPlugin; size: SizeName } => {
 const forging = createForging(events, served);
 
 const handlers = {
-  /** The port it is served on. */
-  serve: async ({ size, mounted = false, cacheSize }: ServeInput): Promise<number> => {
-    const { network } = createBenchChain(sizes[size]);
+  /** Port, and milliseconds from `createApiPlugin` to where it listens. */
+  serve: async ({ size, mounted = false, cacheSize }: ServeInput): Promise<{ port: number; opening: number }> => {
+    const network = benchNetwork(sizes[size]);
+    const begun = performance.now();
     const plugin = createApiPlugin({
       network,
       events,
@@ -55,20 +56,20 @@ const handlers = {
       logger,
       options: { webhooks: false, ...(cacheSize === undefined ? {} : { cacheSize }) },
     });
-    serving = { plugin, size };
+    serving = plugin;
     await plugin.start();
-    if (mounted) return (await listenMounted(plugin)).port;
-    return ((await plugin.listen(0, "127.0.0.1")).address() as AddressInfo).port;
+    const { port } = mounted ? await listenMounted(plugin) : ((await plugin.listen(0, "127.0.0.1")).address() as AddressInfo);
+    return { port, opening: performance.now() - begun };
   },
   usage,
   /** How many transactions each of these addresses has. */
-  owned: (addresses: string[]) => ownedBy(served().plugin.chain, addresses),
-  depth: (input: DepthInput) => measureDepth(served().plugin.chain, input),
-  questions: (input: QuestionsInput) => measureQuestions(served().plugin.chain, input),
-  prepareBlocks: forging.prepare,
+  owned: (addresses: string[]) => ownedBy(served().chain, addresses),
+  depth: (input: DepthInput) => measureDepth(served().chain, input),
+  questions: (input: QuestionsInput) => measureQuestions(served().chain, input),
+  hold: forging.hold,
   forge: forging.forge,
   takeOut: forging.takeOut,
-  stop: () => served().plugin.stop(),
+  stop: () => served().stop(),
 };
 
 export type PorticoHandlers = typeof handlers;

@@ -1,0 +1,36 @@
+import { median } from "../load/statistics.js";
+import { hotPaths } from "./hot.js";
+import type { Measure } from "./measure.js";
+import { bodyAt, openPortico } from "./servers.js";
+
+const limit = 2;
+
+/** How long it takes to open the store and to answer: for Portico, and for a whole process of Node.js that loads TypeScript first. */
+export const measureStart: Measure = async (run) => {
+  const [own, whole]: [number[], number[]] = [[], []];
+  for (let round = 0; round < run.rounds; round++) {
+    run.say(`start: ${round + 1} of ${run.rounds}`);
+    const begun = performance.now();
+    const portico = await openPortico({ size: run.size.name });
+    const listening = performance.now();
+    await bodyAt(portico.port, hotPaths["wallets/top"] ?? "");
+    const answered = performance.now();
+    own.push((portico.opening + answered - listening) / 1_000);
+    whole.push((answered - begun) / 1_000);
+    await portico.close();
+  }
+  const figure = median(own);
+  return [
+    {
+      group: "start",
+      what: "from createApiPlugin to the first reply, wallets/top, in a new process",
+      figure,
+      unit: "s",
+      against: "limit",
+      peer: limit,
+      ratio: figure / limit,
+      goal: { atMost: 1 },
+      note: `${median(whole).toFixed(1)} s with the start of Node.js and the loading of TypeScript`,
+    },
+  ];
+};

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EventEmitter } from "eventemitter3";
+import type { WebhookOptions } from "../../../types/webhooks.js";
+import { openEventJournal } from "../../../src/store/webhooks/event-journal.js";
+import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
+import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
+
+/** A webhook engine on a store of its own in a temporary folder, with durability on. */
+export interface BenchEngine {
+  events: EventEmitter;
+  engine: WebhookEngine;
+  close(): Promise<void>;
+}
+
+export const openEngine = async (options: WebhookOptions = {}): Promise<BenchEngine> => {
+  const dataDir = await mkdtemp(join(tmpdir(), "portico-bench-"));
+  const environment = openWebhookStore(dataDir);
+  const events = new EventEmitter();
+  const silent = (): void => undefined;
+  const engine = createWebhookEngine(
+    { allowTargets: ["127.0.0.1"], ...options },
+    {
+      store: environment.store,
+      openJournal: () => openEventJournal(dataDir),
+      events,
+      clock: { now: () => Date.now() },
+      logger: { debug: silent, info: silent, warn: silent, error: console.error },
+      keepsChain: false,
+    },
+  );
+  engine.start();
+  const close = async (): Promise<void> => {
+    await engine.stop(0);
+    await environment.close();
+    await rm(dataDir, { recursive: true });
+  };
+  return { events, engine, close };
+};

@@ -1,0 +1,35 @@
+import { Worker } from "node:worker_threads";
+
+/** A target in a thread of its own: counts what it gets, answers 200 at once, or hangs. */
+export interface Sink {
+  port: number;
+  /** Resolves when it has got so many since it was asked last. */
+  until(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const sinkCode = `
+  const { createServer } = require("node:http");
+  const { parentPort, workerData } = require("node:worker_threads");
+  let got = 0, wanted = Infinity;
+  const look = () => { if (got >= wanted) { got -= wanted; wanted = Infinity; parentPort.postMessage("enough"); } };
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => { if (workerData.hangs) return; response.end(); got++; look(); });
+  }).listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+  parentPort.on("message", (count) => { wanted = count; look(); });
+`;
+
+export const openSink = async (hangs = false): Promise<Sink> => {
+  const worker = new Worker(sinkCode, { eval: true, workerData: { hangs } });
+  const message = (): Promise<unknown> => new Promise((resolve) => worker.once("message", resolve));
+  const port = (await message()) as number;
+  return {
+    port,
+    until: async (count) => {
+      const enough = message();
+      worker.postMessage(count);
+      await enough;
+    },
+    close: async () => void (await worker.terminate()),
+  };
+};
