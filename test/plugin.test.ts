@@ -106,6 +106,17 @@ describe("createApiPlugin", function () {
     }
   });
 
+  it("refuses a search that would look at more than it may, in the form of each generation", async () => {
+    const url = await listening(create({ options: { searchRows: 20 } }));
+    const message = "More than 20 rows would have to be looked at: narrow the search, by an address, a delegate, a block or a shorter range of time or height.";
+    const refused = await fetch(`${url}/transactions?vendorFieldHex=61`);
+    expect(refused.status).to.equal(400);
+    expect(await refused.json()).to.deep.equal({ statusCode: 400, error: "Bad Request", message });
+    const first = await fetch(`${url}/v1/transactions?vendorField=a&type=0&fee=0`);
+    expect(await first.json()).to.deep.equal({ success: false, error: message });
+    expect((await fetch(`${url}/transactions?limit=100`)).status).to.equal(200);
+  });
+
   it("opens, listens and subscribes to nothing before it starts, and leaves nothing behind when it stops", async () => {
     const plugin = create();
     expect(events.eventNames()).to.deep.equal([]);

@@ -7,7 +7,7 @@ import { type Environment, openEnvironment } from "./environment.js";
 import { textKey } from "./keys.js";
 import { createReading } from "./reading.js";
 import { readState } from "./records.js";
-import { createSearch, createSearches } from "./search.js";
+import { createSearch, createSearches, type SearchesOptions } from "./search.js";
 import { createSnapshot } from "./snapshot.js";
 import { createWriter } from "./writer.js";
 
@@ -33,6 +33,8 @@ export interface StoreOptions {
 
 export interface StoreNeeds {
   rules: ChainRules;
+  /** How searches share the process. */
+  searches?: SearchesOptions;
   /** Called inside the write transaction of each change: what it writes is committed with the block, or not at all. */
   within?(change: StoreChange): void;
   /** Called once the write transaction that `within` was called in is committed. */
@@ -61,7 +63,7 @@ export interface Store extends ChainAdapter {
 const completeKey = textKey("complete");
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN */
-export const createStore = (options: StoreOptions, { rules, within, committed }: StoreNeeds): Store => {
+export const createStore = (options: StoreOptions, { rules, within, committed, ...needs }: StoreNeeds): Store => {
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { readOnly: options.readOnly ?? false, disposable: options.disposable ?? false });
   const writer = createWriter(environment, rules, options);
   const readTip = (): Tip | undefined => readState(createReading(environment))?.tip;
@@ -70,7 +72,7 @@ export const createStore = (options: StoreOptions, { rules, within, committed }:
   let complete = environment.db.meta.get(completeKey) === true;
   let delegatesAt: { tipId: string; list: DelegateList } | undefined;
 
-  const searches = createSearches();
+  const searches = createSearches(needs.searches);
   /** Read transactions of the snapshots that are not released yet. */
   const held = new Set<object>();
 

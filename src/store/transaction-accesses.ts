@@ -112,7 +112,7 @@ const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answ
     const only = onlyValue(filter[name] ?? {});
     if (only !== undefined) add(name, set, amountKey(only));
   }
-  const time = onlyValue(filter.timestamp ?? {});
+  const time = answered.length > 0 ? undefined : onlyValue(filter.timestamp ?? {});
   if (time !== undefined) add("timestamp", sets.transactionsByTimestamp, keyOfNumber(time));
   if (filter.nonce !== undefined) add("nonce", sets.transactionsByNonce, amountKey(filter.nonce));
   if (filter.vendorField !== undefined) add("vendorField", sets.transactionsByVendorField, keyOfText(filter.vendorField));
@@ -129,7 +129,7 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
     const refs = mapSequence(countedSequence(reading, set, ...bounds), numberInKey);
     accesses.push({ answers: [name], ordered, refs: ordered ? directed(refs, order.direction) : refs });
   };
-  if (filter.timestamp !== undefined) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
+  if (filter.timestamp !== undefined && answered.length === 0) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
   if (filter.amount !== undefined || order.field === "amount") add("amount", sets.transactionsByAmount, amountBounds(filter.amount ?? {}));
   if (filter.fee !== undefined || order.field === "fee") add("fee", sets.transactionsByFee, amountBounds(filter.fee ?? {}));
   if (order.field === "id") {

@@ -129,7 +129,8 @@ const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
       addByBalance(["vote"], partOf(needs, part, voters, (delegate) => Buffer.concat([prefix, balanceDescending(delegate)])));
     }
   }
-  addByBalance([], partOf(needs, { set: sets.walletsByBalance, ...balanceBounds(balance, Buffer.alloc(0), undefined) }, failingInRange, balanceDescending));
+  // Those who vote for one delegate are fewer than all, whatever else is asked.
+  else addByBalance([], partOf(needs, { set: sets.walletsByBalance, ...balanceBounds(balance, Buffer.alloc(0), undefined) }, failingInRange, balanceDescending));
   if (order.field === "address") add(directed(byAddress(needs, failing), order.direction));
   if (order.field === "publicKey") {
     const known = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.known, to: publicKeyPart.unknown }, failing, publicKeyAscending);

@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import { PorticoError } from "../../src/errors.js";
+import type { Page, TransactionQuery, WalletQuery } from "../../types/chain-adapter.js";
+import type { Transaction } from "../../types/chain.js";
+import { loadChain } from "../data/read.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+
+const chain = loadChain("core3-custom-c");
+const blocks = chain.blocks.slice(0, 260);
+
+/** No index has it. */
+const withLetter: TransactionQuery = {
+  filter: { vendorFieldHex: Buffer.from("e").toString("hex") },
+  order: { field: "timestamp", direction: "desc" },
+  offset: 0,
+  limit: 5,
+};
+const richest: WalletQuery = { filter: {}, order: { field: "balance", direction: "desc" }, offset: 0, limit: 5 };
+
+const errorOf = async (answer: unknown): Promise<PorticoError | undefined> => {
+  try {
+    await answer;
+    return undefined;
+  } catch (error) {
+    if (error instanceof PorticoError) return error;
+    throw error;
+  }
+};
+
+/** Every search is interrupted at each step. */
+const interrupted = { searches: { turn: 0, most: 4 } };
+
+describe("a search of the store", function () {
+  this.timeout(60_000);
+  afterEach(closeTemporaryStores);
+
+  it("goes on in the state that it began in, while blocks are written and taken back", async () => {
+    const { store, rules } = openTemporaryStore(chain.network, {}, interrupted);
+    const memory = createMemoryAdapter(chain.network);
+    store.apply(blocks.map(rules.parseBlock));
+    for (const block of blocks) memory.apply(block);
+    const expected = await (await memory.snapshot())?.transactions(withLetter);
+    expect(expected?.total).to.be.above(0);
+
+    const snapshot = store.snapshot();
+    const answers = [snapshot?.transactions(withLetter), snapshot?.transactions({ ...withLetter, order: { field: "amount", direction: "asc" } })];
+    let done = false;
+    const all = Promise.all(answers.map((answer) => Promise.resolve(answer))).finally(() => (done = true));
+    let written = 0;
+    for (const block of chain.blocks.slice(260, 275)) {
+      if (done) break;
+      store.apply([rules.parseBlock(block)]);
+      written++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    for (let i = 0; i < written + 10; i++) store.revert();
+    const [page] = (await all) as [Page<Transaction>];
+    snapshot?.release?.();
+    expect(written).to.be.above(2);
+    expect(page).to.deep.equal(expected);
+  });
+
+  it("is given up when the store stops, and its snapshot can be released after that", async () => {
+    const { store, rules } = openTemporaryStore(chain.network, {}, interrupted);
+    store.apply(blocks.map(rules.parseBlock));
+    const snapshot = store.snapshot();
+    const failure = errorOf(snapshot?.transactions(withLetter)).finally(() => snapshot?.release?.());
+    const other = store.snapshot();
+    await store.stop();
+    expect((await failure)?.code).to.equal("NOT_READY");
+    expect((await errorOf((async () => other?.transactions(withLetter))()))?.code).to.equal("NOT_READY");
+    other?.release?.();
+  });
+
+  it("is refused when it would look at more rows than its snapshot may; what an index answers is not", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    store.apply(blocks.map(rules.parseBlock));
+    const rows = blocks.reduce((sum, { transactions = [] }) => sum + transactions.length, 0);
+    const ask = async (searchRows: number, times = 1): Promise<PorticoError | undefined> => {
+      const snapshot = store.snapshot({ searchRows });
+      let error: PorticoError | undefined;
+      for (let i = 0; i < times; i++) error ??= await errorOf((async () => snapshot?.transactions(withLetter))());
+      expect((await snapshot?.wallets(richest))?.rows).to.have.length(5);
+      snapshot?.release?.();
+      return error;
+    };
+    expect(await ask(rows)).to.equal(undefined);
+    expect(await ask(2 * rows, 2)).to.equal(undefined);
+    expect((await ask(2 * rows - 1, 2))?.code).to.equal("SEARCH_TOO_WIDE");
+    const refused = await ask(rows - 1);
+    expect(refused).to.include({ code: "SEARCH_TOO_WIDE", status: 400 });
+    expect(refused?.message).to.match(new RegExp(`^More than ${rows - 1} rows would have to be looked at: narrow the search`));
+  });
+});

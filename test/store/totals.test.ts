@@ -1,0 +1,230 @@
+import { expect } from "chai";
+import { createChainMaker } from "../../src/conformance/chain-maker.js";
+import { type Draft, registration, secondSignature, transfer, vote } from "../../src/conformance/drafts.js";
+import type { Surroundings } from "../../src/conformance/filters.js";
+import { blockLaw, delegateLaw, type ListLaw, transactionLaw, walletLaw } from "../../src/conformance/lists.js";
+import { networkOf } from "../../src/conformance/network.js";
+import { type Party, parties, secondKeys } from "../../src/conformance/parties.js";
+import { plausibleHex } from "../../src/conformance/plausible.js";
+import { everyRow } from "../../src/conformance/walk.js";
+import { readDelegates } from "../../src/store/delegate-list.js";
+import { createReading, type Reading } from "../../src/store/reading.js";
+import { readState } from "../../src/store/records.js";
+import { createSearch, createSearches } from "../../src/store/search.js";
+import { createSnapshot } from "../../src/store/snapshot.js";
+import type { Block, Transaction } from "../../types/chain.js";
+import type { BlockFilter, ChainSnapshot, DelegateFilter, TransactionFilter, WalletFilter } from "../../types/chain-adapter.js";
+import type { BlockData } from "../../types/events.js";
+import type { Milestone } from "../../types/node-context.js";
+import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+
+const { origin, ada, bob, cyd, kim } = parties;
+
+const milestones: Milestone[] = [
+  {
+    height: 1,
+    reward: 1,
+    activeDelegates: 2,
+    blocktime: 8,
+    block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 },
+    epoch: "2017-03-21T13:00:00.000Z",
+    fees: { staticFees: { transfer: 10_000_000 } },
+  },
+];
+
+const someone = (n: number): Party => ({ name: `nobody ${n}`, publicKey: `02${plausibleHex(`key ${n}`, 64)}`, address: `Anybody${n}` });
+
+/** One transaction a block, of two thirds transfers and one third votes for ada, to and from wallets that nobody has seen before. */
+const transactionAt = (height: number): Draft => {
+  if (height === 2) return secondSignature(kim, secondKeys.kim);
+  const rest = { fee: BigInt(10_000_000 + (height % 3)), vendorField: height % 2 === 0 ? "rent" : `rent ${height}` };
+  return height % 3 === 0 ? vote(someone(height), [["+", ada]], { ...rest, fee: 0n }) : transfer(bob, someone(height), BigInt(1 + (height % 7)), rest);
+};
+
+const makeChain = (height: number): readonly BlockData[] => {
+  const maker = createChainMaker(milestones);
+  const first = { version: 1, fee: 0n } as const;
+  maker.add({
+    generator: origin,
+    transactions: [
+      ...[ada, bob, cyd, kim].map((party) => transfer(origin, party, 2n ** 60n, first)),
+      registration(ada, "ada", first),
+      registration(bob, "bob", first),
+      vote(ada, [["+", ada]], first),
+      vote(bob, [["+", bob]], first),
+    ],
+  });
+  while (maker.blocks.length < height) {
+    const next = maker.blocks.length + 1;
+    maker.add({ generator: next % 2 === 0 ? ada : bob, transactions: [transactionAt(next)] });
+  }
+  return maker.blocks;
+};
+
+/** Counts what is read: keys looked up, gone over, skipped or counted. */
+const createCountingReading = (reading: Reading): { reading: Reading; read: () => number; reset: () => void } => {
+  let read = 0;
+  function* counted<T>(items: Iterable<T>): Iterable<T> {
+    for (const item of items) {
+      read++;
+      yield item;
+    }
+  }
+  const skipped = ({ offset = 0 }: { offset?: number }): number => (read += offset);
+  return {
+    reading: {
+      get: (database, key) => {
+        read++;
+        return reading.get(database, key);
+      },
+      range: (database, options) => {
+        skipped(options);
+        return counted(reading.range(database, options));
+      },
+      keys: (database, options) => {
+        skipped(options);
+        return counted(reading.keys(database, options));
+      },
+      count: (database, options) => {
+        const count = reading.count(database, options);
+        read += count;
+        return count;
+      },
+    },
+    read: () => read,
+    reset: () => (read = 0),
+  };
+};
+
+interface Opened {
+  snapshot: ChainSnapshot;
+  around: Surroundings;
+  block: Block;
+  transaction: Transaction;
+  read(): number;
+  reset(): void;
+}
+
+const open = async (height: number): Promise<Opened> => {
+  const blocks = makeChain(height);
+  const { store, rules } = openTemporaryStore(networkOf(blocks[0]!));
+  for (let from = 0; from < blocks.length; from += 200) store.apply(blocks.slice(from, from + 200).map(rules.parseBlock));
+  const { reading, ...counting } = createCountingReading(createReading(store.environment));
+  const state = readState(reading)!;
+  const delegates = readDelegates(reading, state);
+  const search = createSearch(createSearches(), Infinity);
+  const snapshot = createSnapshot({ reading, state, rules, delegates: () => delegates, search, release: () => undefined });
+  const block = (await snapshot.block({ height: height - 1 }))!;
+  const page = await snapshot.transactions({ filter: { blockId: block.id }, order: transactionLaw.usual, offset: 0, limit: 1 });
+  const around: Surroundings = { height, timestamp: state.tip.timestamp, secondPublicKeys: new Map([[kim.address, secondKeys.kim]]) };
+  return { snapshot, around, block, transaction: page.rows[0]!, ...counting };
+};
+
+/** What each filter is asked for, alone: something that as large a part of a long chain has as of a short one, where there is such. */
+type Values<Filter> = { [Name in keyof Filter]-?: NonNullable<Filter[Name]> };
+
+const transactionFilters = ({ block, transaction, around }: Opened): Omit<Values<TransactionFilter>, "vendorFieldHex"> => ({
+  id: transaction.id,
+  blockId: block.id,
+  version: 2,
+  typeGroup: 1,
+  type: 3,
+  senderPublicKey: bob.publicKey,
+  senderId: bob.address,
+  recipientId: transaction.recipientId ?? "",
+  ownerId: bob.address,
+  addresses: [bob.address],
+  vendorField: "rent",
+  timestamp: { from: Math.floor(around.timestamp / 3), to: around.timestamp - 80 },
+  amount: { from: 2n, to: 5n },
+  fee: { from: 10_000_001n },
+  nonce: 1n,
+});
+
+const blockFilters = ({ block, around }: Opened): Values<BlockFilter> => ({
+  id: block.id,
+  version: 0,
+  previousBlock: block.previousBlock ?? "",
+  payloadHash: block.payloadHash,
+  generatorPublicKey: ada.publicKey,
+  blockSignature: block.blockSignature,
+  timestamp: { from: Math.floor(around.timestamp / 3), to: around.timestamp - 80 },
+  height: { from: 10, to: around.height - 10 },
+  numberOfTransactions: { from: 1, to: 1 },
+  totalAmount: { from: 2n, to: 5n },
+  totalFee: { from: 10_000_001n },
+  reward: { from: 1n },
+  payloadLength: { from: 1 },
+});
+
+const walletFilters = (): Values<WalletFilter> => ({
+  address: bob.address,
+  addresses: [bob.address, ada.address],
+  publicKey: bob.publicKey,
+  secondPublicKey: secondKeys.kim,
+  vote: ada.publicKey,
+  username: "ada",
+  balance: { from: 2n, to: 5n },
+  voteBalance: { to: 5n },
+  producedBlocks: { to: 5 },
+});
+
+const delegateFilters = (): Values<DelegateFilter> => ({
+  address: bob.address,
+  publicKey: bob.publicKey,
+  username: "a",
+  usernames: ["ada", "bob"],
+  secondPublicKey: secondKeys.kim,
+  vote: ada.publicKey,
+  balance: { from: 1n },
+  approval: { from: 0.01 },
+  forgedFees: { from: 1n },
+  forgedRewards: { from: 1n },
+  forgedTotal: { from: 1n },
+  producedBlocks: { from: 1 },
+  voteBalance: { from: 1n },
+  resigned: false,
+});
+
+const sizes = { short: 600, long: 6_000 };
+/** Keys that finding two places of a set takes, about, whatever its size; of the long chain, most filters let more than these pass. */
+const mostKeys = 1_500;
+
+/** Without those of `vendorFieldHex` and of locks, which are counted, and that of several addresses, which have rows in common. */
+describe("totals", function () {
+  this.timeout(300_000);
+  let short: Opened;
+  let long: Opened;
+
+  before(async () => {
+    short = await open(sizes.short);
+    long = await open(sizes.long);
+  });
+  after(closeTemporaryStores);
+
+  const describeList = <Row extends object, Filter extends object, Field extends string>(law: ListLaw<Row, Filter, Field>, valuesOf: (opened: Opened) => object): void => {
+    const expectTotal = async (opened: Opened, rows: Row[], name: string | undefined): Promise<number> => {
+      const value = name === undefined ? undefined : (valuesOf(opened) as Record<string, unknown>)[name];
+      const filter = (name === undefined ? {} : { [name]: value }) as Filter;
+      opened.reset();
+      const { total } = await law.ask(opened.snapshot, { filter, order: law.usual, offset: 0, limit: 0 });
+      const read = opened.read();
+      const found = law.filters.find((one) => one.name === name);
+      expect(total, name).to.equal(rows.filter((row) => found?.passes(row, value, opened.around) ?? true).length);
+      return read;
+    };
+
+    it(`of ${law.name}, and of each filter of theirs, are read and not counted`, async () => {
+      const rows = { short: await everyRow(short.snapshot, law), long: await everyRow(long.snapshot, law) };
+      for (const name of [undefined, ...Object.keys(valuesOf(short))]) {
+        const [less, more] = [await expectTotal(short, rows.short, name), await expectTotal(long, rows.long, name)];
+        expect(more, `${law.name} by ${String(name)}: keys read, after ${less}`).to.be.below(mostKeys);
+      }
+    });
+  };
+
+  describeList(transactionLaw, transactionFilters);
+  describeList(blockLaw, blockFilters);
+  describeList(walletLaw, walletFilters);
+  describeList(delegateLaw, delegateFilters);
+});
