@@ -45,11 +45,12 @@ describe("a search of the store", function () {
 
     const snapshot = store.snapshot();
     const answers = [snapshot?.transactions(withLetter), snapshot?.transactions({ ...withLetter, order: { field: "amount", direction: "asc" } })];
-    let done = false;
-    const all = Promise.all(answers.map((answer) => Promise.resolve(answer))).finally(() => (done = true));
+    const all = Promise.all(answers.map((answer) => Promise.resolve(answer)));
+    const under = { way: true };
+    void all.finally(() => (under.way = false));
     let written = 0;
     for (const block of chain.blocks.slice(260, 275)) {
-      if (done) break;
+      if (!under.way) break;
       store.apply([rules.parseBlock(block)]);
       written++;
       await new Promise((resolve) => setImmediate(resolve));
