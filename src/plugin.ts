@@ -3,7 +3,8 @@ import type { Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChainAdapter, ChainSnapshot } from "../types/chain-adapter.js";
 import type { WebhookStore } from "../types/webhook-store.js";
-import type { ApiPlugin, Clock, Health, Logger, NodeContext } from "../types/node-context.js";
+import type { HostEvents } from "../types/events.js";
+import type { ApiPlugin, Clock, Health, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import { createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
@@ -12,6 +13,7 @@ import { PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
 import { type Options, readOptions } from "./options.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
+import { createReaderChain } from "./store/reader-chain.js";
 import type { StoreChange } from "./store/store.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
@@ -32,9 +34,18 @@ const consoleLogger: Logger = {
   error: (message) => console.error(message),
 };
 
-const requireContext = ({ network, events }: Partial<NodeContext>): void => {
+type Unchecked = Partial<Record<Exclude<keyof NodeContext, "events">, unknown>> & { events?: Partial<HostEvents> };
+
+/** A reader is told of nothing, and has the store of another process. */
+const readerLacks = ["chain", "blocks", "events", "onProgress"] as const;
+
+const requireContext = (context: Unchecked): void => {
+  const { network, reader, events } = context;
   if (network === undefined) throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `network`: the network's parameters, milestones, exceptions and genesis block");
-  if (typeof events?.on !== "function" || typeof events.off !== "function") {
+  if (reader === true) {
+    const needless = readerLacks.find((name) => context[name] !== undefined);
+    if (needless !== undefined) throw new PorticoError("OPTION_INVALID", `a reader takes no \`${needless}\`: its chain is what another process writes into \`dataDir\``);
+  } else if (typeof events?.on !== "function" || typeof events.off !== "function") {
     throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `events`: the host's emitter, with `on` and `off`");
   }
 };
@@ -43,14 +54,15 @@ const requireContext = ({ network, events }: Partial<NodeContext>): void => {
  * Makes the public interface of a node. Nothing is opened, subscribed to or listened to before `start()` (or `listen()`).
  * @throws PorticoError OPTION_INVALID
  */
-export const createApiPlugin = (context: NodeContext): ApiPlugin => {
+export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin => {
   requireContext(context);
   const options = readOptions(context.options);
   const logger = context.logger ?? consoleLogger;
   const clock = context.clock ?? systemClock;
   const rules = createChainRules(context.network, context.transactionTypes);
   const webhooks = createWebhooks(context, { options, logger, clock });
-  const chain: Chain = context.chain ?? createDefaultChain(context, { options, rules, logger, clock, companion: webhooks });
+  const chain = createChain(context, { options, rules, logger, clock, companion: webhooks });
+  const told = context.reader === true ? context.problem : undefined;
 
   type Phase = "stopped" | "starting" | "started" | "stopping";
   let phase: Phase = "stopped";
@@ -77,7 +89,7 @@ export const createApiPlugin = (context: NodeContext): ApiPlugin => {
   };
 
   const health = (): Health => {
-    const problem = chain.problem?.() ?? seen.problem;
+    const problem = chain.problem?.() ?? seen.problem ?? told?.();
     const status = phase === "started" ? (problem === undefined ? "ok" : "failing") : phase === "starting" ? "starting" : "stopped";
     return { status, height: chain.height?.() ?? seen.height, ...(problem === undefined ? {} : { problem }) };
   };
@@ -188,23 +200,32 @@ interface Shared {
   clock: Clock;
 }
 
-/** The LMDB store in `dataDir`, kept at the host's tip. */
-const createDefaultChain = (
-  { dataDir, events, blocks, onProgress }: NodeContext,
-  { options, ...needs }: Shared & { rules: ChainRules; companion: StoreCompanion },
-): LmdbChain => {
+/** The host's own chain, else the LMDB store in `dataDir`: kept at the host's tip here, or read as another process keeps it. */
+const createChain = (context: NodeContext | ReaderContext, { options, ...needs }: Shared & { rules: ChainRules; companion: StoreCompanion }): Chain => {
+  if (context.reader !== true && context.chain !== undefined) return context.chain;
+  const { dataDir } = context;
   if (dataDir === undefined) {
     throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");
   }
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, events, source: blocks, onProgress });
+  if (context.reader === true) {
+    return createReaderChain({ dataDir }, { ...needs, companion: options.webhooks === false ? undefined : needs.companion });
+  }
+  const { events, blocks: source, onProgress } = context;
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, events, source, onProgress });
 };
+
+/** What a reader hears: nothing. */
+const noEvents: HostEvents = { on: silence, off: silence };
 
 /**
  * The webhook engine, made when its store is open: that of the chain, where Portico keeps the chain, else one of its own in
  * `dataDir`. A host's own chain without a `dataDir` has no webhooks.
  */
-const createWebhooks = ({ chain, dataDir, events }: NodeContext, { options, logger, clock }: Shared) => {
-  const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, dataDir };
+const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock }: Shared) => {
+  const { dataDir } = context;
+  const { events, chain } = context.reader === true ? { events: noEvents } : context;
+  const delivering = context.reader === true ? { deliver: false } : {};
+  const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
   let engine: WebhookEngine | undefined;
   let own: WebhookEnvironment | undefined;
   let authorize: Authorize | undefined;

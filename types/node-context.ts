@@ -131,8 +131,9 @@ export interface PorticoOptions {
   webhooks?: false | WebhookOptions;
 }
 
-/** All that `createApiPlugin` takes. */
+/** All that `createApiPlugin` takes in the process of the node, the one that writes the store. */
 export interface NodeContext {
+  reader?: false;
   network: Network;
   events: HostEvents;
   /** Not given: the LMDB store in `dataDir`, fed by genesis, `blocks` and `events`. */
@@ -152,6 +153,20 @@ export interface NodeContext {
   logger?: Logger;
   clock?: Clock;
   options?: PorticoOptions;
+}
+
+/**
+ * What `createApiPlugin` takes in a process that serves the store which the node's own process writes on the same machine. It hears
+ * no events: every reply is of the block that is committed when the request comes. Webhooks are made, changed and read here as there;
+ * the node alone delivers. `network`, `transactionTypes` and `options` are to be the node's own; `pool`, `peers`, `sync` and `node` are
+ * handed in by the host here too, as it reaches them from here.
+ */
+export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress"> {
+  reader: true;
+  /** The node's. A store that is not there or not complete yet is waited for: until then, 503. */
+  dataDir: string;
+  /** What keeps the node from following the chain, where that is known here: `health` reports it. */
+  problem?: () => string | undefined;
 }
 
 /** Health of the plugin, as `GET {basePath}/health` reports it. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { PorticoError } from "../errors.js";
@@ -15,6 +15,12 @@ export interface Environment {
   readonly db: StoreDatabases;
   close(): Promise<void>;
 }
+
+/**
+ * What a process may do with a store. `write`: everything; one process at a time. `webhooks`: blocks are written by another process,
+ * webhooks here too. `read`: nothing is written. Only `write` makes a store that is not there.
+ */
+export type StoreAccess = "write" | "webhooks" | "read";
 
 interface Format {
   schema: number;
@@ -40,10 +46,10 @@ const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases => {
   return Object.fromEntries(opened) as StoreDatabases;
 };
 
-const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path">, nethash: string, readOnly: boolean): void => {
+const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path">, nethash: string, access: StoreAccess): void => {
   const found = db.meta.get(formatKey) as Format | undefined;
   if (found === undefined) {
-    if (readOnly) throw new PorticoError("STORE_FOREIGN", `${path} holds no Portico store`);
+    if (access !== "write") throw new PorticoError("NOT_READY", `${path} holds no Portico store yet`);
     if (db.blocks.getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} holds blocks but does not say of which network`);
     root.transactionSync(() => db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
     return;
@@ -60,32 +66,37 @@ const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path
 };
 
 interface OpenOptions {
-  readOnly?: boolean;
+  access?: StoreAccess;
   disposable?: boolean;
 }
 
-const openRoot = (dataDir: string, path: string, { readOnly = false, disposable = false }: OpenOptions): RootDatabase<unknown, Buffer> => {
+const openRoot = (dataDir: string, path: string, { access = "write", disposable = false }: OpenOptions): RootDatabase<unknown, Buffer> => {
+  if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `there is no ${path} yet`);
   try {
-    if (!readOnly) mkdirSync(dataDir, { recursive: true });
+    if (access === "write") mkdirSync(dataDir, { recursive: true });
     const fault = lmdbFileFault(path);
     if (fault !== undefined) throw new Error(fault);
-    return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly, ...(disposable ? { useWritemap: true, noSync: true } : {}) });
+    const speed = disposable ? { useWritemap: true, noSync: true } : {};
+    return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly: access === "read", ...speed });
   } catch (cause) {
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 };
 
+/** File of the store in a folder. */
+export const storeFile = (dataDir: string): string => join(dataDir, "chain.mdb");
+
 /**
  * Opens, or makes, the environment `chain.mdb` in a folder.
- * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; the folder is then as it was.
+ * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, NOT_READY; the folder is then as it was.
  */
 export const openEnvironment = (dataDir: string, nethash: string, options: OpenOptions = {}): Environment => {
-  const path = join(dataDir, "chain.mdb");
+  const path = storeFile(dataDir);
   const root = openRoot(dataDir, path, options);
   try {
     const db = openDatabases(root);
     const environment = { path, root, db, close: () => root.close() };
-    checkFormat(environment, nethash, options.readOnly ?? false);
+    checkFormat(environment, nethash, options.access ?? "write");
     return environment;
   } catch (cause) {
     void root.close();

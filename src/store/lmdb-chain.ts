@@ -32,8 +32,11 @@ export interface LmdbChain extends ChainAdapter {
   problem(): string | undefined;
 }
 
+/** Milliseconds between two looks for readers that were killed: the pages that they read would never be free again. */
+const readerCheckInterval = 60_000;
+
 export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: LmdbChainNeeds): LmdbChain => {
-  let open: { store: Store; follower: Follower } | undefined;
+  let open: { store: Store; follower: Follower; checking: NodeJS.Timeout } | undefined;
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
     start: async () => {
@@ -46,7 +49,8 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
         committed: companion.committed,
       });
       const follower = createFollower({ ...needs, store });
-      open = { store, follower };
+      const checking = setInterval(() => store.environment.root.readerCheck(), readerCheckInterval).unref();
+      open = { store, follower, checking };
       companion.opened(createWebhookStore(store.environment.root));
       await follower.start();
     },
@@ -54,6 +58,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
       const closing = open;
       open = undefined;
       if (closing === undefined) return;
+      clearInterval(closing.checking);
       await closing.follower.stop();
       await companion.closing();
       await closing.store.stop();

@@ -3,10 +3,10 @@ import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../types/ch
 import type { FullBlock } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { type DelegateList, readDelegates } from "./delegate-list.js";
-import { type Environment, openEnvironment } from "./environment.js";
+import { type Environment, openEnvironment, type StoreAccess } from "./environment.js";
 import { textKey } from "./keys.js";
 import { createReading } from "./reading.js";
-import { readState } from "./records.js";
+import { createLastState } from "./last-state.js";
 import { createSearch, createSearches, type SearchesOptions } from "./search.js";
 import { createSnapshot } from "./snapshot.js";
 import { createWriter } from "./writer.js";
@@ -22,8 +22,8 @@ export interface StoreOptions {
   dataDir: string;
   /** Blocks that can be reverted at the most. */
   undoBlocks: number;
-  /** Opens the store of another process, which alone writes it. */
-  readOnly?: boolean;
+  /** Default: "write". */
+  access?: StoreAccess;
   /**
    * For a store that can be made again at no loss: it is written through the memory map and left to the system to bring to the
    * disk. Several times faster where the store is large; damaged when the machine fails, and a full disk ends the process.
@@ -62,11 +62,17 @@ export interface Store extends ChainAdapter {
 
 const completeKey = textKey("complete");
 
-/** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN */
+/** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; NOT_READY where it is another process that has to make it */
 export const createStore = (options: StoreOptions, { rules, within, committed, ...needs }: StoreNeeds): Store => {
-  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { readOnly: options.readOnly ?? false, disposable: options.disposable ?? false });
+  const { access = "write", disposable = false } = options;
+  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable });
   const writer = createWriter(environment, rules, options);
-  const readTip = (): Tip | undefined => readState(createReading(environment))?.tip;
+  const lastState = createLastState(environment);
+  /** lmdb-js reads on in one transaction until the event loop has turned; what another process commits meanwhile is not in that one. */
+  const readTip = (): Tip | undefined => {
+    environment.root.resetReadTxn();
+    return lastState()?.tip;
+  };
   /** Kept by the one process that writes; others look it up. */
   let ownTip = readTip();
   let complete = environment.db.meta.get(completeKey) === true;
@@ -77,9 +83,10 @@ export const createStore = (options: StoreOptions, { rules, within, committed, .
   const held = new Set<object>();
 
   const snapshot = ({ searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot | undefined => {
+    environment.root.resetReadTxn();
     const transaction = environment.root.useReadTransaction();
     const reading = createReading(environment, transaction);
-    const state = readState(reading);
+    const state = lastState(transaction);
     if (state === undefined) {
       transaction.done();
       return undefined;
@@ -110,7 +117,7 @@ export const createStore = (options: StoreOptions, { rules, within, committed, .
   return {
     environment,
     snapshot,
-    tip: options.readOnly === true ? readTip : () => ownTip,
+    tip: access === "write" ? () => ownTip : readTip,
     apply: (blocks, chainHeight = 0) => {
       write(() => writer.apply(blocks, chainHeight - options.undoBlocks, (full) => within?.({ kind: "applied", full })));
     },
@@ -120,7 +127,7 @@ export const createStore = (options: StoreOptions, { rules, within, committed, .
         if (full !== undefined) within?.({ kind: "reverted", full });
       });
     },
-    isComplete: () => complete || environment.db.meta.get(completeKey) === true,
+    isComplete: () => (complete ||= environment.db.meta.get(completeKey) === true),
     markComplete: () => {
       environment.root.transactionSync(() => environment.db.meta.putSync(completeKey, true));
       complete = true;

@@ -15,10 +15,12 @@ import {
   defaultOptions,
   type HostEvents,
   type Logger,
+  type Network,
   type NodeContext,
   type Page,
   type PorticoError,
   type PorticoOptions,
+  type ReaderContext,
   type RequestListener,
   type TransactionType,
   type Wallet,
@@ -30,7 +32,7 @@ import { type ConformanceTarget, createConformanceSuite, describeConformance } f
 /** What a host in TypeScript sees. It is checked when the project is compiled (`npm run check:types`): at run time nothing is left of it. */
 describe("the public types", () => {
   it("take what hosts have", () => {
-    expectTypeOf(createApiPlugin).parameters.toEqualTypeOf<[context: NodeContext]>();
+    expectTypeOf(createApiPlugin).parameters.toEqualTypeOf<[context: NodeContext | ReaderContext]>();
     expectTypeOf(createApiPlugin).returns.toEqualTypeOf<ApiPlugin>();
     expectTypeOf<EventEmitter>().toExtend<HostEvents>();
     expectTypeOf<NodeEmitter>().toExtend<HostEvents>();
@@ -41,6 +43,10 @@ describe("the public types", () => {
     // No more than these is asked for; one of `chain` and `dataDir` is checked when the plugin is made.
     expectTypeOf<Pick<NodeContext, "network" | "events">>().toExtend<NodeContext>();
     expectTypeOf<Pick<NodeContext, "network">>().not.toExtend<NodeContext>();
+    // A reader has a folder, and nothing to be told by.
+    expectTypeOf<{ reader: true; network: Network; dataDir: string }>().toExtend<ReaderContext>();
+    expectTypeOf<{ reader: true; network: Network }>().not.toExtend<NodeContext | ReaderContext>();
+    expectTypeOf<"events" | "blocks" | "chain">().not.toExtend<keyof ReaderContext>();
     expectTypeOf<NodeContext["options"]>().toEqualTypeOf<PorticoOptions | undefined>();
     expectTypeOf<{ amounts: "float" }>().not.toExtend<PorticoOptions>();
     expectTypeOf<{ webhooks: false; amounts: "string"; rateLimit: { perMinute: number } }>().toExtend<PorticoOptions>();

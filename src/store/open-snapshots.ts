@@ -1,0 +1,29 @@
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
+
+/** Counts the snapshots that are being read: a store is not closed under them. */
+export interface OpenSnapshots {
+  counted(snapshot: ChainSnapshot): ChainSnapshot;
+  /** Resolves when every one is released. */
+  none(): Promise<void>;
+}
+
+export const createOpenSnapshots = (): OpenSnapshots => {
+  let count = 0;
+  let waiting: (() => void)[] = [];
+  return {
+    counted: (snapshot) => {
+      count++;
+      return {
+        ...snapshot,
+        release: () => {
+          snapshot.release?.();
+          count--;
+          if (count > 0) return;
+          for (const resolve of waiting) resolve();
+          waiting = [];
+        },
+      };
+    },
+    none: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  };
+};

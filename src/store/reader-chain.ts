@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { statSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../../types/node-context.js";
+import type { ChainRules } from "../chain/rules.js";
+import { PorticoError } from "../errors.js";
+import { storeFile } from "./environment.js";
+import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
+import { createOpenSnapshots } from "./open-snapshots.js";
+import { createStore, type Store } from "./store.js";
+import { createWebhookStore } from "./webhooks/webhook-store.js";
+
+export interface ReaderOptions {
+  /** Folder of the store that another process writes. */
+  dataDir: string;
+  /** Milliseconds between two looks at the store's file. */
+  lookInterval?: number;
+}
+
+export interface ReaderNeeds {
+  rules: ChainRules;
+  logger: Logger;
+  /** Not given: nothing is written to the store, webhooks neither. */
+  companion?: Pick<StoreCompanion, "opened" | "closing"> | undefined;
+}
+
+/** What a file is, whatever its name; undefined where there is none. */
+const identityOf = (path: string): string | undefined => {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.dev} ${found.ino}`;
+};
+
+const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
+
+/**
+ * The store that another process writes, as a ChainAdapter: a snapshot is of the block that was committed last. A store that is not
+ * there or not complete is waited for; when its file is replaced, it is let go of and the one in its place opened.
+ *
+ * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
+ */
+export const createReaderChain = ({ dataDir, lookInterval = 200 }: ReaderOptions, { rules, logger, companion }: ReaderNeeds): LmdbChain => {
+  const path = storeFile(dataDir);
+  const snapshots = createOpenSnapshots();
+  let serving: Store | undefined;
+  let problem: string | undefined;
+  let life: { started: Promise<void>; stop(): Promise<void> } | undefined;
+
+  /** A failure is told once, however often it is seen. */
+  const tell = (message: string): void => {
+    if (message !== problem) logger.error(message);
+    problem = message;
+  };
+
+  const look = (signal: AbortSignal): Promise<void> => delay(lookInterval, undefined, { signal }).catch(() => undefined);
+
+  /** Serves what is open until its file is another one, or until the end. */
+  const serve = async (store: Store, identity: string | undefined, signal: AbortSignal, started: () => void): Promise<void> => {
+    companion?.opened(createWebhookStore(store.environment.root));
+    while (!signal.aborted && identityOf(path) === identity) {
+      if (serving === undefined && store.isComplete()) {
+        serving = store;
+        problem = undefined;
+        started();
+      }
+      await look(signal);
+    }
+    if (signal.aborted) return;
+    tell(`${path} was replaced or taken away: the store in its place is served as soon as it is complete`);
+    serving = undefined;
+    await Promise.race([snapshots.none(), once(signal, "abort")]);
+  };
+
+  const openAndServe = async (signal: AbortSignal, started: () => void): Promise<void> => {
+    const identity = identityOf(path);
+    // Of another process's blocks none is ever undone here.
+    const store = createStore({ dataDir, undoBlocks: 1, access: companion === undefined ? "read" : "webhooks" }, { rules });
+    try {
+      await serve(store, identity, signal, started);
+    } finally {
+      serving = undefined;
+      await companion?.closing();
+      await store.stop();
+    }
+  };
+
+  const run = async (signal: AbortSignal, started: () => void): Promise<void> => {
+    let [failures, served] = [0, false];
+    const onServed = (): void => {
+      served = true;
+      started();
+    };
+    while (!signal.aborted) {
+      try {
+        await openAndServe(signal, onServed);
+      } catch (error) {
+        // Whoever makes a store makes it bit by bit: what is wrong with it is believed when it is seen again.
+        if (!isNotReady(error) && ++failures > 1 && !served) throw error;
+        if (!isNotReady(error)) tell(error instanceof Error ? error.message : String(error));
+      }
+      await look(signal);
+    }
+  };
+
+  const begin = () => {
+    const ending = new AbortController();
+    problem = undefined;
+    let started: () => void = () => undefined;
+    const serves = new Promise<void>((resolve) => (started = resolve));
+    const ended = run(ending.signal, started);
+    return {
+      // Whatever comes first: it serves, it cannot, it is told to stop.
+      started: Promise.race([serves, ended]),
+      stop: async () => {
+        ending.abort();
+        await ended.catch(() => undefined);
+      },
+    };
+  };
+
+  return {
+    start: () => (life ??= begin()).started,
+    stop: async () => {
+      const ending = life;
+      await ending?.stop();
+      if (life === ending) life = undefined;
+    },
+    snapshot: (bounds) => {
+      const snapshot = serving?.snapshot(bounds);
+      return snapshot === undefined ? undefined : snapshots.counted(snapshot);
+    },
+    tipId: () => serving?.tip()?.id,
+    height: () => serving?.tip()?.height ?? 0,
+    settled: () => Promise.resolve(),
+    problem: () => problem,
+  };
+};
