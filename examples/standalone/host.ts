@@ -19,8 +19,10 @@ import { createHostEvents, type HostEmitter } from "./host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./key-ring.js";
 import { readNetwork } from "./network.js";
 import type { HostOptions } from "./options.js";
-import { createPool, dynamicFees, type Pool } from "./pool.js";
+import { createPool, type Pool } from "./pool.js";
+import { nodeInfo, porticoOptions } from "./serving.js";
 import { createTraffic } from "./traffic.js";
+import { createWorkers, freePort } from "./workers.js";
 
 export interface HostNeeds {
   logger: Logger;
@@ -138,17 +140,31 @@ const openFiles = async (options: HostOptions, network: Network, closing: Closin
 };
 
 /** Portico, and what it is handed. */
-const createNode = ({ dataDir, port, webhookToken, allowTargets }: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress }: HostNeeds) => {
+const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress }: HostNeeds) => {
   const { network } = crypto;
   const events = createHostEvents();
   // The pool reads the chain through the plugin, and the plugin serves the pool.
   const chain: ChainAdapter = { snapshot: () => plugin.chain.snapshot() };
   const pool = createPool({ crypto, chain, events });
-  // The version of the network's rules that this node keeps: clients look at it to know what they may ask.
-  const node: NodeInfo = { version: "3.9.1", ports: { "@arkecosystem/core-api": port }, transactionPool: { dynamicFees } };
-  const webhooks = { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) };
-  const plugin = createApiPlugin({ options: { webhooks }, network, events, dataDir, blocks, pool, node, logger, clock, ...(onProgress === undefined ? {} : { onProgress }) });
+  const node: NodeInfo = nodeInfo(options.port);
+  const { dataDir } = options;
+  const progress = onProgress === undefined ? {} : { onProgress };
+  const plugin = createApiPlugin({ options: porticoOptions(options), network, events, dataDir, blocks, pool, node, logger, clock, ...progress });
   return { plugin, pool, events, node, chain };
+};
+
+/** Opens the port: in this process, or in workers of it. Resolves with the port when requests are served. */
+const openDoor = async (options: HostOptions, { plugin, pool }: { plugin: ApiPlugin; pool: Pool }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
+  if (options.workers === 1) {
+    const server = await plugin.listen(options.port, options.host);
+    return (server.address() as AddressInfo).port;
+  }
+  const port = options.port === 0 ? await freePort(options.host) : options.port;
+  const services = { options: () => ({ ...options, port }), list: pool.list, get: pool.get, submit: pool.submit };
+  const workers = createWorkers(options.workers, { services, problem: () => plugin.health().problem, logger, clock });
+  closing.add(workers.stop);
+  await Promise.all([workers.start(), plugin.start()]);
+  return port;
 };
 
 /**
@@ -179,9 +195,8 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     const { plugin, pool, events, node, chain } = createNode(options, crypto, files.source, needs);
     closing.add(plugin.stop);
     signal?.addEventListener("abort", () => void plugin.stop(), { once: true });
-    const server = await unlessFailed(plugin.listen(options.port, options.host));
-    const { port } = server.address() as AddressInfo;
-    node.ports = { "@arkecosystem/core-api": port };
+    const port = await unlessFailed(openDoor(options, { plugin, pool }, needs, closing));
+    node.ports = nodeInfo(port).ports;
     const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));
     events.emit("state:started", true);
 

@@ -14,6 +14,7 @@ export interface HostOptions {
   forge: boolean;
   /** Milliseconds. */
   forgeInterval?: number;
+  workers: number;
   secrets?: string;
   webhookToken?: string;
   /** Addresses or networks (CIDR). */
@@ -43,6 +44,7 @@ export const optionRows = [
   { name: "import", value: "FILE", text: "chain to read first: one block with its transactions a line, genesis first" },
   { name: "no-forge", text: "make no blocks: the tip stays where the chain ends" },
   { name: "forge-interval", value: "MS", text: "milliseconds from block to block instead of the network's block time; the chain's clock runs ahead" },
+  { name: "workers", value: "N", default: "1", text: "processes that serve; with more than one, each is its own beside the one that forges, writes the store and delivers webhooks" },
   { name: "secrets", value: "FILE", text: 'delegates to forge for on a network other than local, as {"secrets": ["a passphrase"], "bip38": ""}' },
   { name: "webhook-token", value: "TOKEN", text: "what requests for webhooks must carry as Authorization; without it one is made and kept in the data folder" },
   { name: "allow-target", value: "CIDR", text: "lets webhooks reach a private address or network, such as 10.1.0.0/16; several by commas. A host on loopback allows loopback anyway" },
@@ -158,6 +160,7 @@ export const readHostOptions = (args: string[]): HostOptions | undefined => {
     ...(file === undefined ? {} : { import: file }),
     forge: values["no-forge"] !== true,
     ...(interval === undefined ? {} : { forgeInterval: wholeNumber(interval, "forge-interval", 1, 86_400_000) }),
+    workers: wholeNumber(text("workers") ?? "", "workers", 1, 64),
     ...(secrets === undefined ? {} : { secrets }),
     ...(webhookToken === undefined ? {} : { webhookToken }),
     allowTargets: [...(isLoopback(host) ? loopback : []), ...networksIn(text("allow-target") ?? "")],

@@ -19,6 +19,7 @@ export const welcome = (host: Host, options: HostOptions): string => {
     `  height    ${host.height}`,
     `  data      ${options.dataDir}`,
     `  forging   ${forgingLine(host, options)}`,
+    ...(options.workers === 1 ? [] : [`  workers   ${options.workers}, each a process of its own`]),
     "",
     "Try:",
     `  ${host.url}/node/status`,

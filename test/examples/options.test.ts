@@ -4,7 +4,7 @@ import { helpText, optionRows, optionsTable, readHostOptions } from "../../examp
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
 
-const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info" };
+const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, workers: 1, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info" };
 
 describe("the standalone host's command line", () => {
   it("needs nothing", () => {
@@ -12,7 +12,7 @@ describe("the standalone host's command line", () => {
   });
 
   it("takes every option", () => {
-    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug")).to.deep.equal({
+    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug")).to.deep.equal({
       network: "testnet",
       host: "0.0.0.0",
       port: 80,
@@ -20,6 +20,7 @@ describe("the standalone host's command line", () => {
       import: "f.ndjson",
       forge: true,
       forgeInterval: 200,
+      workers: 4,
       secrets: "s.json",
       webhookToken: "letmein123",
       allowTargets: ["10.1.0.0/16", "::2"],
@@ -44,7 +45,7 @@ describe("the standalone host's command line", () => {
   });
 
   for (const [line, message] of [
-    ["--prot 1", "There is no option --prot; there are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --secrets, --webhook-token, --allow-target, --log-level, --help."],
+    ["--prot 1", "There is no option --prot; there are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --help."],
     ["-p 1", "There is no option -p; there are"],
     ["testnet", '"testnet" belongs to no option'],
     ["--port", "--port needs a value: --port PORT."],
@@ -55,6 +56,7 @@ describe("the standalone host's command line", () => {
     ["--port -1", '--port must be a whole number from 0 to 65535, not "-1".'],
     ["--port 1 --port 2", "--port is given twice."],
     ["--forge-interval 0", '--forge-interval must be a whole number from 1 to 86400000, not "0".'],
+    ["--workers 0", '--workers must be a whole number from 1 to 64, not "0".'],
     ["--no-forge=yes", "--no-forge takes no value."],
     ["--no-forge --forge-interval 5", "--no-forge and --forge-interval cannot go together: there is no pace without blocks."],
     ["--network testnet --no-forge --secrets s", "--no-forge and --secrets cannot go together: there is nothing to sign."],

@@ -1,0 +1,106 @@
+import type { Worker } from "node:cluster";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { TransactionData } from "../../types/events.js";
+import type { PoolResult } from "../../types/node-context.js";
+import { messageOf } from "./host-error.js";
+import type { HostOptions } from "./options.js";
+
+/** What a worker asks of the node's own process, over the channel that node:cluster opens between the two. */
+export interface NodeServices {
+  /** The command line's options, with the port to serve on. */
+  options(): MaybePromise<HostOptions>;
+  list(): MaybePromise<TransactionData[]>;
+  get(id: string): MaybePromise<TransactionData | undefined>;
+  submit(transactions: TransactionData[]): MaybePromise<PoolResult>;
+}
+
+type Name = keyof NodeServices;
+
+/** From a worker to the node. */
+type FromWorker = { question: number; name: Name; args: unknown[] } | { failed: WorkerFailure };
+/** From the node to a worker. */
+type FromNode = { question: number; value: unknown } | { question: number; error: string } | { problem: string | undefined };
+
+/** Why a worker cannot serve. */
+export interface WorkerFailure {
+  message: string;
+  /** Of the system, such as EADDRINUSE. */
+  code?: string | undefined;
+}
+
+/** The node's end of the channel to one worker. */
+export interface WorkerChannel {
+  /** What keeps the node from following the chain: the worker's health reports it. */
+  tell(problem: string | undefined): void;
+}
+
+/** Answers a worker's questions. `onFailed` hears why it cannot serve, before it ends. */
+export const answerWorker = (worker: Worker, services: NodeServices, onFailed: (failure: WorkerFailure) => void): WorkerChannel => {
+  const send = (message: FromNode): void => {
+    if (worker.isConnected()) worker.send(message);
+  };
+  const answer = async (question: number, name: Name, args: unknown[]): Promise<void> => {
+    try {
+      const service = services[name] as (...given: unknown[]) => unknown;
+      send({ question, value: await service(...args) });
+    } catch (error) {
+      send({ question, error: messageOf(error) });
+    }
+  };
+  worker.on("message", (message: FromWorker) => {
+    if ("failed" in message) onFailed(message.failed);
+    else void answer(message.question, message.name, message.args);
+  });
+  return { tell: (problem) => send({ problem }) };
+};
+
+/** The worker's end of the channel. */
+export interface NodeChannel {
+  readonly services: NodeServices;
+  problem(): string | undefined;
+  /** Resolves when the node has been told. */
+  fail(failure: WorkerFailure): Promise<void>;
+}
+
+/** Asks the node from a worker's process. Where the channel is gone, so is the node: then node:cluster ends the process. */
+export const connectToNode = (channel: NodeJS.Process = process): NodeChannel => {
+  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  let [asked, problem] = [0, undefined as string | undefined];
+
+  const send = (message: FromWorker): Promise<void> =>
+    new Promise((resolve, reject) => {
+      channel.send?.(message, undefined, undefined, (error) => (error === null ? resolve() : reject(error)));
+    });
+
+  channel.on("message", (message: FromNode) => {
+    if ("problem" in message) {
+      problem = message.problem;
+      return;
+    }
+    const asker = waiting.get(message.question);
+    waiting.delete(message.question);
+    if ("error" in message) asker?.reject(new Error(message.error));
+    else asker?.resolve(message.value);
+  });
+
+  const ask = <N extends Name>(name: N, ...args: Parameters<NodeServices[N]>): Promise<Awaited<ReturnType<NodeServices[N]>>> =>
+    new Promise((resolve, reject) => {
+      const question = ++asked;
+      waiting.set(question, { resolve: resolve as (value: unknown) => void, reject });
+      send({ question, name, args }).catch((error: unknown) => {
+        waiting.delete(question);
+        reject(error instanceof Error ? error : new Error(String(error)));
+      });
+    });
+
+  return {
+    services: {
+      options: () => ask("options"),
+      list: () => ask("list"),
+      get: (id) => ask("get", id),
+      submit: (transactions) => ask("submit", transactions),
+    },
+    problem: () => problem,
+    fail: (failure) => send({ failed: failure }),
+  };
+};

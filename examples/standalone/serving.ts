@@ -1,0 +1,13 @@
+import type { NodeInfo, PorticoOptions } from "../../types/node-context.js";
+import type { HostOptions } from "./options.js";
+import { dynamicFees } from "./pool.js";
+
+/** What Portico is handed alike in every process that serves. */
+
+/** The version of the network's rules that this node keeps: clients look at it to know what they may ask. */
+export const nodeInfo = (port: number) =>
+  ({ version: "3.9.1", ports: { "@arkecosystem/core-api": port }, transactionPool: { dynamicFees } }) satisfies NodeInfo;
+
+export const porticoOptions = ({ webhookToken, allowTargets }: HostOptions): PorticoOptions => ({
+  webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) },
+});

@@ -1,0 +1,41 @@
+import { createApiPlugin } from "portico";
+import { codeOf, messageOf } from "./host-error.js";
+import { createLogger, writeToTerminal } from "./logger.js";
+import { readNetwork } from "./network.js";
+import { connectToNode } from "./node-channel.js";
+import { nodeInfo, porticoOptions } from "./serving.js";
+
+/** A process that serves what the node's own process writes. It is started by that process, and ends with it. */
+const node = connectToNode();
+// Ctrl-C reaches every process at the terminal; the node's own then tells each worker when to stop.
+process.on("SIGINT", () => undefined);
+
+const serve = async (): Promise<void> => {
+  const options = await node.services.options();
+  const { logLevel, host, port, dataDir } = options;
+  const info = nodeInfo(port);
+  const { list, get, submit } = node.services;
+  const plugin = createApiPlugin({
+    reader: true,
+    network: readNetwork(options.network),
+    dataDir,
+    pool: { list, get, submit },
+    node: info,
+    problem: node.problem,
+    options: porticoOptions(options),
+    // What goes as it should, the node's own process tells.
+    logger: createLogger(logLevel === "info" ? "warn" : logLevel, writeToTerminal),
+  });
+  process.once("SIGTERM", () => void plugin.stop().then(() => process.disconnect()));
+  const server = await plugin.listen(port, host);
+  const address = server.address();
+  if (address !== null && typeof address === "object") info.ports = nodeInfo(address.port).ports;
+};
+
+try {
+  await serve();
+} catch (error) {
+  process.exitCode = 1;
+  await node.fail({ message: messageOf(error), code: codeOf(error) });
+  process.disconnect();
+}

@@ -1,0 +1,119 @@
+import cluster, { type Worker } from "node:cluster";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { Clock, Logger } from "../../types/node-context.js";
+import { answerWorker, type NodeServices, type WorkerChannel, type WorkerFailure } from "./node-channel.js";
+
+/** The processes that serve, where there are several: this one forges, writes the store and delivers webhooks. */
+export interface Workers {
+  /** Resolves when each of them listens. @throws Error, with the system's code, when one cannot */
+  start(): Promise<void>;
+  /** Each ends when its open requests are answered. */
+  stop(): Promise<void>;
+}
+
+export interface WorkersNeeds {
+  services: NodeServices;
+  /** What keeps the node from following the chain, while something does. */
+  problem(): string | undefined;
+  logger: Logger;
+  clock: Clock;
+}
+
+/** Milliseconds from a worker's end to the next one in its place: none after a long life, doubled with each short one. */
+const restartDelay = { first: 100, last: 10_000 };
+const longLife = 10_000;
+/** A worker that has not ended so long after it was told to (milliseconds) is killed: longer than Portico waits for open requests. */
+const patience = 15_000;
+/** Milliseconds between two looks at the node's health. */
+const healthInterval = 500;
+
+/** Workers that are to serve one port, whenever they come, have to be told the same one. */
+export const freePort = async (host: string): Promise<number> => {
+  const server = createServer().listen(0, host);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+};
+
+export const createWorkers = (count: number, { services, problem, logger, clock }: WorkersNeeds): Workers => {
+  const running = new Map<Worker, WorkerChannel>();
+  const restarts = new Set<NodeJS.Timeout>();
+  let stopping = false;
+  /** Once all have listened. */
+  let served = false;
+  let told: string | undefined;
+  let watching: NodeJS.Timeout | undefined;
+
+  const restart = (number: number, delay: number): void => {
+    const timer = setTimeout(() => {
+      restarts.delete(timer);
+      run(number, delay);
+    }, delay);
+    restarts.add(timer);
+  };
+
+  /** `delay`: how long the one before was waited for. */
+  const run = (number: number, delay: number): { listening: Promise<void> } => {
+    const began = clock.now();
+    const worker = cluster.fork();
+    let [listens, failure] = [false, undefined as WorkerFailure | undefined];
+    const channel = answerWorker(worker, services, (told) => (failure = told));
+    running.set(worker, channel);
+    // A message to one that is just ending: its end is told below.
+    worker.on("error", (error) => logger.debug(`worker ${number}: ${error.message}`));
+    channel.tell(told);
+    const listening = new Promise<void>((resolve, reject) => {
+      worker.once("listening", () => {
+        listens = true;
+        logger.info(`worker ${number} serves as process ${String(worker.process.pid)}`);
+        resolve();
+      });
+      worker.once("exit", (code, signal) => {
+        running.delete(worker);
+        const why = failure?.message ?? (signal ? signal : `code ${code}`);
+        reject(Object.assign(new Error(`worker ${number} ended before it served: ${why}`), { code: failure?.code }));
+        // One that cannot begin is the start's to judge; from then on every place is kept filled.
+        if (stopping || !(listens || served)) return;
+        const next = clock.now() - began > longLife ? 0 : Math.min(restartDelay.last, Math.max(restartDelay.first, delay * 2));
+        logger.warn(`worker ${number} ended (${why}); another one is started${next === 0 ? "" : ` in ${next} ms`}`);
+        restart(number, next);
+      });
+    });
+    listening.catch(() => undefined);
+    return { listening };
+  };
+
+  const passOnHealth = (): void => {
+    if (problem() === told) return;
+    told = problem();
+    for (const channel of running.values()) channel.tell(told);
+  };
+
+  const end = async (worker: Worker): Promise<void> => {
+    if (worker.isDead()) return;
+    const exited = once(worker, "exit");
+    worker.process.kill("SIGTERM");
+    const late = setTimeout(() => worker.process.kill("SIGKILL"), patience);
+    await exited;
+    clearTimeout(late);
+  };
+
+  return {
+    start: async () => {
+      cluster.setupPrimary({ exec: fileURLToPath(new URL("worker.ts", import.meta.url)), args: [], serialization: "advanced" });
+      watching = setInterval(passOnHealth, healthInterval);
+      await Promise.all(Array.from({ length: count }, (_, index) => run(index + 1, 0).listening));
+      served = true;
+    },
+    stop: async () => {
+      stopping = true;
+      clearInterval(watching);
+      for (const timer of restarts) clearTimeout(timer);
+      await Promise.all([...running.keys()].map(end));
+    },
+  };
+};

@@ -1,0 +1,202 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { TransactionData } from "../../types/events.js";
+import { createCast } from "../../examples/standalone/cast.js";
+import { createCrypto, transactionData } from "../../examples/standalone/crypto.js";
+import { localSeed, token } from "../../examples/standalone/genesis.js";
+import { readNetwork } from "../../examples/standalone/network.js";
+import { type ExampleProcess, root, urlIn, watch } from "../hosts/example-process.js";
+import { createReceiver, type Receiver } from "../webhooks/receiver.js";
+
+const start = (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } }).scripts.start;
+const webhookToken = "token of the test";
+
+interface Answer {
+  status: number;
+  height: number;
+  /** Which process answered: request ids begin with a name of their process. */
+  from: string;
+  body: { data?: unknown };
+}
+
+/** On a connection of its own: the workers get them in turn. */
+const ask = (url: string, { method = "GET", body }: { method?: string; body?: object } = {}): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: webhookToken, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const asked = request(url, { method, agent: false, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        const from = String(response.headers["x-request-id"]).split("-")[0] ?? "";
+        resolve({ status: response.statusCode ?? 0, height: Number(response.headers["x-block-height"]), from, body: JSON.parse(text) as Answer["body"] });
+      });
+    });
+    asked.on("error", reject);
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+
+/** Asks until each of the workers has answered. */
+const askEach = async (workers: number, url: string): Promise<Answer[]> => {
+  const answers = new Map<string, Answer>();
+  while (answers.size < workers) {
+    const answer = await ask(url);
+    answers.set(answer.from, answer);
+  }
+  return [...answers.values()];
+};
+
+describe("npm start -- --workers", function () {
+  this.timeout(240_000);
+
+  let folder: string;
+  let processes: ChildProcess[];
+  let receiver: Receiver;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "portico-workers-"));
+    processes = [];
+    receiver = await createReceiver();
+  });
+  afterEach(async () => {
+    for (const child of processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    await receiver.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = (...args: string[]): ExampleProcess => {
+    const [command, ...rest] = start.split(" ") as [string, ...string[]];
+    const child = spawn(command, [...rest, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    processes.push(child);
+    return watch(child);
+  };
+  const node = (...args: string[]): ExampleProcess => run("--data-dir", join(folder, "data"), "--port", "0", "--webhook-token", webhookToken, ...args);
+  const served = async (host: ExampleProcess): Promise<string> => urlIn(await host.line(/^Portico serves the network local at /));
+  const pidIn = (line: string): number => Number(/process (\d+)$/.exec(line)?.[1]);
+  const pidOf = async (host: ExampleProcess, worker: number): Promise<number> => pidIn(await host.line(new RegExp(`^worker ${worker} serves`)));
+  const heightsIn = ({ lines }: ExampleProcess): number[] => lines.flatMap((line) => /^block (\d+)/.exec(line)?.[1] ?? []).map(Number);
+
+  it("serves one port from several processes, each at the block that was told last, and delivers each webhook once", async () => {
+    const host = node("--workers", "2", "--forge-interval", "40");
+    const url = await served(host);
+    const created: string[] = [];
+    for (const path of ["a", "b"]) {
+      const answer = await ask(`${url}/webhooks`, { method: "POST", body: { event: "block.applied", target: `${receiver.url}/${path}` } });
+      expect(answer.status).to.equal(201);
+      created.push(answer.from);
+    }
+    expect(new Set(created).size).to.equal(2);
+    // Whoever is told of a block asks for it at once, at every worker.
+    let [told, checked] = [0, 0];
+    receiver.answer = ({ json }, response) => {
+      told = Math.max(told, (json.data as { height: number }).height);
+      response.end();
+    };
+    const byWorker = new Map<string, number>();
+    while (checked < 300 || told < 20) {
+      const least = told;
+      const answer = await ask(`${url}/${["blockchain", "delegates?limit=5", "blocks/last"][checked % 3] ?? ""}`);
+      expect(answer.status).to.equal(200);
+      expect(answer.height).to.be.at.least(least);
+      byWorker.set(answer.from, (byWorker.get(answer.from) ?? 0) + 1);
+      checked++;
+    }
+    expect([...byWorker.values()].every((count) => count > 50)).to.equal(true);
+    host.kill("SIGTERM");
+    expect(await host.ended).to.equal(0);
+    for (const path of ["/a", "/b"]) {
+      const heights = receiver.received.filter((one) => one.path === path).map(({ json }) => (json.data as { height: number }).height);
+      expect(heights.length).to.be.greaterThan(15);
+      expect(heights).to.deep.equal(heights.map((_, index) => (heights[0] ?? 0) + index));
+    }
+  });
+
+  it("takes transactions at every worker into the one pool, and forges them", async () => {
+    const host = node("--workers", "2", "--forge-interval", "150");
+    const url = await served(host);
+    const network = readNetwork("local");
+    const crypto = createCrypto(network);
+    const { treasury, person } = createCast(localSeed, crypto);
+    const { data } = (await ask(`${url}/wallets/${treasury.address}`)).body as { data: { nonce: string } };
+    const recipientId = person(900).address;
+    const by: string[] = [];
+    let nonce = BigInt(data.nonce);
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count++) {
+      const order = { type: 0, nonce: ++nonce, fee: 10_000_000n, amount: token, recipientId } as const;
+      const sent: TransactionData = transactionData(crypto.sign(order, { senderPublicKey: treasury.keys.publicKey, keys: treasury.keys }, 3));
+      const answer = await ask(`${url}/transactions`, { method: "POST", body: { transactions: [sent] } });
+      expect(answer.body).to.deep.include({ data: { accept: [sent.id], broadcast: [sent.id], excess: [], invalid: [] } });
+      ids.push(sent.id);
+      by.push(answer.from);
+    }
+    expect(new Set(by).size).to.equal(2);
+    for (const id of ids) {
+      let found: Answer;
+      do found = await ask(`${url}/transactions/${id}`);
+      while (found.status === 404);
+      expect((found.body.data as { id: string }).id).to.equal(id);
+    }
+    for (const { body } of await askEach(2, `${url}/wallets/${recipientId}`)) expect(body.data).to.deep.include({ balance: 4 * Number(token) });
+    for (const { body } of await askEach(2, `${url}/node/configuration`)) {
+      expect((body.data as { ports: object }).ports).to.deep.equal({ "@arkecosystem/core-api": Number(new URL(url).port) });
+    }
+    host.kill("SIGINT");
+    expect(await host.ended).to.equal(0);
+  });
+
+  it("puts another worker in the place of one that dies, and ends every process when it is told to stop", async () => {
+    const host = node("--workers", "2", "--forge-interval", "100");
+    const url = await served(host);
+    const pids = [await pidOf(host, 1), await pidOf(host, 2)];
+    process.kill(pids[0] ?? 0, "SIGKILL");
+    await host.line(/^warn: worker 1 ended \(SIGKILL\); another one is started/);
+    // The other one serves meanwhile.
+    expect((await ask(`${url}/health`)).status).to.equal(200);
+    await host.line(new RegExp(`^worker 1 serves as process (?!${String(pids[0])}$)`));
+    expect(await askEach(2, `${url}/delegates?limit=1`)).to.have.length(2);
+    // One that is told to stop by itself ends cleanly, and is replaced too.
+    process.kill(pids[1] ?? 0, "SIGTERM");
+    await host.line(/^warn: worker 2 ended \(code 0\); another one is started/);
+    await host.line(new RegExp(`^worker 2 serves as process (?!${String(pids[1])}$)`));
+    expect(await askEach(2, `${url}/delegates?limit=1`)).to.have.length(2);
+    host.kill("SIGTERM");
+    expect(await host.ended).to.equal(0);
+    expect(await ask(`${url}/health`).catch((error: unknown) => (error as { code: string }).code)).to.equal("ECONNREFUSED");
+  });
+
+  it("ends its workers when it is killed; the next start goes on where it was, on any number of them", async () => {
+    const killed = node("--workers", "2", "--forge-interval", "5");
+    const url = await served(killed);
+    const created = await ask(`${url}/webhooks`, { method: "POST", body: { event: "peer.added", target: receiver.url } });
+    await killed.line(/^block 12 /);
+    killed.kill("SIGKILL");
+    // Their standard output is the node's: it is closed when the last of them is gone.
+    expect(await killed.ended).to.equal(null);
+    expect(await ask(`${url}/health`).catch((error: unknown) => (error as { code: string }).code)).to.equal("ECONNREFUSED");
+    const told = Math.max(...heightsIn(killed));
+
+    const after = node("--no-forge");
+    const again = await served(after);
+    expect(after.lines.some((line) => line.startsWith("worker"))).to.equal(false);
+    expect((await ask(`${again}/blockchain`)).height).to.be.at.least(told);
+    expect((await ask(`${again}/webhooks/${(created.body.data as { id: number }).id}`)).status).to.equal(200);
+    after.kill("SIGTERM");
+    expect(await after.ended).to.equal(0);
+  });
+
+  it("says in one sentence that its port is in use", async () => {
+    const { port } = new URL(receiver.url);
+    const host = run("--data-dir", join(folder, "data"), "--port", port, "--webhook-token", webhookToken, "--workers", "2", "--no-forge");
+    expect(await host.ended).to.equal(1);
+    expect(host.lines).to.deep.equal([`Port ${port} on 127.0.0.1 is in use: stop what uses it, or choose another --port.`]);
+  });
+});
