@@ -87,16 +87,24 @@ const noWallet = { lockedBalance: 0n, nonce: 0n, multiSignature: null, isDelegat
 
 const addresses = (delegates: readonly Delegate[]): Sequence<string> => arraySequence(delegates.map(({ address }) => address));
 
+/** Delegates that a part of a set is to be had without: their addresses in the set's order, and their keys in it. */
+interface LeftOut {
+  inOrder: readonly string[];
+  keys: ReadonlyMap<string, Buffer>;
+}
+
+const leavingOut = (delegates: readonly Delegate[], keyOf: (delegate: Delegate) => Buffer): LeftOut => {
+  const keys = new Map(delegates.map((delegate) => [delegate.address, keyOf(delegate)]));
+  return { inOrder: [...keys].sort(([, a], [, b]) => a.compare(b)).map(([address]) => address), keys };
+};
+
 /** A set's part between two keys, less some delegates that are in it. */
 const partOf = (
   { reading }: Needs,
   { set, from, to }: { set: number; from?: Buffer | undefined; to?: Buffer | undefined },
-  leftOut: readonly Delegate[],
-  keyOf: (delegate: Delegate) => Buffer,
+  { inOrder, keys }: LeftOut,
 ): Sequence<string> => {
   const entries = countedSequence(reading, set, from, to);
-  const keys = new Map(leftOut.map((delegate) => [delegate.address, keyOf(delegate)]));
-  const inOrder = [...keys].sort(([, a], [, b]) => a.compare(b)).map(([address]) => address);
   const placeOf = (address: string): number => countedSequence(reading, set, from, keys.get(address)).total;
   return withoutItems(mapSequence(entries, ({ value }) => addressIn(value)), inOrder, placeOf);
 };
@@ -126,18 +134,18 @@ const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
       const prefix = numberKey(number);
       const voters = failingInRange.filter(({ vote }) => vote === filter.vote);
       const part = { set: sets.votersByBalance, ...balanceBounds(balance, prefix, numberKey(number + 1)) };
-      addByBalance(["vote"], partOf(needs, part, voters, (delegate) => Buffer.concat([prefix, balanceDescending(delegate)])));
+      addByBalance(["vote"], partOf(needs, part, leavingOut(voters, (delegate) => Buffer.concat([prefix, balanceDescending(delegate)]))));
     }
   }
   // Those who vote for one delegate are fewer than all, whatever else is asked.
-  else addByBalance([], partOf(needs, { set: sets.walletsByBalance, ...balanceBounds(balance, Buffer.alloc(0), undefined) }, failingInRange, balanceDescending));
-  if (order.field === "address") add(directed(byAddress(needs, failing), order.direction));
+  else addByBalance([], partOf(needs, { set: sets.walletsByBalance, ...balanceBounds(balance, Buffer.alloc(0), undefined) }, leavingOut(failingInRange, balanceDescending)));
+  if (order.field === "address") add(directed(byAddress(needs, leavingOut(failing, addressKey)), order.direction));
   if (order.field === "publicKey") {
-    const known = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.known, to: publicKeyPart.unknown }, failing, publicKeyAscending);
-    const unknown = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.unknown, to: publicKeyPart.end }, [], publicKeyAscending);
+    const known = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.known, to: publicKeyPart.unknown }, leavingOut(failing, publicKeyAscending));
+    const unknown = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.unknown, to: publicKeyPart.end }, leavingOut([], publicKeyAscending));
     add(concatSequences([directed(known, order.direction), unknown]));
   }
-  if (order.field === "username" || order.field === "voteBalance") add(delegatesFirst(query, passes, needs));
+  if (order.field === "username" || order.field === "voteBalance") add(delegatesFirst(order.field, query, needs));
   return accesses;
 };
 
@@ -147,30 +155,57 @@ const balanceBounds = ({ from, to }: Range<bigint>, prefix: Buffer, end: Buffer 
   to: from === undefined ? end : Buffer.concat([prefix, amountKey(-from + 1n)]),
 });
 
-const byAddress = (needs: Needs, leftOut: readonly Delegate[]): Sequence<string> =>
-  partOf(needs, { set: sets.walletsByAddress }, leftOut, ({ address }) => textKey(address));
+const addressKey = ({ address }: Delegate): Buffer => textKey(address);
+
+const byAddress = (needs: Needs, leftOut: LeftOut): Sequence<string> => partOf(needs, { set: sets.walletsByAddress }, leftOut);
 
 const voteNumber = (publicKey: string, { reading, delegates }: Needs): number | undefined => {
   const delegate = delegates.byPublicKey.get(publicKey);
   return delegate === undefined ? undefined : readWallet(reading, delegate.address)?.number;
 };
 
+type OfDelegates = "username" | "voteBalance";
+
+/** How an order by what delegates alone have begins, from its high end for `voteBalance`, and what the rest of it is without. */
+interface Beginning {
+  having: readonly Delegate[];
+  others: LeftOut;
+}
+
+const beginningOf = (field: OfDelegates, { all }: DelegateList, passes: (delegate: Delegate) => boolean): Beginning => {
+  const has = ({ voteBalance }: Delegate): boolean => field === "username" || voteBalance !== 0n;
+  const direction = field === "username" ? "asc" : "desc";
+  return {
+    having: all
+      .filter((delegate) => has(delegate) && passes(delegate))
+      .sort(comparisonOf({ direction, value: (delegate) => delegate[field], key: ({ address }) => address, ties: "asc" })),
+    others: leavingOut(
+      all.filter((delegate) => has(delegate) || !passes(delegate)),
+      addressKey,
+    ),
+  };
+};
+
+/** The beginnings where every delegate passes: good for as long as the list of a tip is. */
+const beginnings: Record<OfDelegates, WeakMap<DelegateList, Beginning>> = { username: new WeakMap(), voteBalance: new WeakMap() };
+
+const wholeBeginning = (field: OfDelegates, delegates: DelegateList): Beginning => {
+  const beginning = beginnings[field].get(delegates) ?? beginningOf(field, delegates, () => true);
+  beginnings[field].set(delegates, beginning);
+  return beginning;
+};
+
 /**
  * Orders by what delegates alone have: those that have it, sorted here, and all other wallets by address. Other wallets are equal
  * in that order: without a username they come last both ways, with a vote balance of 0 they are the low end.
  */
-const delegatesFirst = ({ order: { field, direction } }: WalletQuery, passes: (delegate: Delegate) => boolean, needs: Needs): Sequence<string> => {
-  const { all } = needs.delegates;
-  const byUsername = field === "username";
-  const has = ({ voteBalance }: Delegate): boolean => byUsername || voteBalance !== 0n;
-  const value = (delegate: Delegate): string | bigint => (byUsername ? delegate.username : delegate.voteBalance);
-  const others = byAddress(needs, all.filter((delegate) => has(delegate) || !passes(delegate)));
-  const having = all.filter((delegate) => has(delegate) && passes(delegate));
-  if (byUsername) {
-    having.sort(comparisonOf({ direction, value, key: ({ address }) => address, ties: "asc" }));
-    return concatSequences([addresses(having), others]);
-  }
-  having.sort(comparisonOf({ direction: "desc", value, key: ({ address }) => address, ties: "asc" }));
-  const descending = concatSequences([addresses(having), others]);
+const delegatesFirst = (field: OfDelegates, { filter, order: { direction } }: WalletQuery, needs: Needs): Sequence<string> => {
+  const { delegates } = needs;
+  const all = filter.voteBalance === undefined && filter.producedBlocks === undefined;
+  const beginning = all ? wholeBeginning(field, delegates) : beginningOf(field, delegates, ofDelegatesOnly(filter));
+  const having = addresses(beginning.having);
+  const others = byAddress(needs, beginning.others);
+  if (field === "username") return concatSequences([directed(having, direction), others]);
+  const descending = concatSequences([having, others]);
   return direction === "desc" ? descending : reverseSequence(descending);
 };
