@@ -1,7 +1,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "data/", "node_modules/"] },
+  { ignores: ["dist/", ".bench/", "data/", "node_modules/"] },
   {
     files: ["**/*.ts", "**/*.mts"],
     extends: [...tseslint.configs.strictTypeChecked],

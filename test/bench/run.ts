@@ -10,13 +10,13 @@ import { measureMemory } from "./measures/memory.js";
 import { measureStart } from "./measures/start.js";
 import { measureWebhooks } from "./measures/webhooks.js";
 import type { Measure, Run } from "./measures/measure.js";
-import type { BenchOptions, Part } from "./options.js";
+import { type BenchOptions, type Part, parts } from "./options.js";
 import { buildStore } from "./stores/build.js";
 import { printed } from "./table/print.js";
 import { type Curve, machineClass, writeResults } from "./table/results.js";
 import { isFarOff, type Row } from "./table/row.js";
 
-const measures: Partial<Record<Exclude<Part, "growth">, Measure>> = {
+const measures: Record<Exclude<Part, "growth">, Measure> = {
   hot: measureHot,
   cold: measureCold,
   depth: measureDepth,
@@ -38,31 +38,49 @@ const runOf = ({ size, quick, rounds, soak }: BenchOptions, say: Run["say"]): Ru
   say,
 });
 
+/** Everything there is: what the README is made from. */
+const isWhole = ({ only, quick }: BenchOptions): boolean => !quick && parts.every((part) => only.includes(part));
+
+const commandOf = (args: readonly string[]): string => ["npm run bench", ...(args.length > 0 ? ["--", ...args] : [])].join(" ");
+
+/** One part that cannot be measured is no reason to lose the others. */
+const measureParts = async ({ only }: BenchOptions, run: Run): Promise<{ rows: Row[]; curves: Curve[]; failed: boolean }> => {
+  const rows: Row[] = [];
+  let curves: Curve[] = [];
+  let failed = false;
+  for (const part of only) {
+    try {
+      if (part === "growth") {
+        const growth = await measureGrowth(run);
+        rows.push(...growth.rows);
+        ({ curves } = growth);
+      } else rows.push(...(await measures[part](run)));
+    } catch (error) {
+      failed = true;
+      run.say(`${part} could not be measured: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    }
+  }
+  return { rows, curves, failed };
+};
+
 /** Measures what is asked for, prints the table, and returns the code to end with. */
 export const runBench = async (options: BenchOptions, say: Run["say"]): Promise<number> => {
   const run = runOf(options, say);
-  const neededSizes = options.only.some((part) => part === "growth" || part === "answers") ? run.sizes : [run.size];
-  for (const size of neededSizes) await buildStore(size, say);
-  const rows: Row[] = [];
-  let curves: Curve[] = [];
-  for (const part of options.only) {
-    if (part === "growth") {
-      const growth = await measureGrowth(run);
-      rows.push(...growth.rows);
-      ({ curves } = growth);
-    } else rows.push(...((await measures[part]?.(run)) ?? []));
-  }
+  const growing = options.only.some((part) => part === "growth" || part === "answers");
+  for (const size of growing ? run.sizes : [run.size]) await buildStore(size, say);
+  const { rows, curves, failed } = await measureParts(options, run);
   console.log(printed(rows));
-  if (options.write) {
+  if (options.write || (isWhole(options) && !failed)) {
     writeResults({
       date: new Date().toISOString().slice(0, 10),
       machine: machineClass(),
       node: process.version,
-      command: ["npm run bench", ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : [])].join(" "),
+      command: commandOf(process.argv.slice(2)),
       size: options.size,
       rows,
       curves,
     });
+    say("written down; npm run docs puts it into the README");
   }
-  return options.quick && rows.some(isFarOff) ? 1 : 0;
+  return failed || (options.quick && rows.some(isFarOff)) ? 1 : 0;
 };

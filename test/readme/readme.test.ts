@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
+import { growthPlot, plotFile } from "../bench/table/plot.js";
+import { readResults } from "../bench/table/results.js";
 import { contractOf, readReadme, tables, withTables } from "./tables.js";
 
 describe("the README", () => {
@@ -10,6 +12,11 @@ describe("the README", () => {
   it("has every table as the code has it (npm run docs writes them)", () => {
     expect(withTables(readme)).to.equal(readme);
     for (const name of Object.keys(tables)) expect(readme, name).to.include(`<!-- table: ${name} -->`);
+  });
+
+  it("shows the growth of costs as last measured", () => {
+    expect(readFileSync(plotFile, "utf8")).to.equal(growthPlot(readResults().curves));
+    expect(readme).to.include("(test/bench/growth.svg)");
   });
 
   it("leaves out no row of the contract", () => {

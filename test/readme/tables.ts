@@ -4,6 +4,8 @@ import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { errorTable } from "../../src/errors.js";
 import { optionTable } from "../../src/options.js";
+import { benchTable } from "../bench/table/markdown.js";
+import { readResults } from "../bench/table/results.js";
 
 /** The README's tables, made from the code. `npm run docs` writes them into the README; a test compares. */
 
@@ -97,6 +99,7 @@ export const tables: Record<string, () => string> = {
   options: optionsTable,
   errors: errorsTable,
   "command line": commandLineTable,
+  bench: () => benchTable(readResults()),
 };
 
 export const readmeFile = new URL("../../README.md", import.meta.url);

@@ -1,12 +1,17 @@
 import type { SizeName } from "../chain/sizes.js";
 import type { QuestionFigure } from "../questions/timing.js";
 import type { Goal, Row } from "../table/row.js";
-import { logarithmOf } from "./growth.js";
 import type { Measure, Run } from "./measure.js";
 import { openPortico } from "./servers.js";
 
 /** Microseconds. What took longer than this on a smaller chain is not asked of a larger one. */
 const tooLong = 2_000_000;
+
+/** Independent of size, but for the depth of the trees and what one measurement differs from the next. */
+const independent: Goal = { atMost: 2 };
+
+/** Milliseconds: `searchRows` rows at some microseconds each. */
+const longestSearch = 1_000;
 
 type BySize = Map<SizeName, Map<string, QuestionFigure>>;
 
@@ -24,26 +29,43 @@ const askAll = async (run: Run): Promise<BySize> => {
   return bySize;
 };
 
-/** A question's answer on the largest chain it was asked of, held against the smallest. */
-const rowOf = (id: string, bySize: BySize, run: Run, goal: Goal): Row => {
+/** What is to be said of the answer on the largest chain that it was asked of. */
+const noteOf = (asked: readonly QuestionFigure[], { sizes }: Run): string => {
+  const last = asked.at(-1);
+  if (last === undefined || asked.length < sizes.length) return `not asked: ${((last?.spent ?? 0) / 1e6).toFixed(1)} s at ${sizes[asked.length - 1]?.name ?? ""}`;
+  return last.total === undefined ? "refused: too many rows to look at" : `${last.total.toLocaleString("en")} found`;
+};
+
+/** A question's answer on the largest chain, held against the smallest. A total has to be told; a search may be refused. */
+const rowOf = (id: string, bySize: BySize, run: Run): Row => {
   const asked = run.sizes.flatMap(({ name }) => bySize.get(name)?.get(id) ?? []);
   const [first, last] = [asked[0], asked.at(-1)];
   if (first === undefined || last === undefined) throw new Error(`nobody asked for ${id}`);
-  const given = asked.length < run.sizes.length;
+  const told = asked.length === run.sizes.length && (last.total !== undefined || last.group === "searches");
   return {
     group: last.group,
     what: `${last.of}, ${last.name}`,
-    figure: given ? Infinity : last.spent,
+    figure: told ? last.spent : Infinity,
     unit: "µs",
     against: `at ${run.sizes[0]?.name ?? ""}`,
     peer: first.spent,
-    ratio: given ? Infinity : last.spent / first.spent,
-    goal,
-    note: given
-      ? `not asked: ${(last.spent / 1e6).toFixed(1)} s at ${run.sizes[asked.length - 1]?.name ?? ""}`
-      : `${last.total.toLocaleString("en")} found`,
+    ratio: told ? last.spent / first.spent : Infinity,
+    goal: independent,
+    note: noteOf(asked, run),
   };
 };
+
+/** A search is held against what any may take: no ratio of two searches that find different things says much. */
+const boundedRow = ({ goal: _, ...row }: Row): Row => ({
+  ...row,
+  figure: row.figure / 1_000,
+  unit: "ms",
+  against: "limit",
+  peer: longestSearch,
+  ratio: row.figure / 1_000 / longestSearch,
+  goal: { atMost: 1 },
+  note: `${row.note ?? ""}; ${row.against} ${(row.peer / 1_000).toFixed(2)} ms`,
+});
 
 /** Totals of lists have a line each; of single filters, those of one resource that grow the most have one. */
 const summed = (rows: readonly Row[]): Row[] => {
@@ -67,7 +89,6 @@ const summed = (rows: readonly Row[]): Row[] => {
 export const measureAnswers: Measure = async (run) => {
   const bySize = await askAll(run);
   const ids = [...(bySize.get(run.sizes[0]?.name ?? "10k")?.values() ?? [])];
-  const goal = { atMost: logarithmOf(run.sizes) };
-  const rows = (group: QuestionFigure["group"]): Row[] => ids.filter((one) => one.group === group).map(({ id }) => rowOf(id, bySize, run, goal));
-  return [...summed(rows("totals")), ...rows("searches")];
+  const rows = (group: QuestionFigure["group"]): Row[] => ids.filter((one) => one.group === group).map(({ id }) => rowOf(id, bySize, run));
+  return [...summed(rows("totals")), ...rows("searches").map(boundedRow)];
 };

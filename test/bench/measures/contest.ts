@@ -37,7 +37,10 @@ const scoreOf = (heats: readonly Heat[]): Score => ({
   p99: median(heats.map(({ latencies }) => quantile(latencies, 0.99))),
 });
 
-/** The same load on each contestant in turn, round after round; the first round only warms up. */
+/** Requests after which the compilers of Node.js have made what they will make of a server. */
+const warmUp = 4_000;
+
+/** The same load on each contestant in turn, round after round, once all are warm. */
 export const contest = async <Name extends string>(
   contestants: Record<Name, Contestant>,
   run: Pick<Run, "rounds" | "slice">,
@@ -45,11 +48,14 @@ export const contest = async <Name extends string>(
 ): Promise<Record<Name, Score>> => {
   const names = Object.keys(contestants) as Name[];
   const heats = new Map<Name, Heat[]>(names.map((name) => [name, []]));
-  for (let round = 0; round <= run.rounds; round++) {
+  for (const name of names) {
+    const some = requestsOf(0, name);
+    await putLoad({ port: contestants[name].port, connections, requests: Array.from({ length: warmUp }, (_, index) => some[index % some.length] ?? "") });
+  }
+  for (let round = 1; round <= run.rounds; round++) {
     for (const name of names) {
       const requests = requestsOf(round, name);
-      const heat = await runHeat(contestants[name], { connections, requests, ...(once ? {} : { duration: round === 0 ? run.slice / 2 : run.slice }) });
-      if (round > 0) heats.get(name)?.push(heat);
+      heats.get(name)?.push(await runHeat(contestants[name], { connections, requests, ...(once ? {} : { duration: run.slice }) }));
     }
   }
   return Object.fromEntries(names.map((name) => [name, scoreOf(heats.get(name) ?? [])])) as Record<Name, Score>;

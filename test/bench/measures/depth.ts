@@ -1,5 +1,5 @@
 import { lists } from "../questions/lists.js";
-import { median } from "../load/statistics.js";
+import { undisturbed } from "../load/statistics.js";
 import { putLoad } from "../load/load.js";
 import type { Row } from "../table/row.js";
 import type { DepthFigures } from "../questions/depth.js";
@@ -28,7 +28,7 @@ const measureInside = async (portico: PorticoServer, run: Run): Promise<Row[]> =
     run.say(`depth: ${name}`);
     const depths: (Depth & { by: string })[] = [];
     for (const [order, { field, direction }] of orders.entries()) {
-      const figures = await portico.process.ask("depth", { list: name, order, limit: pageSize, rounds: run.quick ? 9 : 25 });
+      const figures = await portico.process.ask("depth", { list: name, order, limit: pageSize, rounds: run.quick ? 17 : 25 });
       if (figures.total > 2 * pageSize) depths.push({ ...slowestOf(figures), by: `${field}:${direction}` });
     }
     const worst = depths.sort((a, b) => b.slowest / b.first - a.slowest / a.first)[0];
@@ -72,7 +72,7 @@ const measureOutside = async (portico: PorticoServer, run: Run): Promise<Row[]> 
         latencies[index]?.push(...load.latencies);
       }
     }
-    const [first = NaN, ...others] = latencies.map((all) => median(all) * 1_000);
+    const [first = NaN, ...others] = latencies.map((all) => undisturbed(all) * 1_000);
     const slowest = Math.max(...others);
     rows.push({
       group: "depth",

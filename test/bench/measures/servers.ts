@@ -12,7 +12,7 @@ export interface PorticoServer extends Contestant {
 
 /** Portico on a store, in a process of its own. */
 export const openPortico = async (input: ServeInput): Promise<PorticoServer> => {
-  const process = openProcess<PorticoHandlers>("./portico.ts");
+  const process = openProcess<PorticoHandlers>("portico");
   const { port, opening } = await process.ask("serve", input);
   return {
     process,
@@ -27,7 +27,7 @@ export const openPortico = async (input: ServeInput): Promise<PorticoServer> => 
 };
 
 export const openPeer = async (kind: "koa" | "node", routes: PeerRoute[]): Promise<Contestant & { close(): Promise<void> }> => {
-  const process = openProcess<PeerHandlers>("./peer.ts");
+  const process = openProcess<PeerHandlers>("peer");
   const port = await process.ask("serve", { kind, routes });
   return { port, usage: () => process.ask("usage", undefined), close: process.close };
 };

@@ -5,7 +5,7 @@ import { bodyAt, openPortico } from "./servers.js";
 
 const limit = 2;
 
-/** How long it takes to open the store and to answer: for Portico, and for a whole process of Node.js that loads TypeScript first. */
+/** How long it takes to open the store and to answer: for Portico, and for a whole process of Node.js. */
 export const measureStart: Measure = async (run) => {
   const [own, whole]: [number[], number[]] = [[], []];
   for (let round = 0; round < run.rounds; round++) {
@@ -30,7 +30,7 @@ export const measureStart: Measure = async (run) => {
       peer: limit,
       ratio: figure / limit,
       goal: { atMost: 1 },
-      note: `${median(whole).toFixed(1)} s with the start of Node.js and the loading of TypeScript`,
+      note: `${median(whole).toFixed(1)} s with the start of Node.js and the loading of modules`,
     },
   ];
 };

@@ -39,9 +39,13 @@ export interface BenchProcess<H extends Handlers> {
   close(): Promise<void>;
 }
 
-/** Starts a file of this folder in a process of its own. */
-export const openProcess = <H extends Handlers>(file: string, args: readonly string[] = []): BenchProcess<H> => {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv: ["--import", "tsx"], serialization: "advanced" });
+/** How this file runs itself: compiled, or by a loader of TypeScript. */
+const own = import.meta.url.endsWith(".ts") ? { extension: "ts", execArgv: ["--import", "tsx"] } : { extension: "js", execArgv: [] };
+
+/** Starts a file of this folder, named without its extension, in a process of its own. */
+export const openProcess = <H extends Handlers>(file: string): BenchProcess<H> => {
+  const path = fileURLToPath(new URL(`./${file}.${own.extension}`, import.meta.url));
+  const child = fork(path, [], { execArgv: own.execArgv, serialization: "advanced" });
   const waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
   let asked = 0;
   child.on("message", (message) => {

@@ -7,6 +7,7 @@ import { type BenchChain, createBenchChain } from "../chain/chain.js";
 import { type ChainSize, sizes, type SizeName } from "../chain/sizes.js";
 import { storeFolder } from "../stores/folders.js";
 import { answerWith } from "./asking.js";
+import { usage } from "./usage.js";
 import { type RecordedWrite, recordWrite, replayWrite } from "./recording.js";
 
 export interface IndexingInput {
@@ -20,10 +21,17 @@ export interface IndexingInput {
   rounds: number;
 }
 
-/** Seconds for all writes that are measured, by round. */
+/** Seconds for all writes that are measured. */
+export interface Spent {
+  whole: number;
+  /** Of them, at work and not waiting for the disk. */
+  working: number;
+}
+
 export interface IndexingFigures {
-  store: number[];
-  limit: number[];
+  /** By round. */
+  store: Spent[];
+  limit: Spent[];
   blocks: number;
   /** Puts and removals. */
   operations: number;
@@ -44,11 +52,11 @@ const within = async <T>(store: Store, work: (store: Store) => T): Promise<T> =>
   }
 };
 
-const timed = <T>(all: readonly T[], write: (one: T) => void): number => {
+const timed = <T>(all: readonly T[], write: (one: T) => void): Spent => {
   all.slice(0, warmUp).forEach(write);
-  const begun = performance.now();
+  const [begun, before] = [performance.now(), usage().cpu];
   all.slice(warmUp).forEach(write);
-  return (performance.now() - begun) / 1_000;
+  return { whole: (performance.now() - begun) / 1_000, working: (usage().cpu - before) / 1e6 };
 };
 
 const takeOut = (store: Store, size: ChainSize): void => {

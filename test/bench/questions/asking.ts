@@ -1,4 +1,5 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
+import { PorticoError } from "../../../src/errors.js";
 
 /** Asks one thing of the state of now, and lets go of it, as a request does. */
 export const askOnce = async <T>(chain: ChainAdapter, ask: (snapshot: ChainSnapshot) => MaybePromise<T>): Promise<T> => {
@@ -11,9 +12,15 @@ export const askOnce = async <T>(chain: ChainAdapter, ask: (snapshot: ChainSnaps
   }
 };
 
-/** Microseconds that an answer takes, with the answer. */
-export const timeOnce = async <T>(chain: ChainAdapter, ask: (snapshot: ChainSnapshot) => MaybePromise<T>): Promise<{ spent: number; answer: T }> => {
+/** Microseconds that an answer takes, with the answer; undefined where the chain refuses to look at so much. */
+export const timeOnce = async <T>(
+  chain: ChainAdapter,
+  ask: (snapshot: ChainSnapshot) => MaybePromise<T>,
+): Promise<{ spent: number; answer: T | undefined }> => {
   const begun = performance.now();
-  const answer = await askOnce(chain, ask);
+  const answer = await askOnce(chain, ask).catch((error: unknown) => {
+    if (error instanceof PorticoError && error.code === "SEARCH_TOO_WIDE") return undefined;
+    throw error;
+  });
   return { spent: (performance.now() - begun) * 1_000, answer };
 };

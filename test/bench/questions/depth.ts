@@ -1,5 +1,5 @@
 import type { ChainAdapter } from "../../../types/chain-adapter.js";
-import { median } from "../load/statistics.js";
+import { undisturbed } from "../load/statistics.js";
 import { timeOnce } from "./asking.js";
 import { listNamed } from "./lists.js";
 
@@ -27,6 +27,7 @@ export const measureDepth = async (chain: ChainAdapter, { list, order, limit, ro
   const by = orders[order];
   if (by === undefined) throw new Error(`${name} has no order ${order}`);
   const { answer } = await timeOnce(chain, (snapshot) => ask(snapshot, by, 0, limit));
+  if (answer === undefined) throw new Error(`the first page of ${name} is refused`);
   const last = Math.max(0, answer.total - limit);
   const spentAt = parts.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
@@ -34,8 +35,10 @@ export const measureDepth = async (chain: ChainAdapter, { list, order, limit, ro
       // A full page, some rows further each time, from either end.
       const shift = Math.min(last, round * 7);
       const offset = Math.min(last, Math.max(0, Math.round(last * part) + (part > 0.5 ? -shift : shift)));
-      spentAt[index]?.push((await timeOnce(chain, (snapshot) => ask(snapshot, by, offset, limit))).spent);
+      const page = await timeOnce(chain, (snapshot) => ask(snapshot, by, offset, limit));
+      // A page that is refused takes for ever.
+      spentAt[index]?.push(page.answer === undefined ? Infinity : page.spent);
     }
   }
-  return { total: answer.total, pages: parts.map((part, index) => ({ part, spent: median(spentAt[index] ?? []) })) };
+  return { total: answer.total, pages: parts.map((part, index) => ({ part, spent: undisturbed(spentAt[index] ?? []) })) };
 };

@@ -1,6 +1,6 @@
 import type { ChainAdapter } from "../../../types/chain-adapter.js";
 import { sizes, type SizeName } from "../chain/sizes.js";
-import { median } from "../load/statistics.js";
+import { undisturbed } from "../load/statistics.js";
 import { timeOnce } from "./asking.js";
 import { questionsOf } from "./questions.js";
 
@@ -18,7 +18,8 @@ export interface QuestionFigure {
   name: string;
   /** Microseconds. */
   spent: number;
-  total: number;
+  /** Undefined where the question was refused: too many rows would have to be looked at. */
+  total: number | undefined;
 }
 
 /** Milliseconds after which a question has been asked often enough. */
@@ -31,13 +32,13 @@ export const measureQuestions = async (chain: ChainAdapter, { size, rounds, with
     const id = `${group}, ${of}: ${name}`;
     if (without.includes(id)) continue;
     const all: number[] = [];
-    let total = 0;
+    let total: number | undefined;
     for (const begun = performance.now(); all.length < rounds && (all.length < 1 || performance.now() - begun < enough); ) {
       const { spent, answer } = await timeOnce(chain, ask);
       all.push(spent);
-      total = answer.total;
+      total = answer?.total;
     }
-    figures.push({ id, group, of, name, spent: median(all), total });
+    figures.push({ id, group, of, name, spent: undisturbed(all), total });
   }
   return figures;
 };

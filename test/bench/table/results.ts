@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
+import { join } from "node:path";
 import type { Row } from "./row.js";
 
 /** What a request costs, by the number of transactions of the chain. */
@@ -21,7 +22,11 @@ export interface Results {
   curves: Curve[];
 }
 
-const file = new URL("../results.json", import.meta.url);
+/** Of the sources, wherever what was compiled of them lies: npm runs scripts in the package's folder. */
+export const benchFolder = join(process.cwd(), "test", "bench");
+
+/** `npm run bench` writes it, `npm run docs` reads it. */
+const file = join(benchFolder, "results.json");
 
 /** What kind of machine this is: no more than is needed to compare. */
 export const machineClass = (): string => {
@@ -30,16 +35,17 @@ export const machineClass = (): string => {
   return `${all.length} cores of ${model}`;
 };
 
-export const readResults = (): Results | undefined => {
-  try {
-    return JSON.parse(readFileSync(file, "utf8")) as Results;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+/** JSON knows no infinity. */
+const endless = "endless";
+
+/** Numbers are kept to four digits: more would be noise. */
+const rounded = (_: string, value: unknown): unknown => {
+  if (typeof value !== "number") return value;
+  return Number.isFinite(value) ? Number(value.toPrecision(4)) : endless;
 };
 
-/** Numbers are kept to four digits: more would be noise. What is not finite is null in JSON. */
-const rounded = (_: string, value: unknown): unknown => (typeof value === "number" ? Number(value.toPrecision(4)) : value);
+const restored = (_: string, value: unknown): unknown => (value === endless ? Infinity : value);
+
+export const readResults = (): Results => JSON.parse(readFileSync(file, "utf8"), restored) as Results;
 
 export const writeResults = (results: Results): void => writeFileSync(file, `${JSON.stringify(results, rounded, 2)}\n`);
