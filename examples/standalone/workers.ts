@@ -1,6 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock, Logger } from "../../types/node-context.js";
 import { answerWorker, type NodeServices, type WorkerChannel, type WorkerFailure } from "./node-channel.js";
@@ -104,7 +105,9 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
 
   return {
     start: async () => {
-      cluster.setupPrimary({ exec: fileURLToPath(new URL("worker.ts", import.meta.url)), args: [], serialization: "advanced" });
+      // Beside this file, and of its kind: as it is written, or compiled.
+      const exec = fileURLToPath(new URL(`worker${extname(import.meta.url)}`, import.meta.url));
+      cluster.setupPrimary({ exec, args: [], serialization: "advanced" });
       watching = setInterval(passOnHealth, healthInterval);
       await Promise.all(Array.from({ length: count }, (_, index) => run(index + 1, 0).listening));
       served = true;
