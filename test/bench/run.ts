@@ -9,6 +9,7 @@ import { measureImporting } from "./measures/importing.js";
 import { measureMemory } from "./measures/memory.js";
 import { measureStart } from "./measures/start.js";
 import { measureWebhooks } from "./measures/webhooks.js";
+import { measureWorkers } from "./measures/workers.js";
 import type { Measure, Run } from "./measures/measure.js";
 import { type BenchOptions, type Part, parts } from "./options.js";
 import { buildStore } from "./stores/build.js";
@@ -25,6 +26,7 @@ const measures: Record<Exclude<Part, "growth">, Measure> = {
   start: measureStart,
   memory: measureMemory,
   importing: measureImporting,
+  workers: measureWorkers,
   webhooks: measureWebhooks,
 };
 

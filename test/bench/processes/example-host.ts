@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** The example host of this package, as `npm start` runs it, on a chain of its own that stands still. */
+export interface ExampleHost {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const portIn = async (child: ChildProcess): Promise<number> => {
+  if (child.stdout === null) throw new Error("the example host has no output");
+  const said: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    said.push(line);
+    const port = /^Portico serves .* at http:\/\/[^:/]+:(\d+)/.exec(line)?.[1];
+    if (port !== undefined) return Number(port);
+  }
+  throw new Error(`the example host ended: ${said.join("; ")}`);
+};
+
+export const openExampleHost = async (...args: string[]): Promise<ExampleHost> => {
+  const folder = await mkdtemp(join(tmpdir(), "portico-bench-"));
+  const options = ["--data-dir", folder, "--port", "0", "--no-forge", "--webhook-token", "of the bench", ...args];
+  const child = spawn(process.execPath, ["--import", "tsx", "examples/standalone/main.ts", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  const close = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+    }
+    await rm(folder, { recursive: true });
+  };
+  try {
+    const port = await portIn(child);
+    // What it says from here on is nobody's business, but must not fill the pipe.
+    child.stdout.resume();
+    return { port, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
