@@ -13,6 +13,7 @@ import { measureWorkers } from "./measures/workers.js";
 import type { Measure, Run } from "./measures/measure.js";
 import { type BenchOptions, type Part, parts } from "./options.js";
 import { buildStore } from "./stores/build.js";
+import { putBack } from "./stores/put-back.js";
 import { printed } from "./table/print.js";
 import { type Curve, machineClass, writeResults } from "./table/results.js";
 import { isFarOff, type Row } from "./table/row.js";
@@ -69,7 +70,10 @@ const measureParts = async ({ only }: BenchOptions, run: Run): Promise<{ rows: R
 export const runBench = async (options: BenchOptions, say: Run["say"]): Promise<number> => {
   const run = runOf(options, say);
   const growing = options.only.some((part) => part === "growth" || part === "answers");
-  for (const size of growing ? run.sizes : [run.size]) await buildStore(size, say);
+  for (const size of growing ? run.sizes : [run.size]) {
+    await buildStore(size, say);
+    await putBack(size);
+  }
   const { rows, curves, failed } = await measureParts(options, run);
   console.log(printed(rows));
   if (options.write || (isWhole(options) && !failed)) {

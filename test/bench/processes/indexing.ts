@@ -6,6 +6,7 @@ import { createStore, type Store } from "../../../src/store/store.js";
 import { type BenchChain, createBenchChain } from "../chain/chain.js";
 import { type ChainSize, sizes, type SizeName } from "../chain/sizes.js";
 import { storeFolder } from "../stores/folders.js";
+import { putBack } from "../stores/put-back.js";
 import { answerWith } from "./asking.js";
 import { usage } from "./usage.js";
 import { type RecordedWrite, recordWrite, replayWrite } from "./recording.js";
@@ -59,21 +60,16 @@ const timed = <T>(all: readonly T[], write: (one: T) => void): Spent => {
   return { whole: (performance.now() - begun) / 1_000, working: (usage().cpu - before) / 1e6 };
 };
 
-const takeOut = (store: Store, size: ChainSize): void => {
-  for (let tip = store.tip(); tip !== undefined && tip.height > size.blocks; tip = store.tip()) store.revert();
-};
-
 const measure = async ({ size: name, transactions, together, writes, rounds }: IndexingInput): Promise<IndexingFigures> => {
   const size = sizes[name];
   const chain = createBenchChain(size);
   chain.skipTo(size.blocks + 1);
   const batches: FullBlock[][] = Array.from({ length: warmUp + writes }, () => Array.from({ length: together }, () => chain.next(transactions)));
-  const restore = (): Promise<void> => within(open(chain, size), (store) => takeOut(store, size));
-  await restore();
+  await putBack(size);
   const recorded: RecordedWrite[] = await within(open(chain, size), (store) =>
     batches.map((blocks) => recordWrite(store.environment, () => store.apply(blocks))),
   );
-  await restore();
+  await putBack(size);
   const figures: IndexingFigures = {
     store: [],
     limit: [],
@@ -83,11 +79,11 @@ const measure = async ({ size: name, transactions, together, writes, rounds }: I
   };
   for (let round = 0; round < rounds; round++) {
     figures.store.push(await within(open(chain, size), (store) => timed(batches, (blocks) => store.apply(blocks))));
-    await restore();
+    await putBack(size);
     const environment = openEnvironment(storeFolder(size), chain.network.network.nethash);
     figures.limit.push(timed(recorded, (operations) => replayWrite(environment, operations)));
     await environment.close();
-    await restore();
+    await putBack(size);
   }
   return figures;
 };

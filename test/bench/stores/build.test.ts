@@ -4,6 +4,7 @@ import { createBenchChain } from "../chain/chain.js";
 import { type ChainSize, genesisTransactions, sizes } from "../chain/sizes.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "../../store/temporary-store.js";
 import { buildStore } from "./build.js";
+import { putBack } from "./put-back.js";
 import { isBuilt, storeFolder } from "./folders.js";
 
 const size: ChainSize = { ...sizes["10k"], transactions: genesisTransactions + 450 + 9, blocks: 80, fullBlocks: 3, singleBlocks: 9, wallets: 90, delegates: 55 };
@@ -36,5 +37,19 @@ describe("building a store of the bench", () => {
     expect(await built()).to.deep.equal(atOnce);
     expect(said.join("\n")).to.include("goes on at block 41");
     expect(existsSync(`${storeFolder(size)}.unfinished`)).to.equal(false);
+  });
+
+  it("is put back to where it was after a measurement that was ended", async () => {
+    process.env.PORTICO_BENCH_DIR = temporaryFolder();
+    const dataDir = await buildStore(size, () => undefined);
+    const chain = createBenchChain(size);
+    chain.skipTo(size.blocks + 1);
+    const first = openTemporaryStore(chain.network, { dataDir }).store;
+    const before = contentsOf(first);
+    first.apply([chain.next(150)]);
+    first.apply([chain.next(0)]);
+    await first.stop();
+    await putBack(size);
+    expect(contentsOf(openTemporaryStore(chain.network, { dataDir }).store)).to.deep.equal(before);
   });
 });

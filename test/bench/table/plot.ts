@@ -6,9 +6,9 @@ import { benchFolder, type Curve } from "./results.js";
 
 export const plotFile = join(benchFolder, "growth.svg");
 
-const width = 860;
+const width = 980;
 const height = 420;
-const area = { left: 56, right: 520, top: 44, bottom: 372 };
+const area = { left: 56, right: 560, top: 44, bottom: 372 };
 const lineHeight = 17;
 const colours = ["#1b6ca8", "#c4552d", "#3c8d40", "#8454a8", "#a8871b", "#2b8f8a", "#b23a6f", "#5a6b7b", "#7a4b2a", "#4257c9", "#94a51f", "#d0741f", "#6d2f8e", "#268054"];
 

@@ -1,0 +1,17 @@
+import { createChainRules } from "../../../src/chain/rules.js";
+import { defaultOptions } from "../../../src/options.js";
+import { createStore } from "../../../src/store/store.js";
+import { benchNetwork } from "../chain/chain.js";
+import type { ChainSize } from "../chain/sizes.js";
+import { storeFolder } from "./folders.js";
+
+/** Takes out what a measurement has put on a store's chain: afterwards, or before the next run where that one was ended. */
+export const putBack = async (size: ChainSize): Promise<void> => {
+  const rules = createChainRules(benchNetwork(size));
+  const store = createStore({ dataDir: storeFolder(size), undoBlocks: defaultOptions.undoBlocks }, { rules });
+  try {
+    for (let tip = store.tip(); tip !== undefined && tip.height > size.blocks; tip = store.tip()) store.revert();
+  } finally {
+    await store.stop();
+  }
+};
