@@ -65,8 +65,10 @@ const kinds = [
   "foreign",
 ] as const;
 
+export type Kind = (typeof kinds)[number];
+
 interface Wish {
-  kind: (typeof kinds)[number];
+  kind: Kind;
   version: 1 | 2;
   /** Numbers that pick among what there is. */
   sender: number;
@@ -87,21 +89,23 @@ const amounts = fc.constantFrom(1n, 1n, 777n, 777n, 100_000_000n, 9_007_199_254_
 const fees = fc.constantFrom(0n, 1n, 10_000_000n, 10_000_000n, 10_000_001n);
 const pick = fc.nat({ max: 1_000 });
 
-const wish: fc.Arbitrary<Wish> = fc.record({
-  kind: fc.constantFrom(...kinds),
-  version: fc.constantFrom(1, 2),
-  sender: pick,
-  other: pick,
-  third: pick,
-  amount: amounts,
-  fee: fees,
-  vendorField: fc.constantFrom(undefined, undefined, "rent", "Rent", "Grüße, 世界", "r"),
-});
+const wishOf = (among: readonly Kind[]): fc.Arbitrary<Wish> =>
+  fc.record({
+    kind: fc.constantFrom(...among),
+    version: fc.constantFrom(1, 2),
+    sender: pick,
+    other: pick,
+    third: pick,
+    amount: amounts,
+    fee: fees,
+    vendorField: fc.constantFrom(undefined, undefined, "rent", "Rent", "Grüße, 世界", "r"),
+  });
 
-const blockWish: fc.Arbitrary<BlockWish> = fc.record({
-  missed: fc.constantFrom(0, 0, 0, 1, 5),
-  wishes: fc.array(wish, { maxLength: 6 }),
-});
+const blockWishOf = (among: readonly Kind[]): fc.Arbitrary<BlockWish> =>
+  fc.record({
+    missed: fc.constantFrom(0, 0, 0, 1, 5),
+    wishes: fc.array(wishOf(among), { maxLength: 6 }),
+  });
 
 const shared: readonly Party[] = [parties.council, parties.pair];
 const everybody: readonly Party[] = Object.values(parties).filter(({ name }) => name !== "origin");
@@ -362,14 +366,20 @@ export const buildRandomChain = async (given: ChainWish): Promise<RandomChain> =
   return { network, blocks: maker.blocks, forkHeight, otherBranch: fork.blocks.slice(forkHeight) };
 };
 
+interface WishOptions {
+  maxBlocks?: number;
+  /** Kinds of transactions, as often as they are named. Default: all. */
+  among?: readonly Kind[];
+}
+
 /** Wishes for a chain; `buildRandomChain` makes the chain of them. */
-export const chainWish = ({ maxBlocks = 24 }: { maxBlocks?: number } = {}): fc.Arbitrary<ChainWish> =>
+export const chainWish = ({ maxBlocks = 24, among = kinds }: WishOptions = {}): fc.Arbitrary<ChainWish> =>
   fc.record({
     first: fc.integer({ min: 2, max: 4 }),
     then: fc.integer({ min: 2, max: 5 }),
     rounds: fc.integer({ min: 1, max: 4 }),
     delegates: fc.integer({ min: 4, max: 7 }),
-    blocks: fc.array(blockWish, { minLength: 1, maxLength: maxBlocks, size: "max" }),
+    blocks: fc.array(blockWishOf(among), { minLength: 1, maxLength: maxBlocks, size: "max" }),
     reverted: fc.nat({ max: 12 }),
-    otherBranch: fc.array(blockWish, { maxLength: 6 }),
+    otherBranch: fc.array(blockWishOf(among), { maxLength: 6 }),
   });

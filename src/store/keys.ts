@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
  */
 
 /** Changes with every change of layout. A store of another number is not read. */
-export const schemaVersion = 6;
+export const schemaVersion = 7;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {
@@ -85,6 +85,19 @@ export const sets = {
   blocksByPayloadLength: 26,
   blocksByPayloadHash: 27,
   blocksBySignature: 28,
+  /** Locks: `lock-index.ts` says what each key is. */
+  locksById: 40,
+  locksByTimestamp: 41,
+  locksByAmount: 42,
+  locksByExpirationValue: 43,
+  /** What the expiration is held against, time or height, then its value. */
+  locksByExpiry: 44,
+  locksBySenderPublicKey: 45,
+  locksBySenderId: 46,
+  locksByRecipientId: 47,
+  locksBySecretHash: 48,
+  locksByVendorField: 49,
+  locksByExpirationType: 50,
 } as const;
 
 /** Bytes of the longest key that LMDB takes. */

@@ -204,5 +204,14 @@ export const amountBounds = ({ from, to }: Range<bigint>): [Buffer | undefined, 
   to === undefined ? undefined : amountKey(to + 1n),
 ];
 
+/** The same in a set that descends: by the amount's negative, behind a prefix. No key of an amount begins as high as 255. */
+export const descendingBounds = ({ from, to }: Range<bigint>, prefix?: Buffer): [Buffer | undefined, Buffer | undefined] => {
+  const behind = (key: Buffer): Buffer => (prefix === undefined ? key : Buffer.concat([prefix, key]));
+  return [
+    to === undefined ? prefix : behind(amountKey(-to)),
+    from === undefined ? prefix && behind(Buffer.from([0xff])) : behind(amountKey(-from + 1n)),
+  ];
+};
+
 const largest = 0xffffffff;
 const clamp = (value: number): number => Math.min(largest, Math.max(0, value));

@@ -1,9 +1,9 @@
 import type { Delegate } from "../../types/chain.js";
-import type { Range, WalletFilter, WalletQuery } from "../../types/chain-adapter.js";
+import type { WalletFilter, WalletQuery } from "../../types/chain-adapter.js";
 import type { DelegateList } from "./delegate-list.js";
-import { amountKey, canBeKey, idKey, numberKey, sets, textKey } from "./keys.js";
+import { canBeKey, idKey, numberKey, sets, textKey } from "./keys.js";
 import { walletTester, within } from "./match.js";
-import type { Access } from "./question.js";
+import { type Access, descendingBounds } from "./question.js";
 import type { Reading } from "./reading.js";
 import { readWallet } from "./records.js";
 import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, reverseSequence, type Sequence, withoutItems } from "./sequence.js";
@@ -133,12 +133,15 @@ const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
     else {
       const prefix = numberKey(number);
       const voters = failingInRange.filter(({ vote }) => vote === filter.vote);
-      const part = { set: sets.votersByBalance, ...balanceBounds(balance, prefix, numberKey(number + 1)) };
-      addByBalance(["vote"], partOf(needs, part, leavingOut(voters, (delegate) => Buffer.concat([prefix, balanceDescending(delegate)]))));
+      const [from, to] = descendingBounds(balance, prefix);
+      addByBalance(["vote"], partOf(needs, { set: sets.votersByBalance, from, to }, leavingOut(voters, (delegate) => Buffer.concat([prefix, balanceDescending(delegate)]))));
     }
   }
   // Those who vote for one delegate are fewer than all, whatever else is asked.
-  else addByBalance([], partOf(needs, { set: sets.walletsByBalance, ...balanceBounds(balance, Buffer.alloc(0), undefined) }, leavingOut(failingInRange, balanceDescending)));
+  else {
+    const [from, to] = descendingBounds(balance);
+    addByBalance([], partOf(needs, { set: sets.walletsByBalance, from, to }, leavingOut(failingInRange, balanceDescending)));
+  }
   if (order.field === "address") add(directed(byAddress(needs, leavingOut(failing, addressKey)), order.direction));
   if (order.field === "publicKey") {
     const known = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.known, to: publicKeyPart.unknown }, leavingOut(failing, publicKeyAscending));
@@ -148,12 +151,6 @@ const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
   if (order.field === "username" || order.field === "voteBalance") add(delegatesFirst(order.field, query, needs));
   return accesses;
 };
-
-/** Bounds of a balance range in a set that descends by balance, behind a prefix. */
-const balanceBounds = ({ from, to }: Range<bigint>, prefix: Buffer, end: Buffer | undefined): { from: Buffer; to: Buffer | undefined } => ({
-  from: to === undefined ? prefix : Buffer.concat([prefix, amountKey(-to)]),
-  to: from === undefined ? end : Buffer.concat([prefix, amountKey(-from + 1n)]),
-});
 
 const addressKey = ({ address }: Delegate): Buffer => textKey(address);
 

@@ -4,6 +4,7 @@ import { PorticoError } from "../errors.js";
 import { appendToList } from "./appended-list.js";
 import { type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walletCodec } from "./codec.js";
 import { idKey, lists, textKey } from "./keys.js";
+import { indexLock } from "./lock-index.js";
 import { readDelegate, readWallet } from "./records.js";
 import { indexWallet } from "./wallet-index.js";
 import type { Writing } from "./writing.js";
@@ -73,8 +74,9 @@ export const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletR
   }
 };
 
-export const writeLocks = ({ locks }: BlockChanges, { journal }: Writing): void => {
+export const writeLocks = ({ locks }: BlockChanges, { journal, countedSets }: Writing): void => {
   for (const [id, { before, after }] of locks) {
+    if (before !== after) indexLock(countedSets, before, after);
     if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
     else if (before !== undefined) journal.remove("locks", idKey(id));
   }

@@ -8,7 +8,7 @@ import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
-import { buildRandomChain, chainWish } from "../random-chain.js";
+import { buildRandomChain, type ChainWish, chainWish } from "../random-chain.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
 /** A list query in numbers, which pick among a list's filters, their samples and its orders. */
@@ -166,27 +166,27 @@ describe("the store, on random chains", function () {
     );
   });
 
-  it("answers any query as a plain filter, sort and cut of the whole would", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        chainWish({ maxBlocks: 16 }),
-        fc.array(queryWish, { minLength: 150, maxLength: 150 }),
-        async (wish, queries) => {
-          const { network, blocks } = await buildRandomChain(wish);
-          const { store, rules } = openTemporaryStore(network);
-          store.apply(blocks.map(rules.parseBlock));
-          const snapshot = store.snapshot();
-          if (snapshot === undefined) throw new Error("no state");
-          const memory = memoryOf(network, blocks);
-          const around = await surroundingsOf(memory);
-          for (const query of queries) await comparisons[query.list % comparisons.length]!(snapshot, memory, query, around);
-          snapshot.release?.();
-          await closeTemporaryStores();
-        },
-      ),
+  const expectAnswers = (chains: fc.Arbitrary<ChainWish>, lists: readonly Compare[]): Promise<void> =>
+    fc.assert(
+      fc.asyncProperty(chains, fc.array(queryWish, { minLength: 150, maxLength: 150 }), async (wish, queries) => {
+        const { network, blocks } = await buildRandomChain(wish);
+        const { store, rules } = openTemporaryStore(network);
+        store.apply(blocks.map(rules.parseBlock));
+        const snapshot = store.snapshot();
+        if (snapshot === undefined) throw new Error("no state");
+        const memory = memoryOf(network, blocks);
+        const around = await surroundingsOf(memory);
+        for (const query of queries) await lists[query.list % lists.length]!(snapshot, memory, query, around);
+        snapshot.release?.();
+        await closeTemporaryStores();
+      }),
       effort,
     );
-  });
+
+  it("answers any query as a plain filter, sort and cut of the whole would", () => expectAnswers(chainWish({ maxBlocks: 16 }), comparisons));
+
+  it("answers any query of locks so, where there are many", () =>
+    expectAnswers(chainWish({ maxBlocks: 20, among: ["transfer", "lock", "lock", "lock", "lock", "claim"] }), [comparing(lockLaw)]));
 
   it("takes back what it applied, to the byte, and goes on from there on another branch", async () => {
     await fc.assert(

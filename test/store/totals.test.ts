@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createChainMaker } from "../../src/conformance/chain-maker.js";
-import { type Draft, registration, secondSignature, transfer, vote } from "../../src/conformance/drafts.js";
+import { type Draft, htlcLock, registration, secondSignature, transfer, vote } from "../../src/conformance/drafts.js";
 import type { Surroundings } from "../../src/conformance/filters.js";
-import { blockLaw, delegateLaw, type ListLaw, transactionLaw, walletLaw } from "../../src/conformance/lists.js";
+import { blockLaw, delegateLaw, type ListLaw, lockLaw, transactionLaw, walletLaw } from "../../src/conformance/lists.js";
 import { networkOf } from "../../src/conformance/network.js";
 import { type Party, parties, secondKeys } from "../../src/conformance/parties.js";
 import { plausibleHex } from "../../src/conformance/plausible.js";
@@ -12,8 +12,8 @@ import { createReading, type Reading } from "../../src/store/reading.js";
 import { readState } from "../../src/store/records.js";
 import { createSearch, createSearches } from "../../src/store/search.js";
 import { createSnapshot } from "../../src/store/snapshot.js";
-import type { Block, Transaction } from "../../types/chain.js";
-import type { BlockFilter, ChainSnapshot, DelegateFilter, TransactionFilter, WalletFilter } from "../../types/chain-adapter.js";
+import type { Block, Lock, Transaction } from "../../types/chain.js";
+import type { BlockFilter, ChainSnapshot, DelegateFilter, LockFilter, TransactionFilter, WalletFilter } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Milestone } from "../../types/node-context.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
@@ -34,11 +34,21 @@ const milestones: Milestone[] = [
 
 const someone = (n: number): Party => ({ name: `nobody ${n}`, publicKey: `02${plausibleHex(`key ${n}`, 64)}`, address: `Anybody${n}` });
 
-/** One transaction a block, of two thirds transfers and one third votes for ada, to and from wallets that nobody has seen before. */
+/** One transaction a block beside locks, of two thirds transfers and one third votes for ada, to and from wallets that nobody has seen before. */
 const transactionAt = (height: number): Draft => {
   if (height === 2) return secondSignature(kim, secondKeys.kim);
   const rest = { fee: BigInt(10_000_000 + (height % 3)), vendorField: height % 2 === 0 ? "rent" : `rent ${height}` };
   return height % 3 === 0 ? vote(someone(height), [["+", ada]], { ...rest, fee: 0n }) : transfer(bob, someone(height), BigInt(1 + (height % 7)), rest);
+};
+
+/** A lock in every second block: half of them open for a time, half up to a height, and of either half have expired at the tip. */
+const lockAt = (height: number, last: number): Draft[] => {
+  if (height % 2 === 1) return [];
+  const even = height % 4 === 0;
+  const expired = height % 8 < 4;
+  const expiration = even ? { type: 1 as const, value: expired ? height : 2 ** 33 + height } : { type: 2 as const, value: expired ? 3 : last + height };
+  const lock = { label: `lock ${height}`, secret: even ? "same" : `secret ${height}`, expiration };
+  return [htlcLock(bob, even ? ada : someone(-height), BigInt(1 + (height % 7)), lock, even ? { vendorField: "rent" } : {})];
 };
 
 const makeChain = (height: number): readonly BlockData[] => {
@@ -56,7 +66,7 @@ const makeChain = (height: number): readonly BlockData[] => {
   });
   while (maker.blocks.length < height) {
     const next = maker.blocks.length + 1;
-    maker.add({ generator: next % 2 === 0 ? ada : bob, transactions: [transactionAt(next)] });
+    maker.add({ generator: next % 2 === 0 ? ada : bob, transactions: [transactionAt(next), ...lockAt(next, height)] });
   }
   return maker.blocks;
 };
@@ -101,6 +111,7 @@ interface Opened {
   around: Surroundings;
   block: Block;
   transaction: Transaction;
+  lock: Lock;
   read(): number;
   reset(): void;
 }
@@ -116,8 +127,9 @@ const open = async (height: number): Promise<Opened> => {
   const snapshot = createSnapshot({ reading, state, rules, delegates: () => delegates, search, release: () => undefined });
   const block = (await snapshot.block({ height: height - 1 }))!;
   const page = await snapshot.transactions({ filter: { blockId: block.id }, order: transactionLaw.usual, offset: 0, limit: 1 });
+  const locks = await snapshot.locks({ filter: {}, order: lockLaw.usual, offset: 20, limit: 1 });
   const around: Surroundings = { height, timestamp: state.tip.timestamp, secondPublicKeys: new Map([[kim.address, secondKeys.kim]]) };
-  return { snapshot, around, block, transaction: page.rows[0]!, ...counting };
+  return { snapshot, around, block, transaction: page.rows[0]!, lock: locks.rows[0]!, ...counting };
 };
 
 /** What each filter is asked for, alone: something that as large a part of a long chain has as of a short one, where there is such. */
@@ -186,11 +198,25 @@ const delegateFilters = (): Values<DelegateFilter> => ({
   resigned: false,
 });
 
+const lockFilters = ({ lock, around }: Opened): Values<LockFilter> => ({
+  lockId: lock.lockId,
+  senderPublicKey: bob.publicKey,
+  senderId: bob.address,
+  recipientId: ada.address,
+  secretHash: plausibleHex("same", 64),
+  vendorField: "rent",
+  expirationType: 2,
+  amount: { from: 2n, to: 5n },
+  expirationValue: { from: 4, to: 2 ** 33 + around.height },
+  timestamp: { from: Math.floor(around.timestamp / 3), to: around.timestamp - 80 },
+  isExpired: true,
+});
+
 const sizes = { short: 600, long: 6_000 };
 /** Keys that finding two places of a set takes, about, whatever its size; of the long chain, most filters let more than these pass. */
 const mostKeys = 1_500;
 
-/** Without those of `vendorFieldHex` and of locks, which are counted, and that of several addresses, which have rows in common. */
+/** Without that of `vendorFieldHex`, which is counted, and that of several addresses, which have rows in common. */
 describe("totals", function () {
   this.timeout(300_000);
   let short: Opened;
@@ -227,4 +253,5 @@ describe("totals", function () {
   describeList(blockLaw, blockFilters);
   describeList(walletLaw, walletFilters);
   describeList(delegateLaw, delegateFilters);
+  describeList(lockLaw, lockFilters);
 });
