@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ChainAdapter, ChainSnapshot } from "../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../types/chain-adapter.js";
 import type { WebhookStore } from "../types/webhook-store.js";
 import type { HostEvents } from "../types/events.js";
 import type { ApiPlugin, Clock, Health, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
-import { createApiState } from "./api/state.js";
+import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
@@ -74,18 +74,34 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   /** Of a host's own chain: what was seen when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
 
+  const unreadable = (error: unknown): undefined => {
+    seen.problem = "The chain cannot be read.";
+    logger.error(`the chain cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  };
+
+  const saw = (snapshot: ChainSnapshot | undefined): ChainSnapshot | undefined => {
+    seen.height = snapshot?.tip.height ?? 0;
+    seen.problem = undefined;
+    return snapshot;
+  };
+
+  const bounds = { searchRows: options.searchRows };
+
   /** Undefined while there is no state to read, for whatever reason. */
-  const openSnapshot = async (): Promise<ChainSnapshot | undefined> => {
+  const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> => {
     try {
-      const snapshot = await chain.snapshot({ searchRows: options.searchRows });
-      seen.height = snapshot?.tip.height ?? 0;
-      seen.problem = undefined;
-      return snapshot;
+      const snapshot = chain.snapshot(bounds);
+      return snapshot instanceof Promise ? snapshot.then(saw).catch(unreadable) : saw(snapshot);
     } catch (error) {
-      seen.problem = "The chain cannot be read.";
-      logger.error(`the chain cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-      return undefined;
+      return unreadable(error);
     }
+  };
+
+  const stateNeeds: ApiNeeds = { rules, host: context, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open };
+
+  const openState = (): MaybePromise<ApiState> => {
+    const snapshot = openSnapshot();
+    return snapshot instanceof Promise ? snapshot.then((found) => createApiState(found, stateNeeds)) : createApiState(snapshot, stateNeeds);
   };
 
   const health = (): Health => {
@@ -96,7 +112,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const edge = createEdge(options, {
     routes: [...v2Routes, ...v1Routes],
-    openState: async () => createApiState(await openSnapshot(), { rules, host: context, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open }),
+    openState,
     tipId: chain.tipId,
     health,
     isStopping: () => phase === "stopping",

@@ -28,19 +28,46 @@ export interface ApiState extends Scope, Readonly<ApiNeeds> {
   readonly webhooks: Webhooks;
 }
 
+/** A class, since one is made for every request: a literal with getters costs several times as much. */
+class OpenState implements ApiState {
+  readonly rules: ChainRules;
+  readonly host: ApiHost;
+  readonly supports: ApiNeeds["supports"];
+  readonly clock: Clock;
+  declare readonly tip?: Tip;
+  private readonly snapshot: ChainSnapshot | undefined;
+  private readonly needs: ApiNeeds;
+
+  constructor(snapshot: ChainSnapshot | undefined, needs: ApiNeeds) {
+    this.rules = needs.rules;
+    this.host = needs.host;
+    this.supports = needs.supports;
+    this.clock = needs.clock;
+    if (snapshot !== undefined) this.tip = snapshot.tip;
+    this.snapshot = snapshot;
+    this.needs = needs;
+  }
+
+  get chain(): ChainSnapshot {
+    if (this.snapshot === undefined) throw new PorticoError("NOT_READY");
+    return this.snapshot;
+  }
+
+  get webhooks(): Webhooks {
+    return this.openWebhooks();
+  }
+
+  openWebhooks(): Webhooks {
+    return this.needs.openWebhooks();
+  }
+
+  release(): void {
+    this.snapshot?.release?.();
+  }
+}
+
 /** The state that one request is answered from. `release` lets the snapshot go. */
-export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds): ApiState => ({
-  ...needs,
-  ...(snapshot === undefined ? {} : { tip: snapshot.tip }),
-  get chain() {
-    if (snapshot === undefined) throw new PorticoError("NOT_READY");
-    return snapshot;
-  },
-  get webhooks() {
-    return needs.openWebhooks();
-  },
-  release: () => snapshot?.release?.(),
-});
+export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds): ApiState => new OpenState(snapshot, needs);
 
 /** @throws PorticoError NOT_SUPPORTED when the host's adapter says that it cannot answer. */
 export const requireSupport = (capability: keyof ApiNeeds["supports"], { supports }: ApiState): void => {

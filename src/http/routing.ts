@@ -42,10 +42,21 @@ const decode = (name: string, text: string): string => {
   }
 };
 
-const paramsOf = (names: string[], captures: string[]): Record<string, string> =>
-  Object.fromEntries(names.map((name, index) => [name, decode(name, captures[index] ?? "")]));
+const paramsOf = (names: readonly string[], captures: string[]): Record<string, string> => {
+  const params: Record<string, string> = {};
+  names.forEach((name, index) => (params[name] = decode(name, captures[index] ?? "")));
+  return params;
+};
 
 const unanswered = (): void => undefined;
+
+/** What has to be alike for a path to fit: how many segments, and the first of them. Few routes share one, so few are tried. */
+const shapeOf = (path: string): string => {
+  const second = path.indexOf("/", 1);
+  let slashes = 0;
+  for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) slashes++;
+  return `${slashes} ${second === -1 ? path : path.slice(0, second)}`;
+};
 
 /** Finds the path of a generation that a request means; the most specific one. Method and path may each be given once. */
 export const createRouting = <Target>(targets: { method: string; path: string; target: Target }[]): Routing<Target> => {
@@ -60,20 +71,27 @@ export const createRouting = <Target>(targets: { method: string; path: string; t
   }
   const router = new Router({ sensitive: true, strict: true });
   for (const path of [...items.keys()].sort(bySpecificity).filter((path) => path.includes("{"))) {
+    if (path.startsWith("/{")) throw new TypeError(`The path ${path} does not begin with a name.`);
     router.register(path.replaceAll(parameterOf, ":$1"), ["GET"], unanswered, { name: path });
   }
+  const byShape = new Map<string, typeof router.stack>();
+  for (const layer of router.stack) {
+    const shape = shapeOf(layer.name ?? "");
+    byShape.set(shape, [...(byShape.get(shape) ?? []), layer]);
+  }
+  const names = new Map([...items.keys()].map((path) => [path, parameterNames(path)]));
   return {
     find: (path) => {
       const literal = items.get(path);
       if (literal !== undefined && !path.includes("{")) {
         return { item: literal, params: {} };
       }
-      const layer = router.match(path, "GET").path[0];
+      const layer = byShape.get(shapeOf(path))?.find((candidate) => candidate.match(path));
       const item = items.get(layer?.name ?? "");
       if (layer === undefined || item === undefined) {
         return undefined;
       }
-      return { item, params: paramsOf(parameterNames(item.path), layer.captures(path)) };
+      return { item, params: paramsOf(names.get(item.path) ?? [], layer.captures(path)) };
     },
   };
 };

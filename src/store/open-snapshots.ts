@@ -2,6 +2,7 @@ import type { ChainSnapshot } from "../../types/chain-adapter.js";
 
 /** Counts the snapshots that are being read: a store is not closed under them. */
 export interface OpenSnapshots {
+  /** Counts a snapshot until it is released. Returns it. */
   counted(snapshot: ChainSnapshot): ChainSnapshot;
   /** Resolves when every one is released. */
   none(): Promise<void>;
@@ -13,16 +14,15 @@ export const createOpenSnapshots = (): OpenSnapshots => {
   return {
     counted: (snapshot) => {
       count++;
-      return {
-        ...snapshot,
-        release: () => {
-          snapshot.release?.();
-          count--;
-          if (count > 0) return;
-          for (const resolve of waiting) resolve();
-          waiting = [];
-        },
+      const release = snapshot.release?.bind(snapshot);
+      snapshot.release = () => {
+        release?.();
+        count--;
+        if (count > 0) return;
+        for (const resolve of waiting) resolve();
+        waiting = [];
       };
+      return snapshot;
     },
     none: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };

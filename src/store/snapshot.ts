@@ -1,7 +1,17 @@
-import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import type { Block, Delegate, FeeStatistics, Lock, Tip, Transaction, Wallet } from "../../types/chain.js";
+import type {
+  BlockQuery,
+  ChainSnapshot,
+  DelegateQuery,
+  LockQuery,
+  MaybePromise,
+  Page,
+  TransactionQuery,
+  WalletQuery,
+} from "../../types/chain-adapter.js";
 import type { ChainRules } from "../chain/rules.js";
 import { askBlocks } from "./block-questions.js";
-import type { StateRecord } from "./codec.js";
+import type { RankedDelegate, StateRecord } from "./codec.js";
 import { askDelegates, type DelegateList, findDelegate } from "./delegate-list.js";
 import { askFeeStatistics } from "./fee-questions.js";
 import { idKey, textKey } from "./keys.js";
@@ -12,46 +22,97 @@ import type { Search } from "./search.js";
 import { askTransactions } from "./transaction-questions.js";
 import { askWallets, presentWallet } from "./wallet-questions.js";
 
-export interface SnapshotNeeds {
+/** What the snapshots of one state share. */
+export interface StateView {
   reading: Reading;
   state: StateRecord;
   rules: ChainRules;
   /** Every delegate at this state's tip. */
   delegates(): DelegateList;
-  search: Search;
-  release(): void;
 }
 
-/** The store's answers at one state: at once, but for what takes some looking. */
-export const createSnapshot = ({ reading, state, rules, delegates, search, release }: SnapshotNeeds): ChainSnapshot => {
-  const addressOf = (identifier: string): string | undefined =>
-    (
-      (reading.get("publicKeys", idKey(identifier)) ?? reading.get("usernames", textKey(identifier))) as Buffer | undefined
-    )?.toString("utf8");
-  return {
-    tip: state.tip,
-    supply: state.supply,
-    wallet: (identifier) => {
-      const record = readWallet(reading, identifier) ?? readWallet(reading, addressOf(identifier) ?? "");
-      return record === undefined ? undefined : presentWallet(record, delegates());
-    },
-    wallets: (query) => askWallets(query, { reading, delegates: delegates(), search }),
-    delegate: (identifier) => findDelegate(delegates(), identifier),
-    delegates: (query) => askDelegates(query, delegates()),
-    block: (key) => {
-      const height = "height" in key ? key.height : heightOf(reading, key.id);
-      return height === undefined || !Number.isInteger(height) || height < 1 || height > state.tip.height ? undefined : readBlock(reading, height);
-    },
-    blocks: (query) => askBlocks(query, { reading, state, search, delegates }),
-    transaction: (id) => {
-      const number = transactionNumber(reading, id);
-      return number === undefined ? undefined : readTransaction(reading, number);
-    },
-    transactions: (query) => askTransactions(query, { reading, state, rules, search }),
-    lock: (id) => readLock(reading, id),
-    locks: (query) => askLocks(query, { reading, state, search }),
-    round: (round) => (Number.isInteger(round) && round >= 1 && round <= 0xffffffff ? readRound(reading, round) : undefined),
-    feeStatistics: (window) => askFeeStatistics(window, { reading, state, search }),
-    release,
-  };
-};
+/** The store's answers at one state: at once, but for what takes some looking. A class, since one is made for every request. */
+class StoreSnapshot implements ChainSnapshot {
+  readonly tip: Tip;
+  readonly supply: bigint;
+  private readonly view: StateView;
+  private readonly search: Search;
+  private readonly letGo: () => void;
+
+  constructor(view: StateView, search: Search, release: () => void) {
+    this.tip = view.state.tip;
+    this.supply = view.state.supply;
+    this.view = view;
+    this.search = search;
+    this.letGo = release;
+  }
+
+  private get needs() {
+    return { ...this.view, search: this.search };
+  }
+
+  wallet(identifier: string): Wallet | undefined {
+    const { reading, delegates } = this.view;
+    const record = readWallet(reading, identifier) ?? readWallet(reading, addressOf(identifier, reading) ?? "");
+    return record === undefined ? undefined : presentWallet(record, delegates());
+  }
+
+  wallets(query: WalletQuery): MaybePromise<Page<Wallet>> {
+    const { reading, delegates } = this.view;
+    return askWallets(query, { reading, delegates: delegates(), search: this.search });
+  }
+
+  delegate(identifier: string): Delegate | undefined {
+    return findDelegate(this.view.delegates(), identifier);
+  }
+
+  delegates(query: DelegateQuery): Page<Delegate> {
+    return askDelegates(query, this.view.delegates());
+  }
+
+  block(key: { height: number } | { id: string }): Block | undefined {
+    const { reading, state } = this.view;
+    const height = "height" in key ? key.height : heightOf(reading, key.id);
+    return height === undefined || !Number.isInteger(height) || height < 1 || height > state.tip.height ? undefined : readBlock(reading, height);
+  }
+
+  blocks(query: BlockQuery): MaybePromise<Page<Block>> {
+    return askBlocks(query, this.needs);
+  }
+
+  transaction(id: string): Transaction | undefined {
+    const { reading } = this.view;
+    const number = transactionNumber(reading, id);
+    return number === undefined ? undefined : readTransaction(reading, number);
+  }
+
+  transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
+    return askTransactions(query, this.needs);
+  }
+
+  lock(id: string): Lock | undefined {
+    return readLock(this.view.reading, id);
+  }
+
+  locks(query: LockQuery): MaybePromise<Page<Lock>> {
+    return askLocks(query, this.needs);
+  }
+
+  round(round: number): RankedDelegate[] | undefined {
+    return Number.isInteger(round) && round >= 1 && round <= 0xffffffff ? readRound(this.view.reading, round) : undefined;
+  }
+
+  feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]> {
+    return askFeeStatistics(window, this.needs);
+  }
+
+  release(): void {
+    this.letGo();
+  }
+}
+
+const addressOf = (identifier: string, reading: Reading): string | undefined =>
+  ((reading.get("publicKeys", idKey(identifier)) ?? reading.get("usernames", textKey(identifier))) as Buffer | undefined)?.toString("utf8");
+
+/** `release` is called as often as the snapshot's own is. */
+export const createSnapshot = (view: StateView, search: Search, release: () => void): ChainSnapshot => new StoreSnapshot(view, search, release);

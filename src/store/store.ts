@@ -2,13 +2,12 @@ import type { Tip } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { FullBlock } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
-import { type DelegateList, readDelegates } from "./delegate-list.js";
 import { type Environment, openEnvironment, type StoreAccess } from "./environment.js";
 import { textKey } from "./keys.js";
-import { createReading } from "./reading.js";
 import { createLastState } from "./last-state.js";
 import { createSearch, createSearches, type SearchesOptions } from "./search.js";
 import { createSnapshot } from "./snapshot.js";
+import { createViews } from "./state-views.js";
 import { createWriter } from "./writer.js";
 
 /** A block that the store has just taken in, or out. */
@@ -76,31 +75,13 @@ export const createStore = (options: StoreOptions, { rules, within, committed, .
   /** Kept by the one process that writes; others look it up. */
   let ownTip = readTip();
   let complete = environment.db.meta.get(completeKey) === true;
-  let delegatesAt: { tipId: string; list: DelegateList } | undefined;
 
   const searches = createSearches(needs.searches);
-  /** Read transactions of the snapshots that are not released yet. */
-  const held = new Set<object>();
+  const views = createViews({ environment, rules, lastState });
 
   const snapshot = ({ searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot | undefined => {
-    environment.root.resetReadTxn();
-    const transaction = environment.root.useReadTransaction();
-    const reading = createReading(environment, transaction);
-    const state = lastState(transaction);
-    if (state === undefined) {
-      transaction.done();
-      return undefined;
-    }
-    const delegates = (): DelegateList => {
-      if (delegatesAt?.tipId !== state.tip.id) delegatesAt = { tipId: state.tip.id, list: readDelegates(reading, state) };
-      return delegatesAt.list;
-    };
-    const hold = {};
-    held.add(hold);
-    const release = (): void => {
-      if (held.delete(hold)) transaction.done();
-    };
-    return createSnapshot({ reading, state, rules, delegates, search: createSearch(searches, searchRows), release });
+    const view = access === "write" ? views.ofNow() : views.ofLastCommit();
+    return view === undefined ? undefined : createSnapshot(view, createSearch(searches, searchRows), views.take(view));
   };
 
   const write = (work: () => void): void => {
@@ -110,6 +91,7 @@ export const createStore = (options: StoreOptions, { rules, within, committed, .
       writer.aborted();
       throw error;
     }
+    views.changed();
     ownTip = readTip();
     committed?.();
   };
@@ -134,7 +116,7 @@ export const createStore = (options: StoreOptions, { rules, within, committed, .
     },
     stop: async () => {
       await searches.stop();
-      held.clear();
+      views.forget();
       await environment.close();
     },
   };

@@ -124,7 +124,7 @@ const open = async (height: number): Promise<Opened> => {
   const state = readState(reading)!;
   const delegates = readDelegates(reading, state);
   const search = createSearch(createSearches(), Infinity);
-  const snapshot = createSnapshot({ reading, state, rules, delegates: () => delegates, search, release: () => undefined });
+  const snapshot = createSnapshot({ reading, state, rules, delegates: () => delegates }, search, () => undefined);
   const block = (await snapshot.block({ height: height - 1 }))!;
   const page = await snapshot.transactions({ filter: { blockId: block.id }, order: transactionLaw.usual, offset: 0, limit: 1 });
   const locks = await snapshot.locks({ filter: {}, order: lockLaw.usual, offset: 20, limit: 1 });

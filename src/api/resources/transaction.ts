@@ -46,33 +46,40 @@ export const UnconfirmedTransactionResource = Type.Object(
   { title: "UnconfirmedTransaction" },
 );
 
-const presentCommon = (transaction: UnconfirmedTransaction) => ({
-  id: transaction.id,
-  version: transaction.version,
-  type: transaction.type,
-  typeGroup: transaction.typeGroup,
-  amount: transaction.amount,
-  fee: transaction.fee,
-  sender: transaction.senderId,
-  senderPublicKey: transaction.senderPublicKey,
-  ...(transaction.recipientId === undefined ? {} : { recipient: transaction.recipientId }),
-  ...(transaction.signature === undefined ? {} : { signature: transaction.signature }),
-  signSignature: transaction.secondSignature ?? null,
-  ...(transaction.signatures === undefined ? {} : { signatures: transaction.signatures }),
-  ...(transaction.vendorField === undefined ? {} : { vendorField: transaction.vendorField }),
-  ...(transaction.asset === undefined ? {} : { asset: transaction.asset }),
-  ...(transaction.nonce === undefined ? {} : { nonce: transaction.nonce.toString() }),
-});
+type Common = Omit<Static<typeof UnconfirmedTransactionResource>, "confirmations" | "timestamp" | "expiration">;
+
+/** Assigned one by one, and not spread: a page has a hundred of them. */
+const presentCommon = (transaction: UnconfirmedTransaction): Common => {
+  const { recipientId, signature, signatures, vendorField, asset, nonce } = transaction;
+  const shown: Common = {
+    id: transaction.id,
+    version: transaction.version,
+    type: transaction.type,
+    typeGroup: transaction.typeGroup,
+    amount: transaction.amount,
+    fee: transaction.fee,
+    sender: transaction.senderId,
+    senderPublicKey: transaction.senderPublicKey,
+    signSignature: transaction.secondSignature ?? null,
+  };
+  if (recipientId !== undefined) shown.recipient = recipientId;
+  if (signature !== undefined) shown.signature = signature;
+  if (signatures !== undefined) shown.signatures = signatures;
+  if (vendorField !== undefined) shown.vendorField = vendorField;
+  if (asset !== undefined) shown.asset = asset as NonNullable<Common["asset"]>;
+  if (nonce !== undefined) shown.nonce = nonce.toString();
+  return shown;
+};
 
 export const presentTransaction = (
   transaction: Transaction,
   { tipHeight, epoch }: { tipHeight: number; epoch: Epoch },
-): Static<typeof TransactionResource> => ({
-  ...presentCommon(transaction),
-  blockId: transaction.blockId,
-  confirmations: tipHeight - transaction.blockHeight + 1,
-  timestamp: epoch.timestamp(transaction.timestamp),
-});
+): Static<typeof TransactionResource> =>
+  Object.assign(presentCommon(transaction), {
+    blockId: transaction.blockId,
+    confirmations: tipHeight - transaction.blockHeight + 1,
+    timestamp: epoch.timestamp(transaction.timestamp),
+  });
 
 export const presentUnconfirmed = (transaction: UnconfirmedTransaction, epoch: Epoch): Static<typeof UnconfirmedTransactionResource> => ({
   ...presentCommon(transaction),
