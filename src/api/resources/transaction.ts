@@ -66,7 +66,7 @@ const presentCommon = (transaction: UnconfirmedTransaction): Common => {
   if (signature !== undefined) shown.signature = signature;
   if (signatures !== undefined) shown.signatures = signatures;
   if (vendorField !== undefined) shown.vendorField = vendorField;
-  if (asset !== undefined) shown.asset = asset as NonNullable<Common["asset"]>;
+  if (asset !== undefined) shown.asset = asset;
   if (nonce !== undefined) shown.nonce = nonce.toString();
   return shown;
 };
