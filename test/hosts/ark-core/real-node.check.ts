@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createCrypto } from "../../../examples/standalone/crypto.js";
 import type { TransactionData } from "../../../types/events.js";
-import { compareWithNode } from "./comparison.js";
+import { comparePools, compareWithNode } from "./comparison.js";
 import { activeDelegates, rewardHeight, shortRounds } from "./network.js";
 import { createStage, type Stage } from "./stage.js";
 import { type Story, tellStory } from "./story.js";
@@ -226,6 +226,8 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     expect(await compareWithNode(stage.node, stage.again, unsure)).to.equal(tip - count);
     const counts = await compareWebhooks(stage, events, before);
     expect(counts["transaction.reverted"]).to.be.above(0);
+    // The node puts their transactions into its pool again.
+    expect(await comparePools(stage.node, stage.portico)).to.have.length(counts["transaction.reverted"] ?? NaN);
     expectQuiet(stage.log());
   });
 
