@@ -92,6 +92,8 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   };
 
   const drainAll = async (): Promise<void> => {
+    // With nothing to drain it would end before `draining` is set, which then stood for good.
+    await Promise.resolve();
     try {
       while (journal.kept().length > 0) {
         await store.transactionSoon(() => drainSome(batchSize));
