@@ -83,6 +83,13 @@ describe("webhook engine", () => {
     expect(delivery.attempts.map(({ status }) => status)).to.deep.equal([503, 200]);
   });
 
+  it("delivers what the host emits after it was settled with nothing to settle", async () => {
+    const { id } = stage.engine.create({ event: "peer.added", target: receiver.url });
+    await stage.engine.settled();
+    stage.events.emit("peer.added", { ip: "1.2.3.4" });
+    await stage.reaches(id, 1, "delivered");
+  });
+
   describe("confirmations, where the host keeps the chain", () => {
     const ids = (): unknown[] => receiver.received.map(({ json }) => (json.data as { id: string }).id);
     const emit = async (event: string, payload: object): Promise<void> => {
