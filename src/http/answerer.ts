@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import type { Answered } from "./compiled-route.js";
-import { then } from "./maybe-promise.js";
+import { then } from "../maybe-promise.js";
 import type { Plan } from "./plan.js";
 import { createReply, type Reply } from "./reply.js";
 import { createReplyCache } from "./reply-cache.js";
@@ -23,8 +23,21 @@ export interface Answerer<State extends Scope> {
    * Opens a state, asks it, releases it; `noted` is told the state's height. Throws what the route throws, and NOT_READY where
    * there is no state to ask.
    */
-  reply(plan: Plan<State>, body: unknown, noted: { height: number | undefined }): Promise<Reply>;
+  reply(plan: Plan<State>, body: unknown, noted: { height: number | undefined }): MaybePromise<Reply>;
 }
+
+/** Works from a state and lets it go: at once, where the answer is there at once. */
+const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T> => {
+  let result: MaybePromise<T> | undefined;
+  try {
+    result = work();
+  } finally {
+    if (!(result instanceof Promise)) {
+      state.release?.();
+    }
+  }
+  return result instanceof Promise ? result.finally(() => state.release?.()) : result;
+};
 
 /** Answers plans from states. Kept replies are of the state they are given out for, always. */
 export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>): Answerer<State> => {
@@ -47,16 +60,18 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
   };
 
   const work = (plan: Plan<State>, state: State, tip: string): MaybePromise<Reply> => {
-    const key = `${tip} ${plan.question}`;
-    const shared = running.get(key);
+    const shared = running.size === 0 ? undefined : running.get(`${tip} ${plan.question}`);
     if (shared !== undefined) {
       return shared;
     }
     const answered = plan.entry.answer(plan.input, plan.asked, state);
-    return answered instanceof Promise ? share(key, answered, plan, state) : replyOf(plan, answered, state);
+    return answered instanceof Promise ? share(`${tip} ${plan.question}`, answered, plan, state) : replyOf(plan, answered, state);
   };
 
   const fromKept = (plan: Plan<State>, state: State, tip: string): MaybePromise<Reply> => {
+    if (!plan.again) {
+      return work(plan, state, tip);
+    }
     const present = replies.get(tip, plan.question);
     if (present !== undefined) {
       return present;
@@ -80,17 +95,15 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
 
   return {
     kept: (plan) => {
-      const tip = plan.entry.kept ? tipId?.() : undefined;
+      const tip = plan.again && plan.entry.kept ? tipId?.() : undefined;
       return tip === undefined ? undefined : replies.get(tip, plan.question);
     },
-    reply: async (plan, body, noted) => {
-      const state = await openState();
-      try {
-        noted.height = state.tip?.height;
-        return await answer(plan, body, state);
-      } finally {
-        state.release?.();
-      }
-    },
+    reply: (plan, body, noted) =>
+      then(openState(), (state) =>
+        releasing(state, () => {
+          noted.height = state.tip?.height;
+          return answer(plan, body, state);
+        }),
+      ),
   };
 };

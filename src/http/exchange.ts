@@ -25,8 +25,8 @@ export const setPairs = ({ res }: Context, pairs: HeaderPairs): void => {
 const isEncoding = (name: string): name is Encoding => name === "br" || name === "gzip";
 
 /**
- * The encoding to send. Of equally wanted ones, brotli: its bytes are kept, so that its cost is paid once. `accepted` is in the
- * order of the client's weights, if it gave any.
+ * The encoding to send. Of equally wanted ones, brotli: the bytes of what is asked for again are kept, so that its cost is paid
+ * seldom. `accepted` is in the order of the client's weights, if it gave any.
  */
 const choose = (accepted: readonly string[], weighed: boolean): Encoding | undefined => {
   if (!weighed) {

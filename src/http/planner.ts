@@ -4,7 +4,7 @@ import { PorticoError } from "../errors.js";
 import type { CompiledRoute } from "./compiled-route.js";
 import { type Exchange, setPairs } from "./exchange.js";
 import { type Located, type Target, targetOf, type Whereabouts } from "./locate.js";
-import { type Plan, type PlanMemory, questionOf } from "./plan.js";
+import { Plan, type PlanMemory } from "./plan.js";
 import { parseQuery } from "./query-text.js";
 import type { Scope } from "./route.js";
 import type { StandingHeaders } from "./standing-headers.js";
@@ -81,8 +81,7 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     headers: string[],
   ) => {
     const asked = { params, pairs: parseQuery(query) };
-    const input = entry.readInput(asked);
-    const plan: Plan<State> = { entry, generation, asked, input, question: questionOf(entry, input, asked), headers };
+    const plan = new Plan(entry, generation, asked, entry.readInput(asked), headers);
     plans.remember(request, plan);
     return plan;
   };

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
+import { then } from "../maybe-promise.js";
 import type { Answerer } from "./answerer.js";
 import type { Encodings } from "./exchange.js";
 import type { InFlight } from "./in-flight.js";
@@ -87,19 +88,14 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     return variant !== undefined && send(visit, reply.status, variant);
   };
 
-  const compute = async (visit: Visit<State>): Promise<boolean> => {
-    inFlight.begin(visit.response);
-    return sendReply(visit, await answerer.reply(visit.plan, undefined, { height: undefined }));
-  };
-
   const answer = (request: IncomingMessage, response: ServerResponse, own: HeaderPairs): MaybePromise<boolean> => {
     const plan = plans.recall(request) ?? draft(request);
     if (plan === undefined) {
       return false;
     }
     const visit = { request, response, plan, own };
-    const reply = answerer.kept(plan);
-    return reply === undefined ? compute(visit) : sendReply(visit, reply);
+    const reply = answerer.kept(plan) ?? answerer.reply(plan, undefined, { height: undefined });
+    return then(reply, (made) => sendReply(visit, made));
   };
 
   const answerCounted = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
@@ -115,11 +111,16 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   };
 
   return (request, response, otherwise) => {
-    const sent = attempt(request, response);
+    let sent: MaybePromise<boolean> = false;
+    try {
+      sent = attempt(request, response);
+    } catch {
+      // an error is told and logged by the long way
+    }
     if (sent === false) {
       otherwise();
     } else if (sent !== true) {
-      // an error is told and logged by the long way
+      inFlight.begin(response);
       sent.then((done) => done || otherwise(), otherwise);
     }
   };

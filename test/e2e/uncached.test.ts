@@ -122,6 +122,8 @@ describe("what is kept between requests", function () {
           await expectSame(twice, [...questions, ...questions.slice(0, 6)]);
         };
         try {
+          // What is asked for twice is kept from then on.
+          await expectSame(twice, [...pool, ...pool]);
           for (const block of blocks.slice(1)) await move("block.applied", block);
           for (const block of blocks.slice(forkHeight).reverse()) await move("block.reverted", block);
           for (const block of otherBranch) await move("block.applied", block);

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { createAskedLately } from "../../src/http/asked-lately.js";
 import { createBoundedMap } from "../../src/http/bounded-map.js";
 import { createReply, type Reply } from "../../src/http/reply.js";
 import { createReplyCache } from "../../src/http/reply-cache.js";
@@ -22,8 +23,20 @@ describe("kept replies", () => {
     return served.states.opened - before;
   };
 
-  it("are computed once for a state, whatever form the request has", async () => {
+  it("are kept of what is asked for a second time, and not of what is asked for once", async () => {
+    const counts: number[] = [];
+    for (let time = 0; time < 4; time += 1) {
+      counts.push(await opened(() => get("/api/things/thing001")));
+    }
+    expect(counts).to.deep.equal([1, 1, 0, 0]);
+    served.state.tip = { id: "tip2", height: 78 };
+    const later = [await opened(() => get("/api/things/thing001")), await opened(() => get("/api/things/thing001"))];
+    expect(later).to.deep.equal([1, 0]);
+  });
+
+  it("are computed once for a state from then on, whatever form the request has", async () => {
     const { text, headers } = await get("/api/things?limit=2");
+    await get("/api/things?limit=2");
     for (const [path, version] of [
       ["/api/things?limit=2", {}],
       ["/api/v2/things?limit=2", {}],
@@ -40,7 +53,9 @@ describe("kept replies", () => {
   });
 
   it("never answer for another state", async () => {
-    expect((await get("/api/things/thing001")).json).to.deep.equal({ data: { name: "thing001", size: 1, debt: null } });
+    for (let time = 0; time < 3; time += 1) {
+      expect((await get("/api/things/thing001")).json).to.deep.equal({ data: { name: "thing001", size: 1, debt: null } });
+    }
     served.state.things = [{ name: "thing001", size: 5n, debt: 1n }];
     served.state.tip = { id: "tip2", height: 78 };
     const { json, headers } = await get("/api/things/thing001");
@@ -73,7 +88,7 @@ describe("kept replies", () => {
     for (const question of questions) {
       fresh.set(question, (await get(question)).text);
     }
-    for (const question of [...questions, ...questions.reverse()]) {
+    for (const question of [...questions, ...questions, ...questions.reverse()]) {
       expect((await get(question)).text, question).to.equal(fresh.get(question));
     }
     expect(new Set(fresh.values()).size).to.equal(questions.length);
@@ -109,11 +124,13 @@ describe("kept replies", () => {
 
   it("go out without a state being opened, or with one where the tip is not known otherwise", async () => {
     await get("/api/things");
+    await get("/api/things");
     expect(await opened(() => get("/api/things"))).to.equal(0);
     await withThings({}, { tipId: undefined }, async ({ port, states, state }) => {
       const { text } = await ask(port, "/api/things");
       expect((await ask(port, "/api/things")).text).to.equal(text);
-      expect(states).to.deep.equal({ open: 0, opened: 2 });
+      expect((await ask(port, "/api/things")).text).to.equal(text);
+      expect(states).to.deep.equal({ open: 0, opened: 3 });
       state.things = [];
       expect((await ask(port, "/api/things")).text).to.equal(text);
       state.tip = { id: "tip2", height: 80 };
@@ -121,27 +138,36 @@ describe("kept replies", () => {
     });
   });
 
-  it("are computed once for equal questions at the same time", async () => {
+  /** How often the things are looked at for eight equal questions at the same time. */
+  const lookedAt = async (path: string): Promise<number> => {
     let release: (() => void) | undefined;
-    let asked = 0;
+    let looked = 0;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const state: ThingState = {
       tip: { id: "t", height: 1 },
       get things() {
-        asked += 1;
+        looked += 1;
         return manyThings(1);
       },
     };
     await withThings({}, { openState: () => gate.then(() => state), tipId: undefined }, async ({ port, edge }) => {
-      const answers = Array.from({ length: 8 }, () => ask(port, "/api/things/all"));
+      const answers = Array.from({ length: 8 }, () => ask(port, path));
       while (edge.open < 8) {
         await new Promise((resolve) => setImmediate(resolve));
       }
       release?.();
       const texts = new Set((await Promise.all(answers)).map(({ text }) => text));
       expect(texts.size).to.equal(1);
-      expect(asked).to.equal(1);
     });
+    return looked;
+  };
+
+  it("are computed once for equal questions at the same time, where that takes a while", async () => {
+    expect(await lookedAt("/api/things/later")).to.equal(1);
+  });
+
+  it("are computed for the first two of equal questions at the same time, where the answer is there at once", async () => {
+    expect(await lookedAt("/api/things/all")).to.equal(2);
   });
 
   it("are asked for by their ETag", async () => {
@@ -192,6 +218,26 @@ describe("kept replies", () => {
     cache.get("new", "q");
     cache.keep("old", "q", replyOf("1"));
     expect([cache.get("new", "q"), cache.get("old", "q")]).to.deep.equal([undefined, undefined]);
+  });
+});
+
+describe("what was asked for lately", () => {
+  it("is told from what was not", () => {
+    const lately = createAskedLately(1024);
+    const texts = Array.from({ length: 400 }, (_, index) => `/api/wallets/${index}`);
+    expect(texts.filter((text) => lately.before(text))).to.deep.equal([]);
+    const known = texts.filter((text) => lately.before(text));
+    // whatever fell on the place of another one
+    expect(known.length).to.be.within(200, 399);
+  });
+
+  it("is forgotten for what is asked for after it", () => {
+    const lately = createAskedLately(16);
+    lately.before("/api/wallets/first");
+    for (let index = 0; index < 500; index += 1) {
+      lately.before(`/api/wallets/${index}`);
+    }
+    expect(lately.before("/api/wallets/first")).to.equal(false);
   });
 });
 

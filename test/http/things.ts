@@ -98,6 +98,15 @@ export const routes: Route<ThingState>[] = [
     item: ThingReply,
     answer: ({ page: asked }, state) => page(state.things, asked),
   }),
+  thingRoutes.list({
+    method: "GET",
+    path: "/things/later",
+    versions: [2],
+    resource: "things",
+    summary: "Lists things, but not at once.",
+    item: ThingReply,
+    answer: ({ page: asked }, state) => Promise.resolve(page(state.things, asked)),
+  }),
   thingRoutes.item({
     method: "GET",
     path: "/things/{name}",

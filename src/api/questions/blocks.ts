@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block } from "../../../types/chain.js";
-import type { BlockFilter, BlockOrder, BlockQuery } from "../../../types/chain-adapter.js";
+import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, OrderBy, Range, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
@@ -69,7 +69,7 @@ export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["o
 };
 
 /** The block at a height, written in digits; undefined for what is no height up to the tip. */
-export const blockAtHeight = async (name: string, { chain }: ApiState): Promise<Block | undefined> =>
+export const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | undefined> =>
   /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
 
 /** A block by what names it, or undefined: a height, up to the tip, is tried before an id. */

@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Delegate } from "../../../types/chain.js";
-import type { DelegateFilter, DelegateOrder, DelegateQuery } from "../../../types/chain-adapter.js";
+import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, DecimalNumber, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { type DelegateResource, presentDelegate } from "../resources/delegate.js";
 import type { ApiState } from "../state.js";
 import { Address, PublicKey } from "./fields.js";
@@ -60,12 +61,12 @@ export const delegateFilter = ({ type, ...filter }: DelegateFilter & { type?: (t
 export const listDelegates = (
   request: ListRequest<DelegateFilter, DelegateQuery["order"]>,
   { chain, rules }: ApiState,
-): Promise<PageAnswer<Static<typeof DelegateResource>>> =>
+): MaybePromise<PageAnswer<Static<typeof DelegateResource>>> =>
   pageOf(request, (query) => chain.delegates(query), (delegate) => presentDelegate(delegate, rules.epoch));
 
 /** A delegate by username, address or public key. @throws PorticoError DELEGATE_NOT_FOUND */
-export const findDelegate = async (identifier: string, { chain }: ApiState): Promise<Delegate> => {
-  const found = await chain.delegate(identifier);
-  if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND");
-  return found;
-};
+export const findDelegate = (identifier: string, { chain }: ApiState): MaybePromise<Delegate> =>
+  then(chain.delegate(identifier), (found) => {
+    if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND");
+    return found;
+  });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { LockFilter, LockOrder, LockQuery } from "../../../types/chain-adapter.js";
+import type { LockFilter, LockOrder, LockQuery, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, Flag, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
@@ -31,7 +31,7 @@ export const LockSearchBody = Type.Object({ ...fields({ exact: false }), orderBy
 
 type PresentedLock = Static<typeof LockResource>;
 
-export const listLocks = (request: ListRequest<LockFilter, LockQuery["order"]>, { chain, rules }: ApiState): Promise<PageAnswer<PresentedLock>> =>
+export const listLocks = (request: ListRequest<LockFilter, LockQuery["order"]>, { chain, rules }: ApiState): MaybePromise<PageAnswer<PresentedLock>> =>
   pageOf(request, (query) => chain.locks(query), (lock) => presentLock(lock, { tip: chain.tip, epoch: rules.epoch }));
 
 /** An open lock. @throws PorticoError LOCK_NOT_FOUND */

@@ -1,5 +1,6 @@
 import type { ListQuery, MaybePromise, Page, Range } from "../../../types/chain-adapter.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 
 /** What a list route asks: which rows, in which order, and which page of them. `filter` is undefined when no row can pass. */
 export interface ListRequest<Filter, Order> {
@@ -9,14 +10,13 @@ export interface ListRequest<Filter, Order> {
 }
 
 /** Asks for one page and presents its rows. */
-export const pageOf = async <Filter, Field extends string, Row, Item>(
+export const pageOf = <Filter, Field extends string, Row, Item>(
   { filter, orderBy, page }: ListRequest<Filter, ListQuery<Filter, Field>["order"]>,
   ask: (query: ListQuery<Filter, Field>) => MaybePromise<Page<Row>>,
   present: (row: Row) => Item,
-): Promise<PageAnswer<Item>> => {
+): MaybePromise<PageAnswer<Item>> => {
   if (filter === undefined) return { rows: [], total: 0 };
-  const { rows, total } = await ask({ filter, order: orderBy, ...page });
-  return { rows: rows.map(present), total };
+  return then(ask({ filter, order: orderBy, ...page }), ({ rows, total }) => ({ rows: rows.map(present), total }));
 };
 
 /** The range in which both hold. */

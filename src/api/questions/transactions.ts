@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
-import type { TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-adapter.js";
+import type { MaybePromise, TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
 import { blockAtHeight } from "./blocks.js";
@@ -63,17 +64,19 @@ export const presentTransactionOf = (transaction: Transaction, { chain, rules }:
   presentTransaction(transaction, { tipHeight: chain.tip.height, epoch: rules.epoch });
 
 /** A filter names blocks as paths do: by height, up to the tip, before id. */
-export const withBlockIds = async (filter: TransactionFilter, state: ApiState): Promise<TransactionFilter> => {
-  const block = filter.blockId === undefined ? undefined : await blockAtHeight(filter.blockId, state);
-  return block === undefined ? filter : { ...filter, blockId: block.id };
-};
+export const withBlockIds = (filter: TransactionFilter, state: ApiState): MaybePromise<TransactionFilter> =>
+  filter.blockId === undefined
+    ? filter
+    : then(blockAtHeight(filter.blockId, state), (block) => (block === undefined ? filter : { ...filter, blockId: block.id }));
 
-export const listTransactions = async (
+export const listTransactions = (
   { filter, ...rest }: ListRequest<TransactionFilter, TransactionQuery["order"]>,
   state: ApiState,
-): Promise<PageAnswer<Static<typeof TransactionResource>>> =>
-  pageOf(
-    { ...rest, filter: filter === undefined ? undefined : await withBlockIds(filter, state) },
-    (query) => state.chain.transactions(query),
-    (transaction) => presentTransactionOf(transaction, state),
+): MaybePromise<PageAnswer<Static<typeof TransactionResource>>> =>
+  then(filter === undefined ? undefined : withBlockIds(filter, state), (narrowed) =>
+    pageOf(
+      { ...rest, filter: narrowed },
+      (query) => state.chain.transactions(query),
+      (transaction) => presentTransactionOf(transaction, state),
+    ),
   );

@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Wallet } from "../../../types/chain.js";
-import type { Range as Bounds, WalletFilter, WalletOrder, WalletQuery } from "../../../types/chain-adapter.js";
+import type { MaybePromise, Range as Bounds, WalletFilter, WalletOrder, WalletQuery } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { presentWallet, type WalletResource } from "../resources/wallet.js";
 import type { ApiState } from "../state.js";
 import { Address, PublicKey } from "./fields.js";
@@ -49,18 +50,22 @@ export const walletFilter = ({ votebalance, voteBalance, address, addresses, ...
 export const listWallets = (
   request: ListRequest<WalletFilter, WalletQuery["order"]>,
   { chain }: ApiState,
-): Promise<PageAnswer<Static<typeof WalletResource>>> => pageOf(request, (query) => chain.wallets(query), presentWallet);
+): MaybePromise<PageAnswer<Static<typeof WalletResource>>> => pageOf(request, (query) => chain.wallets(query), presentWallet);
 
 /**
  * A wallet by address, public key or username. The key of a cold wallet is not known to the chain, but its address is.
  * @throws PorticoError WALLET_NOT_FOUND
  */
-export const findWallet = async (identifier: string, { chain, rules }: ApiState): Promise<Wallet> => {
-  const found =
-    (await chain.wallet(identifier)) ??
-    (/^0[23][0-9a-f]{64}$/.test(identifier) ? await chain.wallet(rules.addressOf(identifier)) : undefined);
-  if (found === undefined) throw new PorticoError("WALLET_NOT_FOUND");
-  return found;
+export const findWallet = (identifier: string, { chain, rules }: ApiState): MaybePromise<Wallet> => {
+  const byKey = (): MaybePromise<Wallet | undefined> =>
+    /^0[23][0-9a-f]{64}$/.test(identifier) ? chain.wallet(rules.addressOf(identifier)) : undefined;
+  return then(
+    then(chain.wallet(identifier), (wallet) => wallet ?? byKey()),
+    (found) => {
+      if (found === undefined) throw new PorticoError("WALLET_NOT_FOUND");
+      return found;
+    },
+  );
 };
 
 /** Every wallet that votes for a delegate, the richest first. */

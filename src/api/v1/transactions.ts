@@ -98,7 +98,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     answer: async ({ query: { limit, offset, orderBy, ...filters } }, state) => {
       await requireAddresses(filters, state);
       const asked = { order: orderBy, page: pageOfQuery({ limit, offset }) };
-      const named = await Promise.all(alternatives(filters, state).map((filter) => withBlockIds(filter, state)));
+      const named = await Promise.all(alternatives(filters, state).map(async (filter) => withBlockIds(filter, state)));
       const { rows, total } = await transactionsOfAny(named, asked, state.chain);
       return succeeded({ transactions: rows.map((row) => presentTransaction(row, state.chain.tip.height)), count: total });
     },

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { BlockListQuery, listBlocks } from "../questions/blocks.js";
 import { delegateFilter, DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../questions/delegates.js";
 import { within } from "../questions/page.js";
@@ -43,7 +44,8 @@ export const delegateRoutes: Route<ApiState>[] = [
     path: "/delegates/{id}",
     summary: "Shows a delegate.",
     reply: DataOf(DelegateResource),
-    answer: async ({ params: { id } }, state) => ({ data: presentDelegate(await findDelegate(id, state), state.rules.epoch) }),
+    answer: ({ params: { id } }, state) =>
+      then(findDelegate(id, state), (delegate) => ({ data: presentDelegate(delegate, state.rules.epoch) })),
   }),
   list({
     ...ofOne,

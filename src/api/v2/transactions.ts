@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../errors.js";
 import { InputOf, Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { findUnconfirmed, listUnconfirmed, mostSubmitted, submitTransactions } from "../questions/pool.js";
 import {
   listTransactions,
@@ -121,10 +122,10 @@ export const transactionRoutes: Route<ApiState>[] = [
     params,
     errors: [404],
     reply: DataOf(TransactionResource),
-    answer: async ({ params: { id } }, state) => {
-      const transaction = await state.chain.transaction(id);
-      if (transaction === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
-      return { data: presentTransactionOf(transaction, state) };
-    },
+    answer: ({ params: { id } }, state) =>
+      then(state.chain.transaction(id), (transaction) => {
+        if (transaction === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
+        return { data: presentTransactionOf(transaction, state) };
+      }),
   }),
 ];

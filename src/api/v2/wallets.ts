@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { listLocks, LockListQuery } from "../questions/locks.js";
 import { within } from "../questions/page.js";
 import {
@@ -58,7 +59,7 @@ export const walletRoutes: Route<ApiState>[] = [
     path: "/wallets/{id}",
     summary: "Shows a wallet.",
     reply: DataOf(WalletResource),
-    answer: async ({ params: { id } }, state) => ({ data: presentWallet(await findWallet(id, state)) }),
+    answer: ({ params: { id } }, state) => then(findWallet(id, state), (wallet) => ({ data: presentWallet(wallet) })),
   }),
   list({
     ...ofOne,
@@ -66,11 +67,11 @@ export const walletRoutes: Route<ApiState>[] = [
     summary: "Lists the transactions that a wallet sent or received.",
     query: OwnedTransactionListQuery,
     item: TransactionResource,
-    answer: async ({ params: { id }, query: { orderBy, ownerId, ...query }, page }, state) => {
-      const { address } = await findWallet(id, state);
-      const filter = { ...query, ownerId: address, ...(ownerId === undefined ? {} : { addresses: [ownerId] }) };
-      return listTransactions({ filter, orderBy, page }, state);
-    },
+    answer: ({ params: { id }, query: { orderBy, ownerId, ...query }, page }, state) =>
+      then(findWallet(id, state), ({ address }) => {
+        const filter = { ...query, ownerId: address, ...(ownerId === undefined ? {} : { addresses: [ownerId] }) };
+        return listTransactions({ filter, orderBy, page }, state);
+      }),
   }),
   list({
     ...ofOne,
@@ -78,10 +79,10 @@ export const walletRoutes: Route<ApiState>[] = [
     summary: "Lists the transactions that a wallet received, payments of many included.",
     query: ReceivedTransactionListQuery,
     item: TransactionResource,
-    answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
-      const { address } = await findWallet(id, state);
-      return listTransactions({ filter: { ...query, recipientId: address }, orderBy, page }, state);
-    },
+    answer: ({ params: { id }, query: { orderBy, ...query }, page }, state) =>
+      then(findWallet(id, state), ({ address }) =>
+        listTransactions({ filter: { ...query, recipientId: address }, orderBy, page }, state),
+      ),
   }),
   list({
     ...ofOne,
@@ -89,10 +90,10 @@ export const walletRoutes: Route<ApiState>[] = [
     summary: "Lists the transactions that a wallet sent.",
     query: OwnedTransactionListQuery,
     item: TransactionResource,
-    answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
-      const { address } = await findWallet(id, state);
-      return listTransactions({ filter: within(query, { senderId: address }), orderBy, page }, state);
-    },
+    answer: ({ params: { id }, query: { orderBy, ...query }, page }, state) =>
+      then(findWallet(id, state), ({ address }) =>
+        listTransactions({ filter: within(query, { senderId: address }), orderBy, page }, state),
+      ),
   }),
   list({
     ...ofOne,
@@ -100,10 +101,10 @@ export const walletRoutes: Route<ApiState>[] = [
     summary: "Lists the votes that a wallet cast.",
     query: TransactionSearchQuery,
     item: TransactionResource,
-    answer: async ({ params: { id }, query: { orderBy }, page }, state) => {
-      const { address } = await findWallet(id, state);
-      return listTransactions({ filter: { ...voteType, senderId: address }, orderBy, page }, state);
-    },
+    answer: ({ params: { id }, query: { orderBy }, page }, state) =>
+      then(findWallet(id, state), ({ address }) =>
+        listTransactions({ filter: { ...voteType, senderId: address }, orderBy, page }, state),
+      ),
   }),
   list({
     ...ofOne,

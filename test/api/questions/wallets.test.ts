@@ -47,7 +47,8 @@ describe("a wallet by what names it", () => {
 
   it("is not found by what names none", async () => {
     for (const name of ["02".padEnd(66, "0"), "genesis_99", ""]) {
-      const error: unknown = await findWallet(name, await state()).catch((thrown: unknown) => thrown);
+      const look = async () => findWallet(name, await state());
+      const error: unknown = await look().catch((thrown: unknown) => thrown);
       expect(error, name).to.be.instanceOf(PorticoError).with.property("code", "WALLET_NOT_FOUND");
     }
   });
