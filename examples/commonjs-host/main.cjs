@@ -1,10 +1,9 @@
 "use strict";
 
 const { EventEmitter } = require("node:events");
-const { Networks } = require("@arkecosystem/crypto");
+const { testnet: network } = require("@arkecosystem/crypto/dist/networks"); // the presets alone, nothing that signs
 const { createApiPlugin } = require("portico");
 
-const network = Networks.testnet;
 const chain = [network.genesisBlock]; // stands for the node's own database of blocks
 
 const portico = createApiPlugin({

@@ -1,3 +1,4 @@
+import "./crypto-backend.js";
 import { Blocks, Crypto, Identities, type Interfaces, Managers, Networks, Transactions, Utils } from "@arkecosystem/crypto";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";

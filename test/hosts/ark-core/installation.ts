@@ -31,7 +31,7 @@ export const installNode = (): string => {
     mkdirSync(partial, { recursive: true });
     writeFileSync(join(partial, "package.json"), JSON.stringify({ name: "node", private: true }));
     npm("install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", partial, `@arkecosystem/core@${version}`);
-    npm("rebuild", "--prefix", partial, ...native);
+    npm("rebuild", "--ignore-scripts=false", "--prefix", partial, ...native);
     if (!existsSync(folder)) renameSync(partial, folder);
   } finally {
     rmSync(partial, { recursive: true, force: true });
