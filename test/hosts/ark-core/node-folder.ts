@@ -29,6 +29,7 @@ const copyPlugin = (folder: string, source: string, name: string): string => {
  * very same Portico: two of them in one process are to leave each other alone.
  */
 export const installPlugins = (folder: string): void => {
+  npm(root, "run", "build");
   const packed = join(folder, npm(root, "pack", "--pack-destination", folder));
   const plugin = copyPlugin(folder, "examples/ark-core", "portico-ark-core");
   npm(plugin, "install", "--prefer-offline", "--no-audit", packed);
