@@ -5,7 +5,8 @@ export default tseslint.config(
   {
     files: ["**/*.ts", "**/*.mts"],
     extends: [...tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    // One program for all files: half the memory of `projectService`, with which small machines end the run without a word.
+    languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
       "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
