@@ -21,9 +21,9 @@ import {
 } from "../../src/conformance/drafts.js";
 import { milestones, networkOf } from "../../src/conformance/network.js";
 import { type Party, parties, secondKeys } from "../../src/conformance/parties.js";
-import { PorticoError } from "../../src/errors.js";
 import type { Lock } from "../../types/chain.js";
 import type { TransactionType, WalletDraft } from "../../types/transaction-type.js";
+import { refusalOf } from "./refusal.js";
 
 const { ada, bob, cyd, dan, ivy, joe, kim, mia, council } = parties;
 
@@ -78,16 +78,6 @@ const feeOnly = (nonce: bigint) => ({
 const both = [{ version: 1 }, { version: 2 }] as const;
 
 const fee = { fee: 10n };
-
-const messageOf = (work: () => unknown): string => {
-  try {
-    work();
-  } catch (error) {
-    expect(error).to.be.instanceOf(PorticoError).with.property("code", "BLOCK_INVALID");
-    return (error as Error).message;
-  }
-  throw new Error("was taken");
-};
 
 for (const { version } of both) {
   describe(`a transaction of version ${version}`, () => {
@@ -252,9 +242,9 @@ describe("an HTLC lock", () => {
   });
 
   it("cannot be ended twice, nor when it never was", () => {
-    const twice = messageOf(() => apply([htlcClaim(mia, "lock", fee), htlcRefund(ada, "lock", fee)], open));
+    const twice = refusalOf(() => apply([htlcClaim(mia, "lock", fee), htlcRefund(ada, "lock", fee)], open));
     expect(twice).to.match(/^block 2: .*ends lock .*, which is not open$/);
-    expect(messageOf(() => apply([htlcClaim(mia, "no lock", fee)], open))).to.match(/which is not open$/);
+    expect(refusalOf(() => apply([htlcClaim(mia, "no lock", fee)], open))).to.match(/which is not open$/);
   });
 });
 
@@ -334,7 +324,7 @@ describe("a block", () => {
       [bare(htlcClaim(ada, "l")), /has no asset.claim$/],
       [bare(htlcRefund(ada, "l"), { refund: {} }), /asset.refund .* is not whole$/],
     ] as const) {
-      expect(messageOf(() => apply([draft], rich))).to.match(message);
+      expect(refusalOf(() => apply([draft], rich))).to.match(message);
     }
   });
 });
@@ -378,6 +368,6 @@ describe("a fork's kinds of transaction", () => {
         throw new Error("no fuel");
       },
     };
-    expect(messageOf(() => apply([foreign(ada, 0, fee)], { ...rich, types: [failing] }))).to.equal("block 2: no fuel");
+    expect(refusalOf(() => apply([foreign(ada, 0, fee)], { ...rich, types: [failing] }))).to.equal("block 2: no fuel");
   });
 });

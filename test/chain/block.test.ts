@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { parseBlock, parseBlockHeader } from "../../src/chain/block.js";
 import { addressOf } from "../../src/chain/address.js";
-import { PorticoError } from "../../src/errors.js";
 import { parties } from "../../src/conformance/parties.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
+import { refusalOf } from "./refusal.js";
 
 const { ada, bob } = parties;
 
@@ -45,16 +45,6 @@ const parse = (changes: object) => parseBlock({ ...block, ...changes }, (publicK
 const parseOne = (changes: object) => {
   const [found] = parse({ transactions: [{ ...transaction, ...changes }] }).transactions;
   return found;
-};
-
-const messageOf = (work: () => unknown): string => {
-  try {
-    work();
-  } catch (error) {
-    expect(error).to.be.instanceOf(PorticoError).with.property("code", "BLOCK_INVALID");
-    return (error as Error).message;
-  }
-  throw new Error("was taken");
 };
 
 describe("a block", () => {
@@ -137,10 +127,10 @@ describe("a block", () => {
       [{ generatorPublicKey: bob.address }, "block 7: generatorPublicKey is not a public key"],
       [{ generatorPublicKey: bob.publicKey.toUpperCase() }, "block 7: generatorPublicKey is not a public key"],
     ] as const) {
-      expect(messageOf(() => parse(changes))).to.equal(message);
+      expect(refusalOf(() => parse(changes))).to.equal(message);
     }
     for (const none of [null, undefined, "block", 7]) {
-      expect(messageOf(() => parseBlock(none as never, () => ""))).to.equal("a block is not an object");
+      expect(refusalOf(() => parseBlock(none as never, () => ""))).to.equal("a block is not an object");
     }
   });
 });
@@ -239,9 +229,9 @@ describe("a transaction of a block", () => {
       [{ expiration: "soon" }, `${at}: expiration is not a whole number`],
       [{ version: 1, timestamp: "noon" }, `${at}: timestamp is not a whole number`],
     ] as const) {
-      expect(messageOf(() => parseOne(changes))).to.equal(message);
+      expect(refusalOf(() => parseOne(changes))).to.equal(message);
     }
-    expect(messageOf(() => parseOne({ id: "" }))).to.equal("block 7, transaction 0 (): id is missing");
-    expect(messageOf(() => parse({ transactions: [null] }))).to.equal("block 7, transaction 0 (undefined) is not an object");
+    expect(refusalOf(() => parseOne({ id: "" }))).to.equal("block 7, transaction 0 (): id is missing");
+    expect(refusalOf(() => parse({ transactions: [null] }))).to.equal("block 7, transaction 0 (undefined) is not an object");
   });
 });

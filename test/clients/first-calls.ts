@@ -1,5 +1,6 @@
 import type { TransactionData } from "../../types/events.js";
 import { type BlockRow, type TransactionRow, type WalletRow } from "../e2e/figures.js";
+import { flatAccount, flatBlock, flatTransaction, flatTransactionData } from "../e2e/flat-shapes.js";
 import { type DelegateRow, walletKind } from "../e2e/kinds.js";
 import { sorted } from "../e2e/naive-list.js";
 import type { Call } from "./calls.js";
@@ -40,20 +41,6 @@ const found = (...calls: [args: unknown[], members: object][]): Call[] => calls.
 /** Errors of the first generation are answers with the status 200. */
 const refused = (...calls: [args: unknown[], error: string][]): Call[] => calls.map(([args, error]) => ({ args, body: { success: false, error } }));
 
-const account = (row: WalletRow): object => ({
-  address: row.address,
-  publicKey: row.publicKey,
-  secondPublicKey: row.secondPublicKey,
-  username: row.username,
-  vote: row.vote,
-  balance: row.balance,
-  unconfirmedBalance: row.balance,
-  multisignatures: row.multiSignature?.publicKeys ?? [],
-  u_multisignatures: row.multiSignature?.publicKeys ?? [],
-  secondSignature: row.secondPublicKey === null ? 0 : 1,
-  unconfirmedSignature: row.secondPublicKey === null ? 0 : 1,
-});
-
 const richest = sorted(walletRows, "balance:desc", walletKind);
 const topAccount = ({ address, balance, publicKey }: WalletRow): object => ({ address, balance, publicKey });
 
@@ -81,49 +68,15 @@ const byRank = [...delegateRows].sort((a, b) =>
   a.rank === null || b.rank === null ? Number(a.rank === null) - Number(b.rank === null) || (a.username < b.username ? -1 : 1) : a.rank - b.rank,
 );
 
-const block = (row: BlockRow): object => ({
-  id: row.id,
-  version: row.version,
-  timestamp: row.timestamp,
-  previousBlock: row.height === 1 ? null : row.previousBlock,
-  height: row.height,
-  numberOfTransactions: row.numberOfTransactions,
-  totalAmount: amount(row.totalAmount),
-  totalForged: amount(row.reward) + amount(row.totalFee),
-  totalFee: amount(row.totalFee),
-  reward: amount(row.reward),
-  payloadLength: row.payloadLength,
-  payloadHash: row.payloadHash,
-  generatorPublicKey: row.generatorPublicKey,
-  blockSignature: row.blockSignature,
-  confirmations: tip.height - row.height,
-});
+const block = (row: BlockRow): object => flatBlock(row, tip.height);
 const newestBlocks = [...blockRows].reverse();
 
-const common = (data: TransactionData, senderId: string, recipientId: string | undefined): object => ({
-  id: data.id,
-  version: data.version ?? 1,
-  typeGroup: data.typeGroup ?? 1,
-  type: data.type,
-  amount: amount(data.amount),
-  fee: amount(data.fee),
-  recipientId,
-  senderId,
-  senderPublicKey: data.senderPublicKey,
-  vendorField: data.vendorField === "" ? undefined : data.vendorField,
-  signature: data.signature,
-  signSignature: data.secondSignature,
-  signatures: data.signatures,
-  asset: data.asset ?? {},
-});
-const transaction = (row: TransactionRow): object => ({
-  ...common(row, row.sender, row.recipient),
-  blockid: row.block.id,
-  timestamp: row.time,
-  confirmations: tip.height - row.block.height + 1,
-});
+const transaction = (row: TransactionRow): object => flatTransaction(row, tip.height);
 const newest = [...transactionRows].reverse();
-const waiting = (data: TransactionData): object => ({ ...common(data, unconfirmedSender, data.recipientId), confirmations: 0 });
+const waiting = (data: TransactionData): object => ({
+  ...flatTransactionData(data, unconfirmedSender, data.recipientId),
+  confirmations: 0,
+});
 
 const page = (rows: readonly object[], { offset = 0, limit = 100 }: { offset?: number; limit?: number } = {}): object[] => rows.slice(offset, offset + limit);
 
@@ -142,11 +95,11 @@ const { ports } = meta.nodeConfiguration.data as { ports: object };
 
 const accounts: Record<string, Call[]> = {
   "accounts.all": found(
-    [[], { accounts: page(richest.map(account)), totalCount: walletRows.length }],
-    [[{ limit: 7, offset: 470 }], { accounts: page(richest.map(account), { limit: 7, offset: 470 }), totalCount: walletRows.length }],
+    [[], { accounts: page(richest.map(flatAccount)), totalCount: walletRows.length }],
+    [[{ limit: 7, offset: 470 }], { accounts: page(richest.map(flatAccount), { limit: 7, offset: 470 }), totalCount: walletRows.length }],
   ),
   "accounts.get": [
-    ...found(...[busiest, cold, multiSignature, mostVoted.wallet].map((row): [unknown[], object] => [[row.address], { account: account(row) }])),
+    ...found(...[busiest, cold, multiSignature, mostVoted.wallet].map((row): [unknown[], object] => [[row.address], { account: flatAccount(row) }])),
     ...refused([[nobody], "Account not found"]),
   ],
   "accounts.count": found([[], { count: walletRows.length }]),

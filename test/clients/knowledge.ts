@@ -1,5 +1,6 @@
 import type { TransactionData } from "../../types/events.js";
 import { adapterOf } from "./oracle.js";
+import { coreTypes } from "../e2e/core-types.js";
 import { figuresOf, type BlockRow, type LockRow, type TransactionRow, timestampOf, type WalletRow } from "../e2e/figures.js";
 import { blockKindOf, delegateKind, type DelegateRow, delegateRowsOf, lockKindOf, transactionKindOf, walletKind } from "../e2e/kinds.js";
 import { type Kind, sorted } from "../e2e/naive-list.js";
@@ -181,21 +182,6 @@ export const cryptoBody: unknown = {
   },
 };
 export const blockchainBody = { data: { block: { height: tip.height, id: tip.id }, supply: BigInt(meta.supply) } };
-export const typesBody = {
-  data: {
-    Transfer: 0,
-    SecondSignature: 1,
-    DelegateRegistration: 2,
-    Vote: 3,
-    MultiSignature: 4,
-    Ipfs: 5,
-    TimelockTransfer: 6,
-    MultiPayment: 6,
-    DelegateResignation: 7,
-    HtlcLock: 8,
-    HtlcClaim: 9,
-    HtlcRefund: 10,
-  },
-};
+export const typesBody = { data: coreTypes };
 
 export const notFound = (what: string): unknown => ({ statusCode: 404, error: "Not Found", message: what === "" ? "Not Found" : `${what} not found` });

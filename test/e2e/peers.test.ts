@@ -2,19 +2,8 @@ import { expect } from "chai";
 import type { Peer } from "../../types/chain.js";
 import { dataOf } from "./data-of.js";
 import { type Interface, serveChain } from "./interface.js";
+import { peer } from "./peer.js";
 import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
-
-const peer = (ip: string, rest: Partial<Peer> = {}): Peer => ({
-  ip,
-  port: 4001,
-  ports: { "@arkecosystem/core-api": 4003, "@arkecosystem/core-webhooks": null },
-  version: "2.4.15",
-  height: 268,
-  status: 200,
-  os: "linux",
-  latency: 50,
-  ...rest,
-});
 
 const listed: Peer[] = [
   peer("10.0.0.2", { version: "2.10.0", latency: 12.6 }),

@@ -2,25 +2,10 @@ import { Ajv } from "ajv";
 import { expect } from "chai";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { chainNames } from "./chains.js";
+import { coreTypes } from "./core-types.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf, type TransactionRow } from "./figures.js";
 import { type Interface, serveChain } from "./interface.js";
-
-/** What the core's types have been called since there are HTLC locks. Numbers 6 to 8 are those of version 2. */
-const coreTypes = {
-  Transfer: 0,
-  SecondSignature: 1,
-  DelegateRegistration: 2,
-  Vote: 3,
-  MultiSignature: 4,
-  Ipfs: 5,
-  TimelockTransfer: 6,
-  MultiPayment: 6,
-  DelegateResignation: 7,
-  HtlcLock: 8,
-  HtlcClaim: 9,
-  HtlcRefund: 10,
-};
 
 const entity: TransactionType = { typeGroup: 2, type: 6, key: "entity", name: "Entity" };
 

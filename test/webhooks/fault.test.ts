@@ -10,6 +10,7 @@ import { open } from "lmdb";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { transactionsInFaultBlock } from "./fault-block.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { webhookRow } from "./webhook-row.js";
 
 /** Rounds of load, kill and restart. `FAULT_ROUNDS=50 npx mocha test/webhooks/fault.test.ts` for many. */
 const rounds = Number(process.env["FAULT_ROUNDS"] ?? 4);
@@ -61,7 +62,7 @@ describe("a node that is killed under load", function () {
     const { store } = environment;
     store.transaction(() => {
       for (const event of ["block.applied", "transaction.applied", "peer.added"]) {
-        for (const path of ["/a", "/b"]) store.addWebhook({ ...webhook, event, target: `${receiver.url}${path}` });
+        for (const path of ["/a", "/b"]) store.addWebhook({ ...webhookRow, event, target: `${receiver.url}${path}` });
       }
     });
     await environment.close();
@@ -107,18 +108,6 @@ describe("a node that is killed under load", function () {
     await rm(dataDir, { recursive: true });
   });
 });
-
-const webhook = {
-  enabled: true,
-  conditions: [],
-  match: "any" as const,
-  confirmations: 0,
-  token: "ab".repeat(32),
-  olderTokens: [],
-  createdAt: 0,
-  failingSince: null,
-  disabledBecause: null,
-};
 
 const openWebhookStoreIn = (dataDir: string) => {
   const root = open<never, never>({ path: join(dataDir, "chain.mdb"), maxDbs: 64, noSubdir: true });

@@ -4,26 +4,13 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import { open } from "lmdb";
-import type { DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../types/webhook-store.js";
+import type { DeliveryRow, Recipient, WebhookStore } from "../../types/webhook-store.js";
 import type { DeliveryState } from "../../types/webhooks.js";
 import { PorticoError } from "../../src/errors.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { webhookRow } from "./webhook-row.js";
 
 const states: DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped"];
-const fresh: Omit<WebhookRow, "id"> = {
-  event: "peer.added",
-  target: "http://example.com",
-  enabled: true,
-  conditions: [],
-  match: "any",
-  confirmations: 0,
-  token: "ab".repeat(32),
-  olderTokens: [],
-  createdAt: 0,
-  failingSince: null,
-  disabledBecause: null,
-};
-
 /** The row of a delivery in a state, all that goes with the state included. */
 const inState = (row: DeliveryRow, state: DeliveryState, time: number): DeliveryRow => ({
   ...row,
@@ -199,7 +186,7 @@ describe("webhook store", function () {
     store.transaction(() => store.append({ at: 1, json: "1" }, [recipient]));
     const fail = (): never => {
       store.append({ at: 2, json: "2" }, [recipient, recipient]);
-      store.addWebhook(fresh);
+      store.addWebhook(webhookRow);
       store.setJournalPosition(9);
       throw new Error("changed its mind");
     };
@@ -214,10 +201,10 @@ describe("webhook store", function () {
   it("undoes the whole of a transaction that was to come soon and throws", async () => {
     const { store } = environment;
     const failing = store.transactionSoon(() => {
-      store.addWebhook(fresh);
+      store.addWebhook(webhookRow);
       throw new Error("changed its mind");
     });
-    const other = store.transactionSoon(() => store.addWebhook(fresh));
+    const other = store.transactionSoon(() => store.addWebhook(webhookRow));
     expect(await failing.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");
     expect((await other).id).to.equal(1);
     expect(store.webhooks({ offset: 0, limit: 10 }).total).to.equal(1);
@@ -230,7 +217,7 @@ describe("webhook store", function () {
   it("says when the register changes, and when there is work, in whatever process", () => {
     const { store } = environment;
     const revision = store.registerRevision();
-    const row = store.transaction(() => store.addWebhook(fresh));
+    const row = store.transaction(() => store.addWebhook(webhookRow));
     expect(store.registerRevision()).to.be.above(revision);
     const before = store.registerRevision();
     store.transaction(() => store.putHealth({ ...row, failingSince: 5 }));
@@ -244,7 +231,7 @@ describe("webhook store", function () {
   it("tells what changed in the register, as far back as it can", () => {
     const { store } = environment;
     const start = store.registerRevision();
-    const rows = [1, 2, 3].map(() => store.transaction(() => store.addWebhook(fresh)));
+    const rows = [1, 2, 3].map(() => store.transaction(() => store.addWebhook(webhookRow)));
     store.transaction(() => store.putWebhook({ ...rows[0]!, enabled: false }));
     store.transaction(() => store.removeWebhook(2));
     expect(store.changedSince(start)?.sort()).to.deep.equal([1, 2, 3]);
@@ -260,7 +247,7 @@ describe("webhook store", function () {
 
   it("keeps whole numbers of any size in conditions", async () => {
     const conditions = [{ key: "a", condition: "gt" as const, value: 2n ** 200n }];
-    environment.store.transaction(() => environment.store.addWebhook({ ...fresh, conditions }));
+    environment.store.transaction(() => environment.store.addWebhook({ ...webhookRow, conditions }));
     await environment.close();
     environment = openWebhookStore(dataDir);
     expect(environment.store.webhook(1)?.conditions).to.deep.equal(conditions);

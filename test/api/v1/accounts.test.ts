@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { chainNames } from "../../e2e/chains.js";
 import { figuresOf, type WalletRow } from "../../e2e/figures.js";
+import { flatAccount } from "../../e2e/flat-shapes.js";
 import { type Served, serveFirst } from "../../e2e/first-generation.js";
 import { parsed } from "../../e2e/interface.js";
 import { walletKind } from "../../e2e/kinds.js";
@@ -9,20 +10,6 @@ import { sorted } from "../../e2e/naive-list.js";
 /** Well formed, of the networks' version byte, and of nobody. */
 const nobody = "AKdr5d9AMEnsKYxpDcoHdyyjSCKVx3r9Nj";
 const otherNetwork = "DGihocTkwDygiFvmg6aG8jThYTic47GzU9";
-
-const account = (row: WalletRow) => ({
-  address: row.address,
-  publicKey: row.publicKey,
-  secondPublicKey: row.secondPublicKey,
-  username: row.username,
-  vote: row.vote,
-  balance: row.balance,
-  unconfirmedBalance: row.balance,
-  multisignatures: row.multiSignature?.publicKeys ?? [],
-  u_multisignatures: row.multiSignature?.publicKeys ?? [],
-  secondSignature: row.secondPublicKey === null ? 0 : 1,
-  unconfirmedSignature: row.secondPublicKey === null ? 0 : 1,
-});
 
 for (const name of chainNames) {
   describe(`accounts of ${name}, first generation`, function () {
@@ -48,7 +35,7 @@ for (const name of chainNames) {
     it("GET /accounts, getBalance, getPublicKey and getPublickey tell of every account by its address", async () => {
       for (const row of walletRows) {
         const of = `?address=${row.address}`;
-        expect(await served.get(`/accounts${of}`)).to.deep.equal({ account: account(row), success: true });
+        expect(await served.get(`/accounts${of}`)).to.deep.equal({ account: flatAccount(row), success: true });
         const { balance, publicKey } = row;
         expect(await served.get(`/accounts/getBalance${of}`)).to.deep.equal({ balance, unconfirmedBalance: balance, success: true });
         for (const spelling of ["getPublicKey", "getPublickey"]) {
@@ -106,7 +93,7 @@ for (const name of chainNames) {
     });
 
     const lists: [path: string, present: (row: WalletRow) => unknown, more: object][] = [
-      ["/accounts/getAllAccounts", account, { totalCount: walletRows.length }],
+      ["/accounts/getAllAccounts", flatAccount, { totalCount: walletRows.length }],
       ["/accounts/top", ({ address, balance, publicKey }) => ({ address, balance, publicKey }), {}],
     ];
     for (const [path, present, more] of lists) {

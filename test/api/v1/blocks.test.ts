@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { ChainAdapter } from "../../../types/chain-adapter.js";
 import { chainNames, storedChain } from "../../e2e/chains.js";
 import { type BlockRow, figuresOf } from "../../e2e/figures.js";
+import { flatBlock } from "../../e2e/flat-shapes.js";
 import { type Served, serveFirst } from "../../e2e/first-generation.js";
 import { parsed } from "../../e2e/interface.js";
 import { blockKindOf } from "../../e2e/kinds.js";
@@ -23,24 +24,7 @@ for (const name of chainNames) {
     });
     after(() => served.stop());
 
-    const block = (row: BlockRow) =>
-      parsed({
-        id: row.id,
-        version: row.version,
-        timestamp: row.timestamp,
-        previousBlock: row.height === 1 ? null : row.previousBlock,
-        height: row.height,
-        numberOfTransactions: row.numberOfTransactions,
-        totalAmount: BigInt(String(row.totalAmount)),
-        totalForged: BigInt(String(row.reward)) + BigInt(String(row.totalFee)),
-        totalFee: BigInt(String(row.totalFee)),
-        reward: BigInt(String(row.reward)),
-        payloadLength: row.payloadLength,
-        payloadHash: row.payloadHash,
-        generatorPublicKey: row.generatorPublicKey,
-        blockSignature: row.blockSignature,
-        confirmations: tip.height - row.height,
-      });
+    const block = (row: BlockRow) => parsed(flatBlock(row, tip.height));
 
     const lists = async (query: string, rows: BlockRow[], order: string): Promise<void> => {
       const expected = { blocks: sorted(rows, order, kind).slice(0, 100).map(block), count: rows.length, success: true };

@@ -1,18 +1,7 @@
 import { expect } from "chai";
 import type { Peer } from "../../../types/chain.js";
 import { type Served, serveFirst } from "../../e2e/first-generation.js";
-
-const peer = (ip: string, rest: Partial<Peer> = {}): Peer => ({
-  ip,
-  port: 4001,
-  ports: { "@arkecosystem/core-api": 4003, "@arkecosystem/core-webhooks": null },
-  version: "2.4.15",
-  height: 268,
-  status: 200,
-  os: "linux",
-  latency: 50,
-  ...rest,
-});
+import { peer } from "../../e2e/peer.js";
 
 const listed: Peer[] = [
   peer("10.0.0.2", { version: "2.10.0", latency: 12.6, height: 7 }),

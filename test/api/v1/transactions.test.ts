@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { TransactionData } from "../../../types/events.js";
 import { chainNames } from "../../e2e/chains.js";
 import { figuresOf, type TransactionRow } from "../../e2e/figures.js";
+import { flatTransaction } from "../../e2e/flat-shapes.js";
 import { type Served, serveFirst } from "../../e2e/first-generation.js";
 import { exactJson, parsed } from "../../e2e/interface.js";
 import { transactionKindOf } from "../../e2e/kinds.js";
@@ -27,26 +28,7 @@ for (const name of chainNames) {
     });
     after(() => served.stop());
 
-    const transaction = (row: TransactionRow) =>
-      parsed({
-        id: row.id,
-        version: row.version,
-        typeGroup: row.typeGroup,
-        type: row.type,
-        amount: amount(row.amount),
-        fee: amount(row.fee),
-        recipientId: row.recipient,
-        senderId: row.sender,
-        senderPublicKey: row.senderPublicKey,
-        vendorField: row.vendorField === "" ? undefined : row.vendorField,
-        signature: row.signature,
-        signSignature: row.secondSignature,
-        signatures: row.signatures,
-        asset: row.asset ?? {},
-        blockid: row.block.id,
-        timestamp: row.time,
-        confirmations: tip.height - row.block.height + 1,
-      });
+    const transaction = (row: TransactionRow) => parsed(flatTransaction(row, tip.height));
 
     const lists = async (query: string, passes: Passes, order = "timestamp:desc", [from, to] = [0, 100]): Promise<void> => {
       const rows = sorted(transactionRows.filter(passes), order, kind);
