@@ -4,6 +4,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
 import { readOptions } from "../src/options.js";
+import type { BlockData } from "../types/events.js";
 import type { ApiPlugin, NodeContext } from "../types/node-context.js";
 import { loadChain } from "./data/read.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
@@ -106,8 +107,22 @@ describe("createApiPlugin", function () {
     }
   });
 
-  it("refuses a search that would look at more than it may, in the form of each generation", async () => {
-    const url = await listening(create({ options: { searchRows: 20 } }));
+  const asReader = async (dataDir: string): Promise<string> => {
+    const node = create({ dataDir });
+    await node.start();
+    await node.stop();
+    const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: silent, options: { searchRows: 20 } });
+    plugins.push(reader);
+    return listening(reader);
+  };
+
+  it("refuses a search that would look at more than it may, in the form of each generation, in a reader too", async () => {
+    for (const url of [await listening(create({ options: { searchRows: 20 } })), await asReader(temporaryFolder())]) {
+      await refusesWideSearches(url);
+    }
+  });
+
+  const refusesWideSearches = async (url: string): Promise<void> => {
     const message = "More than 20 rows would have to be looked at: narrow the search, by an address, a delegate, a block or a shorter range of time or height.";
     const refused = await fetch(`${url}/transactions?vendorFieldHex=61`);
     expect(refused.status).to.equal(400);
@@ -115,7 +130,7 @@ describe("createApiPlugin", function () {
     const first = await fetch(`${url}/v1/transactions?vendorField=a&type=0&fee=0`);
     expect(await first.json()).to.deep.equal({ success: false, error: message });
     expect((await fetch(`${url}/transactions?limit=100`)).status).to.equal(200);
-  });
+  };
 
   it("opens, listens and subscribes to nothing before it starts, and leaves nothing behind when it stops", async () => {
     const plugin = create();
@@ -172,6 +187,36 @@ describe("createApiPlugin", function () {
     expect(plugin.health().status).to.equal("stopped");
   });
 
+  it("reports a block source that does not answer, until it does", async () => {
+    let now = Date.UTC(2026, 0, 1);
+    let [asked, answer] = [(): void => undefined, (): void => undefined];
+    const question = new Promise<void>((resolve) => (asked = resolve));
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const read = async (from: number): Promise<BlockData[]> => {
+      if (from === 1) return chain.blocks.slice(0, 1);
+      asked();
+      await answered;
+      return chain.blocks.slice(from - 1, 4);
+    };
+    const plugin = create({ blocks: { read }, clock: { now: () => now } });
+    const url = await listening(plugin);
+    events.emit("block.applied", chain.blocks[1]);
+    await plugin.settled();
+    events.emit("block.applied", chain.blocks[3]);
+    await question;
+    now += 29_999;
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
+    now += 12_001;
+    const reply = await fetch(`${url}/health`);
+    expect(reply.status).to.equal(503);
+    expect(await reply.json()).to.deep.equal({ status: "failing", height: 2, problem: "the block source has not answered for 42 s" });
+    expect(await heightAt(url)).to.equal(2);
+
+    answer();
+    await plugin.settled();
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 4 });
+  });
+
   it("leaves members of options that are given as undefined at their defaults", () => {
     expect(readOptions({ rateLimit: { perMinute: undefined, exempt: [] }, webhooks: { timeout: undefined } as never } as never)).to.deep.include({
       rateLimit: { perMinute: 300, exempt: [] },
@@ -200,6 +245,13 @@ describe("createApiPlugin", function () {
     expect(refused({ network: undefined })).to.match(/needs `network`/);
     expect(refused({ events: {} })).to.match(/needs `events`/);
     expect(refused({ dataDir: undefined })).to.match(/needs `dataDir`/);
+    for (const needless of ["chain", "blocks", "events", "onProgress"]) {
+      const message = `a reader takes no \`${needless}\`: its chain is what another process writes into \`dataDir\``;
+      expect(refused({ reader: true, events: undefined, [needless]: {} })).to.equal(message);
+    }
+    expect(refused({ reader: true, events: undefined, dataDir: undefined })).to.match(/needs `dataDir`/);
+    expect(refused({ reader: true, events: undefined, network: undefined })).to.match(/needs `network`/);
+    expect(refused({ reader: true, events: undefined, options: { searchRows: 0 } })).to.match(/options\.searchRows must be a whole number from 1/);
     expect(refused({ options: { colour: "red" } })).to.match(/options\.colour is not known/);
     expect(refused({ options: { amounts: "float" } })).to.match(/options\.amounts must be one of "number", "string"/);
     expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);

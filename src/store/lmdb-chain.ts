@@ -2,6 +2,7 @@ import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createFollower, type Follower, type FollowerNeeds } from "./follower.js";
 import { createStore, type Store, type StoreChange, type StoreOptions } from "./store.js";
+import { watchSource } from "./watched-source.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 /** Who is told of what happens to the store, and keeps rows of its own in it. */
@@ -28,7 +29,7 @@ export interface LmdbChain extends ChainAdapter {
   height(): number;
   /** Resolves when all that the host has emitted so far is written. */
   settled(): Promise<void>;
-  /** What keeps a block from being written, while something does. */
+  /** What keeps a block from being written, while something does; a block source that does not answer, too. */
   problem(): string | undefined;
 }
 
@@ -36,6 +37,7 @@ export interface LmdbChain extends ChainAdapter {
 const readerCheckInterval = 60_000;
 
 export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: LmdbChainNeeds): LmdbChain => {
+  const watched = watchSource(needs.source, needs.clock);
   let open: { store: Store; follower: Follower; checking: NodeJS.Timeout } | undefined;
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
@@ -48,7 +50,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
         },
         committed: companion.committed,
       });
-      const follower = createFollower({ ...needs, store });
+      const follower = createFollower({ ...needs, source: watched.source, store });
       const checking = setInterval(() => store.environment.root.readerCheck(), readerCheckInterval).unref();
       open = { store, follower, checking };
       companion.opened(createWebhookStore(store.environment.root));
@@ -67,6 +69,6 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
     tipId: () => (isReady() ? open?.store.tip()?.id : undefined),
     height: () => open?.store.tip()?.height ?? 0,
     settled: async () => open?.follower.settled(),
-    problem: () => open?.follower.problem(),
+    problem: () => (open === undefined ? undefined : (open.follower.problem() ?? watched.problem())),
   };
 };
