@@ -1,14 +1,14 @@
-import type { Delegate } from "../../types/chain.js";
-import type { DelegateOrder, DelegateQuery, Page } from "../../types/chain-adapter.js";
+import type { Delegate, Tip } from "../../types/chain.js";
 import { approvalOf } from "../chain/amount.js";
-import { delegateCodec, type StateRecord } from "./codec.js";
-import { delegateTester } from "./match.js";
+import { type DelegateRecord, delegateCodec, type StateRecord } from "./codec.js";
+import { keysWritten } from "./journal.js";
+import { numberKey } from "./keys.js";
 import type { Reading } from "./reading.js";
-import { readRanking, readWallet } from "./records.js";
-import { comparisonOf } from "./sorting.js";
+import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "./records.js";
 
 /** Every delegate at one tip. They are some thousands at the most, and every list of them needs them all. */
 export interface DelegateList {
+  readonly tip: Tip;
   /** In no order. */
   readonly all: readonly Delegate[];
   /** By address; those that have one. */
@@ -16,43 +16,105 @@ export interface DelegateList {
   readonly byPublicKey: ReadonlyMap<string, Delegate>;
   readonly byAddress: ReadonlyMap<string, Delegate>;
   readonly byUsername: ReadonlyMap<string, Delegate>;
+  /** By public key; those that the last finished round ranked. */
+  readonly ranks: ReadonlyMap<string, number>;
   /** Of all of them. */
   readonly producedBlocks: number;
 }
 
-export const readDelegates = (reading: Reading, state: StateRecord): DelegateList => {
-  const ranks = new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
-  const all: Delegate[] = [];
-  const secondPublicKeys = new Map<string, string>();
-  for (const { value } of reading.range("delegates", {})) {
-    const record = delegateCodec.unpack(value as unknown[]);
-    const wallet = readWallet(reading, record.address);
-    if (wallet === undefined || wallet.username === null) continue;
-    if (wallet.secondPublicKey !== null) secondPublicKeys.set(wallet.address, wallet.secondPublicKey);
-    all.push({
-      username: wallet.username,
-      address: record.address,
-      publicKey: record.publicKey,
-      voteBalance: record.voteBalance,
-      rank: ranks.get(record.publicKey) ?? null,
-      approval: approvalOf(record.voteBalance, state.supply),
-      producedBlocks: record.producedBlocks,
-      missedBlocks: record.missedBlocks,
-      forgedFees: record.forgedFees,
-      forgedRewards: record.forgedRewards,
-      forgedTotal: record.forgedFees + record.forgedRewards,
-      lastBlock: record.lastBlock,
-      resigned: wallet.resigned,
-      vote: wallet.vote,
-      balance: wallet.balance,
-    });
+/** Reads the delegates at a tip. Where the list of a tip not long before is at hand, only what has changed since. */
+export const readDelegates = (reading: Reading, state: StateRecord, before?: DelegateList): DelegateList => {
+  const changes = before === undefined ? undefined : changesSince(before, reading, state);
+  if (before === undefined || changes === undefined) return readAll(reading, state);
+  const delegates = new Map(before.byPublicKey);
+  const secondPublicKeys = new Map(before.secondPublicKeys);
+  for (const record of changes.records) readInto({ delegates, secondPublicKeys }, record, reading);
+  return listOf({ delegates, secondPublicKeys }, changes.ranking ? readRanks(reading) : before.ranks, state);
+};
+
+const readAll = (reading: Reading, state: StateRecord): DelegateList => {
+  const read: Read = { delegates: new Map(), secondPublicKeys: new Map() };
+  for (const { value } of reading.range("delegates", {})) readInto(read, delegateCodec.unpack(value as unknown[]), reading);
+  return listOf(read, readRanks(reading), state);
+};
+
+interface Changes {
+  /** Of every delegate whose record or wallet has changed, and perhaps of some more. */
+  records: readonly DelegateRecord[];
+  ranking: boolean;
+}
+
+/** Beyond that, reading all of them is as fast. */
+const mostBlocks = 16;
+
+/** What the blocks that followed a tip have changed; undefined where it is not below the present one, or nobody knows. */
+const changesSince = ({ tip, byAddress }: DelegateList, reading: Reading, state: StateRecord): Changes | undefined => {
+  if (state.tip.height - tip.height > mostBlocks || heightOf(reading, tip.id) !== tip.height) return undefined;
+  const records = new Map<string, DelegateRecord>();
+  const add = (record: DelegateRecord | undefined): void => void (record !== undefined && records.set(record.publicKey, record));
+  let ranking = false;
+  for (let height = tip.height + 1; height <= state.tip.height; height++) {
+    const undo = reading.get("undo", numberKey(height)) as Buffer | undefined;
+    if (undo === undefined) return undefined;
+    const written = keysWritten(undo, ["delegates", "wallets", "meta"]);
+    ranking ||= written.meta.some((key) => key.equals(rankingKey));
+    for (const key of written.delegates) add(delegateCodec.unpack(reading.get("delegates", key) as unknown[]));
+    for (const key of written.wallets) {
+      const delegate = byAddress.get(key.toString("utf8"));
+      if (delegate !== undefined) add(readDelegate(reading, delegate.publicKey));
+    }
   }
+  return { records: [...records.values()], ranking };
+};
+
+interface Read {
+  /** By public key. Their ranks and approvals are for `listOf` to tell. */
+  delegates: Map<string, Delegate>;
+  secondPublicKeys: Map<string, string>;
+}
+
+const readInto = ({ delegates, secondPublicKeys }: Read, record: DelegateRecord, reading: Reading): void => {
+  const { address, publicKey, voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = record;
+  const wallet = readWallet(reading, address);
+  delegates.delete(publicKey);
+  secondPublicKeys.delete(address);
+  if (wallet === undefined || wallet.username === null) return;
+  if (wallet.secondPublicKey !== null) secondPublicKeys.set(address, wallet.secondPublicKey);
+  delegates.set(publicKey, {
+    username: wallet.username,
+    address,
+    publicKey,
+    voteBalance,
+    rank: null,
+    approval: 0,
+    producedBlocks,
+    missedBlocks,
+    forgedFees,
+    forgedRewards,
+    forgedTotal: forgedFees + forgedRewards,
+    lastBlock,
+    resigned: wallet.resigned,
+    vote: wallet.vote,
+    balance: wallet.balance,
+  });
+};
+
+const readRanks = (reading: Reading): ReadonlyMap<string, number> => new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
+
+const listOf = ({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): DelegateList => {
+  const all = [...delegates.values()].map((delegate) => {
+    const rank = ranks.get(delegate.publicKey) ?? null;
+    const approval = approvalOf(delegate.voteBalance, supply);
+    return delegate.rank === rank && delegate.approval === approval ? delegate : { ...delegate, rank, approval };
+  });
   return {
+    tip,
     all,
     secondPublicKeys,
     byPublicKey: new Map(all.map((delegate) => [delegate.publicKey, delegate])),
     byAddress: new Map(all.map((delegate) => [delegate.address, delegate])),
     byUsername: new Map(all.map((delegate) => [delegate.username, delegate])),
+    ranks,
     producedBlocks: all.reduce((sum, { producedBlocks }) => sum + producedBlocks, 0),
   };
 };
@@ -60,13 +122,12 @@ export const readDelegates = (reading: Reading, state: StateRecord): DelegateLis
 export const findDelegate = (delegates: DelegateList, identifier: string): Delegate | undefined =>
   delegates.byUsername.get(identifier) ?? delegates.byAddress.get(identifier) ?? delegates.byPublicKey.get(identifier);
 
-export const askDelegates = ({ filter, order, offset, limit }: DelegateQuery, delegates: DelegateList): Page<Delegate> => {
-  const passes = delegateTester(filter);
-  const rows = delegates.all.filter(
-    (delegate) => passes?.({ delegate, secondPublicKey: delegates.secondPublicKeys.get(delegate.address) ?? null }) ?? true,
-  );
-  const value = (delegate: Delegate): string | number | bigint | null => delegate[order.field satisfies DelegateOrder];
-  rows.sort(comparisonOf({ direction: order.direction, value, key: ({ username }) => username, ties: "asc" }));
-  return { rows: rows.slice(offset, offset + limit), total: rows.length };
+/** Makes something of a list when it is first asked for, and keeps it for as long as the list is. */
+export const keptWith = <T>(make: (delegates: DelegateList) => T): ((delegates: DelegateList) => T) => {
+  const kept = new WeakMap<DelegateList, { made: T }>();
+  return (delegates) => {
+    const found = kept.get(delegates) ?? { made: make(delegates) };
+    kept.set(delegates, found);
+    return found.made;
+  };
 };
-

@@ -1,7 +1,7 @@
 import { asBinary } from "lmdb";
 import type { Environment } from "./environment.js";
 import { type DatabaseName, databases } from "./keys.js";
-import { createUndoLog, type UndoEntry, undoEntries } from "./undo-log.js";
+import { createUndoLog, type UndoEntry, undoEntries, undoKeys } from "./undo-log.js";
 
 /** The bytes that lie under a key; null: nothing does. */
 export type Before = Buffer | null;
@@ -79,4 +79,12 @@ export const rollBack = ({ db }: Pick<Environment, "db">, undo: Buffer): void =>
     else db[name].putSync(key, asBinary(before));
   };
   undoEntries(undo).reverse().forEach(putBack);
+};
+
+/** The keys under which a block wrote into a database, as its undo record tells. */
+export const keysWritten = <Name extends DatabaseName>(undo: Buffer, databases: readonly Name[]): Record<Name, Buffer[]> => {
+  const places = new Map(databases.map((name) => [placeOf[name], name]));
+  const written = Object.fromEntries(databases.map((name): [Name, Buffer[]] => [name, []])) as Record<Name, Buffer[]>;
+  for (const { database, key } of undoKeys(undo, new Set(places.keys()))) written[places.get(database) as Name].push(key);
+  return written;
 };

@@ -1,5 +1,6 @@
 import { entriesFrom, type Entry, rankOf, sizeOf } from "./counted-set.js";
 import type { Reading } from "./reading.js";
+import { countBefore } from "./sorting.js";
 
 /** An ordered list of which any part can be had without walking to it. What the questions of the store are answered from. */
 export interface Sequence<T> {
@@ -52,41 +53,53 @@ export const concatSequences = <T>(sequences: readonly Sequence<T>[]): Sequence<
   },
 });
 
-/**
- * A sequence less some of its items. Those left out are given in the sequence's order; `placeOf` tells where one of them stands,
- * and is asked for a few only.
- */
-export const withoutItems = <T>(sequence: Sequence<T>, leftOut: readonly T[], placeOf: (item: T) => number): Sequence<T> => {
-  if (leftOut.length === 0) return sequence;
-  const out = new Set(leftOut);
-  const leftOutBefore = (offset: number): number => {
-    let [low, high] = [0, leftOut.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (placeOf(leftOut[middle] as T) - middle <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
+/** A part of a set less some of the keys that are in it, which are given in its order. */
+export const withoutKeys = (entries: Sequence<Entry>, keys: readonly Buffer[]): Sequence<Entry> => {
+  if (keys.length === 0) return entries;
+  const total = entries.total - keys.length;
   return {
-    total: sequence.total - leftOut.length,
+    total,
     slice: (offset, limit) => {
-      const items: T[] = [];
-      for (let at = offset + leftOutBefore(offset); items.length < limit && at < sequence.total; ) {
-        const part = sequence.slice(at, limit - items.length);
+      const kept: Entry[] = [];
+      if (offset >= total) return kept;
+      let next = keysBefore(entries, keys, offset);
+      for (let at = offset + next; kept.length < limit && at < entries.total; ) {
+        const part = entries.slice(at, limit - kept.length);
         at += part.length;
-        items.push(...part.filter((item) => !out.has(item)));
+        for (const entry of part) {
+          if (keys[next]?.equals(entry.key) === true) next++;
+          else kept.push(entry);
+        }
       }
-      return items;
+      return kept;
     },
   };
 };
 
+/** Guesses that go by where the one before was wrong: where the keys are spread over the set, two or three are enough. */
+const spreadGuesses = 4;
+
 /**
- * Disjoint ascending sequences of numbers as one ascending sequence. A place in the whole is found by halving the range of
- * numbers; each part's own bounds narrow as it goes.
+ * How many of some keys of a set lie before the n-th (from 0) of its others. Found by looking at few entries: each says how many
+ * of the keys lie before it, and so whether it is too far on.
  */
-export const unionSequence = (parts: readonly Sequence<number>[], below: number): Sequence<number> => {
+const keysBefore = (entries: Sequence<Entry>, keys: readonly Buffer[], n: number): number => {
+  let [low, high] = [0, keys.length];
+  let guess = Math.floor((n / (entries.total - keys.length)) * keys.length);
+  for (let guesses = 1; low < high; guesses++) {
+    const key = entries.slice(n + guess, 1)[0]?.key;
+    const before = key === undefined ? high : countBefore(keys, (one) => one.compare(key) < 0);
+    const isOne = key !== undefined && keys[before]?.equals(key) === true;
+    if (before === guess && !isOne) return guess;
+    if (before < guess) high = before;
+    else low = isOne ? before + 1 : before;
+    guess = guesses >= spreadGuesses ? (low + high) >>> 1 : before < guess ? high : low;
+  }
+  return low;
+};
+
+/** Disjoint ascending sequences of numbers as one ascending sequence. */
+export const unionSequence = (parts: readonly Sequence<number>[]): Sequence<number> => {
   const present = parts.filter(({ total }) => total > 0);
   const only = present[0];
   if (only === undefined) return emptySequence;
@@ -94,29 +107,61 @@ export const unionSequence = (parts: readonly Sequence<number>[], below: number)
   const total = present.reduce((sum, part) => sum + part.total, 0);
   return {
     total,
-    slice: (offset, limit) => (offset >= total ? [] : mergeFrom(present, startsAt(present, offset, below), limit)),
+    slice: (offset, limit) => (offset >= total ? [] : mergeFrom(present, startsAt(present, offset, total), limit)),
   };
 };
 
-/** Where each part stands when `offset` numbers of the whole lie before. */
-const startsAt = (parts: readonly Sequence<number>[], offset: number, below: number): number[] => {
-  const low = parts.map(() => 0);
-  if (offset === 0) return low;
-  const high = parts.map(({ total }) => total);
-  let from = 0;
-  let to = below;
-  while (from < to) {
-    const middle = Math.floor((from + to) / 2);
-    const places = parts.map((part, i) => lowerBound(part, middle, low[i] ?? 0, high[i] ?? 0));
-    const count = places.reduce((sum, place) => sum + place, 0);
-    if (count === offset) return places;
-    const bounds = count < offset ? low : high;
-    places.forEach((place, i) => (bounds[i] = place));
-    if (count < offset) from = middle + 1;
-    else to = middle;
-  }
-  return low;
+/** What is not yet known of a part: whether it lies before, from `low` to below `high`. Its number in the middle. */
+interface Unknown {
+  part: Sequence<number>;
+  low: number;
+  high: number;
+  middle: number;
+  number: number;
+}
+
+const unknownOf = (part: Sequence<number>, low: number, high: number): Unknown => {
+  const middle = (low + high) >>> 1;
+  return { part, low, high, middle, number: low < high ? (part.slice(middle, 1)[0] ?? Infinity) : NaN };
 };
+
+/**
+ * Where each part stands when `offset` numbers of the whole lie before. The middle numbers of what is unknown are held against
+ * each other: either the least, with the half below it, lies before, or the greatest, with the half above it, does not. So each
+ * number that is read halves what is unknown of one part; near either end of the whole there is little of that.
+ */
+const startsAt = (parts: readonly Sequence<number>[], offset: number, total: number): number[] => {
+  const after = total - offset;
+  const unknown = parts.map((part) => unknownOf(part, Math.max(0, part.total - after), Math.min(part.total, offset)));
+  /** Numbers yet to be found to lie before, and those in the lower halves. */
+  let missing = offset - unknown.reduce((sum, { low }) => sum + low, 0);
+  let lower = unknown.reduce((sum, { low, middle }) => sum + middle - low, 0);
+  while (missing > 0) {
+    const takeLeast = missing > lower;
+    const place = outermost(unknown, takeLeast ? (a, b) => a < b : (a, b) => a > b);
+    const { part, low, high, middle } = unknown[place] as Unknown;
+    const halved = takeLeast ? unknownOf(part, middle + 1, high) : unknownOf(part, low, middle);
+    unknown[place] = halved;
+    missing -= halved.low - low;
+    lower += halved.middle - halved.low - (middle - low);
+  }
+  return unknown.map(({ low }) => low);
+};
+
+/** Place of the part whose middle number is the furthest on one side. */
+const outermost = (unknown: readonly Unknown[], isFurther: (one: number, other: number) => boolean): number => {
+  let found = -1;
+  unknown.forEach(({ low, high, number }, place) => {
+    if (low < high && (found === -1 || isFurther(number, unknown[found]?.number ?? NaN))) found = place;
+  });
+  return found;
+};
+
+const mergeFrom = (parts: readonly Sequence<number>[], starts: readonly number[], limit: number): number[] =>
+  parts
+    .flatMap((part, i) => part.slice(starts[i] ?? 0, limit))
+    .sort((a, b) => a - b)
+    .slice(0, limit);
 
 /** The part of an ascending sequence from the number `from` (inclusive) to `below` (exclusive). */
 export const narrowed = (sequence: Sequence<number>, from: number, below: number): Sequence<number> => {
@@ -135,12 +180,6 @@ export const lowerBound = (sequence: Sequence<number>, value: number, low: numbe
   }
   return from;
 };
-
-const mergeFrom = (parts: readonly Sequence<number>[], starts: readonly number[], limit: number): number[] =>
-  parts
-    .flatMap((part, i) => part.slice(starts[i] ?? 0, limit))
-    .sort((a, b) => a - b)
-    .slice(0, limit);
 
 /** The keys of a counted set from `from` (inclusive) to `to` (exclusive), in order; undefined: to the end. */
 export const countedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> => {

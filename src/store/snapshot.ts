@@ -12,7 +12,8 @@ import type {
 import type { ChainRules } from "../chain/rules.js";
 import { askBlocks } from "./block-questions.js";
 import type { RankedDelegate, StateRecord } from "./codec.js";
-import { askDelegates, type DelegateList, findDelegate } from "./delegate-list.js";
+import { type DelegateList, findDelegate } from "./delegate-list.js";
+import { askDelegates } from "./delegate-questions.js";
 import { askFeeStatistics } from "./fee-questions.js";
 import { idKey, textKey } from "./keys.js";
 import { askLocks } from "./lock-questions.js";
@@ -66,7 +67,7 @@ class StoreSnapshot implements ChainSnapshot {
     return findDelegate(this.view.delegates(), identifier);
   }
 
-  delegates(query: DelegateQuery): Page<Delegate> {
+  delegates(query: DelegateQuery): MaybePromise<Page<Delegate>> {
     return askDelegates(query, this.view.delegates());
   }
 

@@ -34,7 +34,7 @@ interface Held {
 export const createViews = ({ environment, rules, lastState }: ViewsNeeds): Views => {
   const held = new Map<StateView, Held>();
   let current: StateView | undefined;
-  let delegatesAt: { tipId: string; list: DelegateList } | undefined;
+  let known: DelegateList | undefined;
 
   const open = (): StateView | undefined => {
     environment.root.resetReadTxn();
@@ -46,8 +46,8 @@ export const createViews = ({ environment, rules, lastState }: ViewsNeeds): View
       return undefined;
     }
     const delegates = (): DelegateList => {
-      if (delegatesAt?.tipId !== state.tip.id) delegatesAt = { tipId: state.tip.id, list: readDelegates(reading, state) };
-      return delegatesAt.list;
+      if (known?.tip.id !== state.tip.id) known = readDelegates(reading, state, known);
+      return known;
     };
     const view = { reading, state, rules, delegates };
     held.set(view, { transaction, readers: 0 });

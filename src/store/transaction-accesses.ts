@@ -42,7 +42,7 @@ const inChainOrder = ({ filter, order }: TransactionQuery, within: Within, ofAny
   const accesses: TransactionAccess[] = [];
   const ordered = order.field === "timestamp";
   const add = (answers: Name[], ...parts: Sequence<number>[]): void => {
-    const refs = unionSequence(parts.map(narrow), state.transactions);
+    const refs = unionSequence(parts.map(narrow));
     accesses.push({ answers: [...answers, ...answered], ordered, refs: ordered ? directed(refs, order.direction) : refs });
   };
   const listOf = (list: "sent" | "received" | "owned" | "voted", address: string): Sequence<number> => {
@@ -142,10 +142,7 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
     const valueOf = (place: number): number => state.kinds[place]?.[field] ?? 0;
     const values = [...new Set(kinds.map(valueOf))].sort((a, b) => a - b);
     const ofValue = (value: number): Sequence<number> =>
-      unionSequence(
-        kinds.filter((place) => valueOf(place) === value).map((place) => narrow(kindSequence(place, within))),
-        state.transactions,
-      );
+      unionSequence(kinds.filter((place) => valueOf(place) === value).map((place) => narrow(kindSequence(place, within))));
     const refs = concatSequences(values.map(ofValue));
     accesses.push({ answers: ["type", "typeGroup", "version", ...answered], ordered: true, refs: directed(refs, order.direction) });
   }

@@ -57,3 +57,15 @@ export const undoEntries = (log: Buffer): UndoEntry[] => {
   }
   return entries;
 };
+
+/** The keys of some databases that a log is about. What was there is not looked at: that is most of a log. */
+export const undoKeys = (log: Buffer, databases: ReadonlySet<number>): Omit<UndoEntry, "before">[] => {
+  const keys: Omit<UndoEntry, "before">[] = [];
+  for (let at = 0; at < log.length; ) {
+    const database = log.readUInt8(at);
+    const before = at + headLength + log.readUInt16BE(at + 1);
+    if (databases.has(database)) keys.push({ database, key: log.subarray(at + headLength, before) });
+    at = before + Math.max(0, log.readUInt32BE(at + 3) - 1);
+  }
+  return keys;
+};

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import type { Entry } from "../../src/store/counted-set.js";
 import {
   arraySequence,
   concatSequences,
@@ -8,7 +9,7 @@ import {
   reverseSequence,
   type Sequence,
   unionSequence,
-  withoutItems,
+  withoutKeys,
 } from "../../src/store/sequence.js";
 
 const offset = fc.integer({ min: 0, max: 60 });
@@ -37,19 +38,29 @@ describe("sequences", () => {
     );
   });
 
-  it("leave items out, asking for the places of few of them", () => {
+  it("leave keys out, looking at few entries to find a place", () => {
+    const counts = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 });
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 60 }), numbers, offset, limit, (total, out, from, count) => {
-        const items = Array.from({ length: total }, (_, i) => `item ${i}`);
-        const leftOut = ascending(out.filter((place) => place < total)).map((place) => `item ${place}`);
-        const left = items.filter((item) => !leftOut.includes(item));
-        let asked = 0;
-        const placeOf = (item: string): number => {
-          asked++;
-          return items.indexOf(item);
+      fc.property(counts, fc.boolean(), offset, limit, (kinds, dense, from, count) => {
+        const entries = kinds.map((kind, i): Entry & { out: boolean } => ({
+          key: Buffer.from([i]),
+          value: Buffer.from(`value ${i}`),
+          // Most of them, or few.
+          out: dense ? kind > 0 : kind === 0,
+        }));
+        const keys = entries.filter(({ out }) => out).map(({ key }) => key);
+        const all = arraySequence<Entry>(entries);
+        let looked = 0;
+        const counting: Sequence<Entry> = {
+          total: all.total,
+          slice: (at, most) => {
+            if (most === 1) looked++;
+            return all.slice(at, most);
+          },
         };
-        expectLike(withoutItems(arraySequence(items), leftOut, placeOf), left, from, count);
-        expect(asked).to.be.at.most(Math.ceil(Math.log2(leftOut.length + 1)));
+        expectLike<Entry>(withoutKeys(all, keys), entries.filter(({ out }) => !out), from, count);
+        withoutKeys(counting, keys).slice(from, 0);
+        expect(looked).to.be.at.most(4 + Math.ceil(Math.log2(keys.length + 1)));
       }),
     );
   });
@@ -64,13 +75,43 @@ describe("sequences", () => {
     );
   });
 
-  it("merge, when they are disjoint and ascend", () => {
-    const split = fc.tuple(numbers, fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 50, maxLength: 50 }));
+  it("merge, when they are disjoint and ascend, whichever part has most of them", () => {
+    const split = fc.tuple(numbers, fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3 })), { minLength: 50, maxLength: 50 }));
     fc.assert(
       fc.property(split, offset, limit, ([all, owners], from, count) => {
         const parts = [0, 1, 2, 3].map((owner) => arraySequence(ascending(all.filter((_, i) => owners[i] === owner))));
-        expectLike(unionSequence(parts, 100), ascending(all), from, count);
+        expectLike(unionSequence(parts), ascending(all), from, count);
       }),
     );
+  });
+
+  it("merge by reading as many numbers as halving each part takes, and fewer near the ends", () => {
+    const total = 1_000_000;
+    let read = 0;
+    /** A large part that lies evenly, one that lies at one end, and a small one. */
+    const part = (count: number, numberAt: (place: number) => number): Sequence<number> => ({
+      total: count,
+      slice: (from, most) => {
+        read += most;
+        return Array.from({ length: Math.min(most, count - from) }, (_, i) => numberAt(from + i));
+      },
+    });
+    const merged = unionSequence([
+      part(total, (place) => 3 * place),
+      part(total / 2, (place) => 3 * place + 1),
+      part(1_000, (place) => 3_000 * place + 2),
+    ]);
+    for (const [from, first, most] of [
+      [0, 0, 0],
+      [9, 12, 3 * 4],
+      // A thousand of either large part and one of the small one in every 3,000 numbers.
+      [2_001 * 300, 3_000 * 300, 21 + 20 + 11],
+      [merged.total - 1, 3 * (total - 1), 3],
+    ] as const) {
+      read = 0;
+      expect(merged.slice(from, 1)).to.deep.equal([first]);
+      // What halving takes, and the page of each part.
+      expect(read).to.be.at.most(most + 3);
+    }
   });
 });

@@ -1,0 +1,117 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { createChainMaker } from "../../src/conformance/chain-maker.js";
+import { registration, transfer } from "../../src/conformance/drafts.js";
+import { networkOf } from "../../src/conformance/network.js";
+import { parties } from "../../src/conformance/parties.js";
+import { type DelegateList, readDelegates } from "../../src/store/delegate-list.js";
+import { numberKey } from "../../src/store/keys.js";
+import { createReading, type Reading } from "../../src/store/reading.js";
+import { readState } from "../../src/store/records.js";
+import type { Store } from "../../src/store/store.js";
+import type { Milestone } from "../../types/node-context.js";
+import { buildRandomChain, chainWish } from "../random-chain.js";
+import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+
+const read = (store: Store, before?: DelegateList, wrap: (reading: Reading) => Reading = (reading) => reading): DelegateList => {
+  const reading = wrap(createReading(store.environment));
+  return readDelegates(reading, readState(reading)!, before);
+};
+
+/** What a list says, whatever the order in which it came to be. */
+const contentsOf = ({ tip, all, secondPublicKeys, byPublicKey, byAddress, byUsername, ranks, producedBlocks }: DelegateList) => {
+  const sorted = <T>(entries: Iterable<[string, T]>): [string, T][] => [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    tip,
+    all: sorted(all.map((delegate) => [delegate.publicKey, delegate])),
+    secondPublicKeys: sorted(secondPublicKeys),
+    byPublicKey: sorted(byPublicKey),
+    byAddress: sorted(byAddress),
+    byUsername: sorted(byUsername),
+    ranks: sorted(ranks),
+    producedBlocks,
+  };
+};
+
+const expectSame = (one: DelegateList, other: DelegateList): void => void expect(contentsOf(one)).to.deep.equal(contentsOf(other));
+
+/** Blocks to go on by before the delegates are read again, or to take out where it is below 0. */
+const moves = fc.array(fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 3 }) }, fc.integer({ min: -4, max: -1 })), { minLength: 5, maxLength: 40 });
+
+const { origin, ada, bob, cyd } = parties;
+
+const milestones: Milestone[] = [
+  {
+    height: 1,
+    reward: 0,
+    activeDelegates: 3,
+    blocktime: 8,
+    block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 },
+    epoch: "2017-03-21T13:00:00.000Z",
+    fees: { staticFees: { transfer: 10_000_000 } },
+  },
+];
+
+const chains = chainWish({ among: ["registration", "secondSignature", "vote", "vote", "unvote", "switch", "resignation", "transfer", "lock", "claim"] });
+
+const heightOf = (store: Store): number => store.tip()?.height ?? 0;
+
+/** Whether the tip can be taken out, and something is left then. */
+const canRevert = (store: Store): boolean => heightOf(store) > 1 && store.environment.db.undo.get(numberKey(heightOf(store))) !== undefined;
+
+describe("the delegates of a tip", function () {
+  this.timeout(60_000);
+  afterEach(closeTemporaryStores);
+
+  it("are the same whether all are read, or what has changed since another tip: one before, one after, one of another branch", async () => {
+    await fc.assert(
+      fc.asyncProperty(chains, moves, fc.integer({ min: 1, max: 8 }), async (wish, steps, undoBlocks) => {
+        const { network, blocks, forkHeight, otherBranch } = await buildRandomChain(wish);
+        const branches = [blocks, [...blocks.slice(0, forkHeight), ...otherBranch]];
+        const { store, rules } = openTemporaryStore(network, { undoBlocks });
+        store.apply([rules.parseBlock(blocks[0]!)]);
+        const lists = [read(store)];
+        let branch = 0;
+        for (const by of steps) {
+          for (let left = -by; left > 0 && canRevert(store); left--) store.revert();
+          if (heightOf(store) <= forkHeight) branch = lists.length % 2;
+          const next = branches[branch]!.slice(heightOf(store), heightOf(store) + Math.max(0, by));
+          if (next.length > 0) store.apply(next.map(rules.parseBlock));
+          const all = read(store);
+          for (const before of lists.slice(-3)) expectSame(read(store, before), all);
+          lists.push(read(store, lists.at(-1)));
+        }
+        await closeTemporaryStores();
+      }),
+      { numRuns: 20, interruptAfterTimeLimit: 40_000 },
+    );
+  });
+
+  it("are kept where a block has nothing to do with them, and not read again", () => {
+    const maker = createChainMaker(milestones);
+    const first = { version: 1, fee: 0n } as const;
+    const registered = [ada, bob, cyd];
+    maker.add({
+      generator: origin,
+      transactions: registered.flatMap((party) => [transfer(origin, party, 1_000n, first), registration(party, party.name, first)]),
+    });
+    const { store, rules } = openTemporaryStore(networkOf(maker.blocks[0]!));
+    store.apply(maker.blocks.map(rules.parseBlock));
+    const before = read(store);
+    store.apply([rules.parseBlock(maker.add({ generator: ada, transactions: [transfer(bob, origin, 1n, first)] }))]);
+
+    const looked = new Set<string>();
+    const after = read(store, before, (reading) => ({
+      ...reading,
+      get: (database, key) => {
+        if (database === "delegates") looked.add(key.toString("hex"));
+        return reading.get(database, key);
+      },
+      range: () => expect.fail("all delegates are gone through"),
+    }));
+    expect([...looked]).to.have.members([ada.publicKey, bob.publicKey]);
+    expect(after.byAddress.get(cyd.address)).to.equal(before.byAddress.get(cyd.address));
+    expect(after.byUsername.get("ada")?.producedBlocks).to.equal(1);
+    expect(after.byUsername.get("bob")?.balance).to.equal(999n);
+  });
+});
