@@ -11,6 +11,7 @@ import { v2Routes } from "./api/v2/index.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
+import { then } from "./maybe-promise.js";
 import { type Options, readOptions } from "./options.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
@@ -90,8 +91,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   /** Undefined while there is no state to read, for whatever reason. */
   const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> => {
     try {
-      const snapshot = chain.snapshot(bounds);
-      return snapshot instanceof Promise ? snapshot.then(saw).catch(unreadable) : saw(snapshot);
+      const opened = then(chain.snapshot(bounds), saw);
+      return opened instanceof Promise ? opened.catch(unreadable) : opened;
     } catch (error) {
       return unreadable(error);
     }
@@ -99,10 +100,9 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const stateNeeds: ApiNeeds = { rules, host: context, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open };
 
-  const openState = (): MaybePromise<ApiState> => {
-    const snapshot = openSnapshot();
-    return snapshot instanceof Promise ? snapshot.then((found) => createApiState(found, stateNeeds)) : createApiState(snapshot, stateNeeds);
-  };
+  const stateOf = (snapshot: ChainSnapshot | undefined): ApiState => createApiState(snapshot, stateNeeds);
+
+  const openState = (): MaybePromise<ApiState> => then(openSnapshot(), stateOf);
 
   const health = (): Health => {
     const problem = chain.problem?.() ?? seen.problem ?? told?.();

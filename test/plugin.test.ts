@@ -4,6 +4,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
 import { readOptions } from "../src/options.js";
+import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
 import type { ApiPlugin, NodeContext } from "../types/node-context.js";
 import { loadChain } from "./data/read.js";
@@ -59,6 +60,27 @@ describe("createApiPlugin", function () {
     for (const path of ["/wallets?limit=7&page=3", "/delegates?limit=9", "/votes?page=2", "/blocks/last", "/node/fees?days=30", "/transactions?type=6"]) {
       const [own, stored] = await Promise.all(urls.map(async (url) => (await fetch(`${url}${path}`)).text()));
       expect(stored, path).to.equal(own);
+    }
+  });
+
+  it("serves an adapter whose promises are a library's own", async () => {
+    const adapter = createMemoryAdapter(chain.network);
+    for (const block of chain.blocks.slice(0, 60)) adapter.apply(block);
+    /** All that the language asks of a promise. */
+    const promised = <T>(value: T): Promise<T> => ({ then: (resolve: (value: T) => unknown) => void setImmediate(resolve, value) }) as unknown as Promise<T>;
+    const later = (snapshot: ChainSnapshot): ChainSnapshot =>
+      new Proxy(snapshot, {
+        get: (of, name, receiver) => {
+          const member: unknown = Reflect.get(of, name, receiver);
+          return typeof member === "function" && name !== "release" ? (...args: unknown[]) => promised(Reflect.apply(member, of, args)) : member;
+        },
+      });
+    const now = await adapter.snapshot();
+    const snapshot = () => promised(now && later(now));
+    const urls = [await listening(create({ chain: adapter })), await listening(create({ chain: { snapshot } }))];
+    for (const path of ["/wallets?limit=7", "/delegates/genesis_1", "/blocks/last", "/blocks/7/transactions", "/transactions?blockId=7", "/v1/blocks/getHeight", "/health"]) {
+      const [own, promises] = await Promise.all(urls.map(async (url) => (await fetch(`${url}${path}`)).text()));
+      expect(promises, path).to.equal(own);
     }
   });
 
