@@ -1,4 +1,4 @@
-import { type ChainCrypto, idOf, type SignedTransaction } from "./crypto.js";
+import type { ChainCrypto, SignedTransaction } from "./crypto.js";
 import type { ChainState, Ledger, OpenLock, WalletState } from "./ledger-state.js";
 import { applyEffect, checkKind } from "./transaction-rules.js";
 
@@ -115,6 +115,3 @@ const costOf = ({ data }: SignedTransaction): bigint => {
   const payments = (data.asset?.payments ?? []).reduce((sum, payment) => sum + payment.amount.toBigInt(), 0n);
   return data.amount.toBigInt() + data.fee.toBigInt() + payments;
 };
-
-/** Names a transaction in a log line. */
-export const shortId = (transaction: SignedTransaction): string => idOf(transaction).slice(0, 8);

@@ -41,7 +41,7 @@ const withoutBrackets = (hostname: string): string => (hostname.startsWith("[") 
 
 /** The loopback name and everything below it never leave the machine, whatever a resolver says. */
 const isLoopbackName = (hostname: string): boolean => /^(?:.+\.)?localhost\.?$/.test(hostname);
-export const loopbackAddresses = ["127.0.0.1", "::1"];
+const loopbackAddresses = ["127.0.0.1", "::1"];
 
 /** The addresses that a host of a URL names without being resolved; undefined for a name that has to be. */
 export const literalAddresses = (hostname: string): string[] | undefined => {

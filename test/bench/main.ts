@@ -1,12 +1,23 @@
 /** `npm run bench`: see `--help`. */
-import { buildStore } from "./stores/build.js";
 import { sizes } from "./chain/sizes.js";
-import { readOptions, usage } from "./options.js";
+import { type BenchOptions, readOptions, usage } from "./options.js";
 import { runBench } from "./run.js";
+import { buildStore } from "./stores/build.js";
 
 const say = (line: string): void => console.error(line);
-const options = readOptions(process.argv.slice(2));
 
-if (options.help) console.log(usage);
+/** What was mistyped is told in a sentence. */
+const readArguments = (): BenchOptions | undefined => {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : String(error)}; --help lists the options`);
+    return undefined;
+  }
+};
+
+const options = readArguments();
+if (options === undefined) process.exitCode = 2;
+else if (options.help) console.log(usage);
 else if (options.build !== undefined) say(`built: ${await buildStore(sizes[options.build], say)}`);
 else process.exitCode = await runBench(options, say);

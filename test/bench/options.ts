@@ -41,6 +41,12 @@ const partOf = (name: string): Part => {
   return found;
 };
 
+const countOf = (option: string, text: string): number => {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw new RangeError(`--${option} takes a whole number from 1, not ${text}`);
+  return count;
+};
+
 /** Ratios that come out the same on a machine that others use: of processor time, and of times within one process. */
 const quickParts: readonly Part[] = ["hot", "depth"];
 
@@ -62,8 +68,8 @@ export const readOptions = (args: readonly string[]): BenchOptions => {
   return {
     size: sizeOf(values.size ?? (quick ? "10k" : "10m")),
     only: values.only?.split(",").map(partOf) ?? (quick ? quickParts : parts),
-    rounds: Number(values.rounds ?? (quick ? 3 : 5)),
-    soak: Number(values.soak ?? 60),
+    rounds: values.rounds === undefined ? (quick ? 3 : 5) : countOf("rounds", values.rounds),
+    soak: values.soak === undefined ? 60 : countOf("soak", values.soak),
     write: values.write ?? false,
     quick,
     build: values.build === undefined ? undefined : sizeOf(values.build),

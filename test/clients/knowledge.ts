@@ -71,7 +71,7 @@ export const votes: TransactionRow[] = transactionRows.filter(isVote);
 type Query = Record<string, string | number | boolean>;
 
 /** `meta` of a page, worked out by itself: the caller's parameters in the caller's order, then what is missing of page and limit. */
-export const metaOf = (path: string, query: Query, total: number): Record<string, unknown> => {
+const metaOf = (path: string, query: Query, total: number): Record<string, unknown> => {
   const { page = 1, limit = 100 } = query as { page?: number; limit?: number };
   const pageCount = Math.max(1, Math.ceil(total / limit));
   const link = (to: number): string => {

@@ -282,7 +282,7 @@ export const manyThings = (count: number): Thing[] =>
     debt: null,
   }));
 
-export const edgeOptions: EdgeOptions = {
+const edgeOptions: EdgeOptions = {
   basePath: "/api",
   defaultVersion: 2,
   amounts: "number",

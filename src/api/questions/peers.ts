@@ -10,7 +10,7 @@ import { type PeerResource, presentPeer } from "../resources/peer.js";
 type PresentedPeer = Static<typeof PeerResource>;
 export type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" | "latency";
 
-export const peerOrders: readonly PeerOrder[] = ["ip", "port", "version", "height", "status", "os", "latency"];
+const peerOrders: readonly PeerOrder[] = ["ip", "port", "version", "height", "status", "os", "latency"];
 
 export const peerFilters = {
   ip: Type.Optional(Text()),

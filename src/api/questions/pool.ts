@@ -46,7 +46,7 @@ const isTransaction = (value: unknown): value is TransactionData =>
   typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && value.id !== "";
 
 /** @throws PorticoError UNPROCESSABLE for anything but a list of 1 to 40 transactions, each with its id. */
-export const readSubmitted = (transactions: unknown): TransactionData[] => {
+const readSubmitted = (transactions: unknown): TransactionData[] => {
   if (!Array.isArray(transactions)) throw unprocessable('"transactions" must be a list');
   if (transactions.length === 0) throw unprocessable('"transactions" must not have fewer than 1 items');
   if (transactions.length > mostSubmitted) throw unprocessable(`"transactions" must not have more than ${mostSubmitted} items`);

@@ -22,7 +22,7 @@ export const PeerResource = Type.Object(
   { title: "Peer" },
 );
 
-export const unknownSystem = "unknown";
+const unknownSystem = "unknown";
 
 export const presentPeer = (peer: Peer): Static<typeof PeerResource> => ({
   ip: peer.ip,

@@ -11,9 +11,10 @@ import { queryError } from "./input.js";
 type Order = TransactionQuery["order"];
 
 /** Every further filter doubles the questions. */
-export const mostFilters = 5;
+const mostFilters = 5;
 /** So many rows of each filter are read at the most, from the nearer end. */
 export const deepest = 10_000;
+
 const anyOrder: Order = { field: "timestamp", direction: "desc" };
 
 const totalOf = async (filter: TransactionFilter, chain: ChainSnapshot): Promise<number> =>

@@ -56,7 +56,7 @@ const rowOf = (id: string, bySize: BySize, run: Run): Row => {
 };
 
 /** A search is held against what any may take: no ratio of two searches that find different things says much. */
-const boundedRow = ({ goal: _, ...row }: Row): Row => ({
+const boundedRow = (row: Row): Row => ({
   ...row,
   figure: row.figure / 1_000,
   unit: "ms",

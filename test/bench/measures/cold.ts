@@ -4,7 +4,7 @@ import { transactionId } from "../chain/names.js";
 import { firstDelegate } from "../chain/deeds.js";
 import type { ChainSize } from "../chain/sizes.js";
 import { walletAddress } from "../questions/parties.js";
-import { comparedRow, type Row } from "../table/row.js";
+import type { Row } from "../table/row.js";
 import { contest, ratioOf } from "./contest.js";
 import type { Measure, Run } from "./measure.js";
 import { bodyAt, openPeer, openPortico, type PorticoServer } from "./servers.js";
@@ -93,7 +93,7 @@ export const measureCold: Measure = async (run) => {
     for (let round = 0; round <= run.rounds; round++) lists.push(await paths(count, round));
     const scores = await contest({ portico, koa }, run, { connections, requestsOf: (round) => lists[round] ?? [], once: true });
     rows.push(
-      comparedRow({
+      {
         group: "cold",
         what,
         figure: scores.portico.perSecond,
@@ -102,7 +102,7 @@ export const measureCold: Measure = async (run) => {
         peer: scores.koa.perSecond,
         ...ratioOf(scores.portico, scores.koa, run),
         goal: { atLeast: 0.5 },
-      }),
+      },
       {
         group: "cold",
         what: `${what}, p99 at ${connections} connections`,

@@ -9,7 +9,7 @@ import type { Run } from "./measure.js";
 import { openPortico, type PorticoServer } from "./servers.js";
 
 /** By what the logarithm grows from the first size to the last. */
-export const logarithmOf = (sizes: readonly ChainSize[]): number => {
+const logarithmOf = (sizes: readonly ChainSize[]): number => {
   const [first, last] = [sizes[0], sizes.at(-1)];
   return first === undefined || last === undefined ? 1 : Math.log(last.transactions) / Math.log(first.transactions);
 };

@@ -1,5 +1,5 @@
 import { walletAddress } from "../questions/parties.js";
-import { comparedRow, type Row } from "../table/row.js";
+import type { Row } from "../table/row.js";
 import { contest, ratioOf } from "./contest.js";
 import type { Measure } from "./measure.js";
 import { bodyAt, openPeer, openPortico } from "./servers.js";
@@ -18,7 +18,7 @@ export const hotPaths: Readonly<Record<string, string>> = {
 /** What tells the time is made anew for every request. */
 const neverKept = ["node/status"];
 
-export const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? path;
+const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? path;
 
 const connections = 16;
 
@@ -34,17 +34,16 @@ export const measureHot: Measure = async (run) => {
     if (run.quick && neverKept.includes(what)) continue;
     run.say(`hot: ${what}`);
     const scores = await contest({ portico, mounted, koa, node }, run, { connections, requestsOf: () => [path] });
-    const row = (name: "portico" | "mounted", peer: "koa" | "node", atLeast: number): Row =>
-      comparedRow({
-        group: name === "portico" ? "hot" : "hot, in a host's Koa app",
-        what,
-        figure: scores[name].perSecond,
-        unit: "req/s",
-        against: peer === "koa" ? "bare Koa" : "bare node:http",
-        peer: scores[peer].perSecond,
-        ...ratioOf(scores[name], scores[peer], run),
-        ...(name === "portico" ? { goal: { atLeast } } : {}),
-      });
+    const row = (name: "portico" | "mounted", peer: "koa" | "node", atLeast: number): Row => ({
+      group: name === "portico" ? "hot" : "hot, in a host's Koa app",
+      what,
+      figure: scores[name].perSecond,
+      unit: "req/s",
+      against: peer === "koa" ? "bare Koa" : "bare node:http",
+      peer: scores[peer].perSecond,
+      ...ratioOf(scores[name], scores[peer], run),
+      ...(name === "portico" ? { goal: { atLeast } } : {}),
+    });
     own.push(row("portico", "koa", 0.85), row("portico", "node", 0.6));
     inside.push(row("mounted", "koa", 0.85));
   }

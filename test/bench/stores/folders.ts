@@ -6,7 +6,7 @@ import { chainVersion } from "../chain/chain.js";
 import type { ChainSize } from "../chain/sizes.js";
 
 /** Where the stores of the bench are kept between runs: `PORTICO_BENCH_DIR`, or a folder of the user's cache. */
-export const storesFolder = (): string => process.env.PORTICO_BENCH_DIR ?? join(homedir(), ".cache", "portico", "bench");
+const storesFolder = (): string => process.env.PORTICO_BENCH_DIR ?? join(homedir(), ".cache", "portico", "bench");
 
 /** The folder of one store. Another layout of the store, or another chain, is another folder. */
 export const storeFolder = ({ name }: ChainSize): string => join(storesFolder(), `${name}-layout-${schemaVersion}-chain-${chainVersion}`);

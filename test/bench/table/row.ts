@@ -15,13 +15,6 @@ export interface Row {
   readonly note?: string;
 }
 
-/** A figure that is the better the larger it is, by how much of the peer's it comes to. */
-export const comparedRow = ({ ratio, note, ...row }: Omit<Row, "ratio" | "note"> & { ratio?: number; note?: string | undefined }): Row => ({
-  ...row,
-  ratio: ratio ?? row.figure / row.peer,
-  ...(note === undefined ? {} : { note }),
-});
-
 export const isMet = ({ ratio, goal }: Pick<Row, "ratio" | "goal">): boolean =>
   goal === undefined || ("atLeast" in goal ? ratio >= goal.atLeast : ratio <= goal.atMost);
 
