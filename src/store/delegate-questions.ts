@@ -73,7 +73,8 @@ const accessesTo = (query: DelegateQuery, delegates: DelegateList): DelegateAcce
 
 const usernames = (delegates: readonly Delegate[]): Sequence<string> => mapSequence(arraySequence(delegates), ({ username }) => username);
 
-const namedOutright = ({ filter }: DelegateQuery, { byAddress, byPublicKey, byUsername }: DelegateList): DelegateAccess[] => {
+/** By what names them, or a part of it. */
+const namedOutright = ({ filter }: DelegateQuery, { all, byAddress, byPublicKey, byUsername }: DelegateList): DelegateAccess[] => {
   const accesses: DelegateAccess[] = [];
   const add = (name: keyof DelegateFilter, found: (Delegate | undefined)[]): void => {
     const known = found.filter((delegate) => delegate !== undefined);
@@ -82,6 +83,8 @@ const namedOutright = ({ filter }: DelegateQuery, { byAddress, byPublicKey, byUs
   if (filter.address !== undefined) add("address", [byAddress.get(filter.address)]);
   if (filter.publicKey !== undefined) add("publicKey", [byPublicKey.get(filter.publicKey)]);
   if (filter.usernames !== undefined) add("usernames", [...new Set(filter.usernames)].map((username) => byUsername.get(username)));
+  const { username: part } = filter;
+  if (part !== undefined) add("username", all.filter(({ username }) => username.includes(part)));
   return accesses;
 };
 

@@ -62,40 +62,43 @@ export const withoutKeys = (entries: Sequence<Entry>, keys: readonly Buffer[]): 
     slice: (offset, limit) => {
       const kept: Entry[] = [];
       if (offset >= total) return kept;
-      let next = keysBefore(entries, keys, offset);
-      for (let at = offset + next; kept.length < limit && at < entries.total; ) {
-        const part = entries.slice(at, limit - kept.length);
+      const found = placeOfOther(entries, keys, offset, limit);
+      let [next, at, part] = [found.before, offset + found.before, found.part];
+      while (kept.length < limit && at < entries.total) {
+        if (part.length === 0) part = entries.slice(at, limit - kept.length);
         at += part.length;
         for (const entry of part) {
           if (keys[next]?.equals(entry.key) === true) next++;
-          else kept.push(entry);
+          else if (kept.length < limit) kept.push(entry);
         }
+        part = [];
       }
       return kept;
     },
   };
 };
 
-/** Guesses that go by where the one before was wrong: where the keys are spread over the set, two or three are enough. */
+/** Guesses that go by how far the one before was wrong: where the keys are spread over the set, two are enough. */
 const spreadGuesses = 4;
 
 /**
- * How many of some keys of a set lie before the n-th (from 0) of its others. Found by looking at few entries: each says how many
- * of the keys lie before it, and so whether it is too far on.
+ * How many of some keys of a set lie before the n-th (from 0) of its others, with the entries from that one on, if they have been
+ * read. Found by looking at few entries: each says how many of the keys lie before it, and so whether it is too far on.
  */
-const keysBefore = (entries: Sequence<Entry>, keys: readonly Buffer[], n: number): number => {
+const placeOfOther = (entries: Sequence<Entry>, keys: readonly Buffer[], n: number, limit: number): { before: number; part: Entry[] } => {
   let [low, high] = [0, keys.length];
   let guess = Math.floor((n / (entries.total - keys.length)) * keys.length);
   for (let guesses = 1; low < high; guesses++) {
-    const key = entries.slice(n + guess, 1)[0]?.key;
+    const part = entries.slice(n + guess, guesses === 1 ? 1 : Math.max(1, limit));
+    const key = part[0]?.key;
     const before = key === undefined ? high : countBefore(keys, (one) => one.compare(key) < 0);
     const isOne = key !== undefined && keys[before]?.equals(key) === true;
-    if (before === guess && !isOne) return guess;
+    if (before === guess && !isOne) return { before, part };
     if (before < guess) high = before;
     else low = isOne ? before + 1 : before;
     guess = guesses >= spreadGuesses ? (low + high) >>> 1 : before < guess ? high : low;
   }
-  return low;
+  return { before: low, part: [] };
 };
 
 /** Disjoint ascending sequences of numbers as one ascending sequence. */

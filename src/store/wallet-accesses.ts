@@ -94,7 +94,9 @@ const places = { address: placesBy(({ address }) => textKey(address)), balance: 
 
 /** The keys of some delegates in a set of wallets, in its order. */
 const keysOf = (set: keyof typeof places, { delegates }: Needs, some: (delegate: Delegate) => boolean): Buffer[] =>
-  places[set](delegates).flatMap(({ delegate, key }) => (some(delegate) ? [key] : []));
+  places[set](delegates)
+    .filter(({ delegate }) => some(delegate))
+    .map(({ key }) => key);
 
 /** A set's part between two keys, less the keys of some delegates that are in it. */
 const partOf = ({ reading }: Needs, { set, from, to }: { set: number; from?: Buffer | undefined; to?: Buffer | undefined }, leftOut: readonly Buffer[]): Sequence<string> =>
