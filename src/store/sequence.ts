@@ -110,11 +110,16 @@ export const unionSequence = (parts: readonly Sequence<number>[]): Sequence<numb
   const total = present.reduce((sum, part) => sum + part.total, 0);
   return {
     total,
-    slice: (offset, limit) => (offset >= total ? [] : mergeFrom(present, startsAt(present, offset, total), limit)),
+    slice: (offset, limit) => {
+      if (offset >= total) return [];
+      const starts = placesOf(present, offset, (part) => [part.total - (total - offset), offset]);
+      const ends = placesOf(present, Math.min(total, offset + limit), (_, i) => [starts[i] ?? 0, (starts[i] ?? 0) + limit]);
+      return present.flatMap((part, i) => part.slice(starts[i] ?? 0, (ends[i] ?? 0) - (starts[i] ?? 0))).sort((a, b) => a - b);
+    },
   };
 };
 
-/** What is not yet known of a part: whether it lies before, from `low` to below `high`. Its number in the middle. */
+/** What is not yet known of a part, from `low` to below `high`, with the number in its middle. */
 interface Unknown {
   part: Sequence<number>;
   low: number;
@@ -129,15 +134,17 @@ const unknownOf = (part: Sequence<number>, low: number, high: number): Unknown =
 };
 
 /**
- * Where each part stands when `offset` numbers of the whole lie before. The middle numbers of what is unknown are held against
- * each other: either the least, with the half below it, lies before, or the greatest, with the half above it, does not. So each
- * number that is read halves what is unknown of one part; near either end of the whole there is little of that.
+ * How many of each part are among the first `count` numbers of the whole; `bounds` says between what that lies for certain. The
+ * middle numbers of what is unknown are held against each other: either the least, with the half below it, is among them, or the
+ * greatest, with the half above it, is not. So each number that is read halves what is unknown of one part.
  */
-const startsAt = (parts: readonly Sequence<number>[], offset: number, total: number): number[] => {
-  const after = total - offset;
-  const unknown = parts.map((part) => unknownOf(part, Math.max(0, part.total - after), Math.min(part.total, offset)));
-  /** Numbers yet to be found to lie before, and those in the lower halves. */
-  let missing = offset - unknown.reduce((sum, { low }) => sum + low, 0);
+const placesOf = (parts: readonly Sequence<number>[], count: number, bounds: (part: Sequence<number>, place: number) => [low: number, high: number]): number[] => {
+  const unknown = parts.map((part, place) => {
+    const [low, high] = bounds(part, place);
+    return unknownOf(part, Math.max(0, low), Math.min(part.total, high));
+  });
+  /** Numbers yet to be found to be among them, and those in the lower halves. */
+  let missing = count - unknown.reduce((sum, { low }) => sum + low, 0);
   let lower = unknown.reduce((sum, { low, middle }) => sum + middle - low, 0);
   while (missing > 0) {
     const takeLeast = missing > lower;
@@ -159,12 +166,6 @@ const outermost = (unknown: readonly Unknown[], isFurther: (one: number, other: 
   });
   return found;
 };
-
-const mergeFrom = (parts: readonly Sequence<number>[], starts: readonly number[], limit: number): number[] =>
-  parts
-    .flatMap((part, i) => part.slice(starts[i] ?? 0, limit))
-    .sort((a, b) => a - b)
-    .slice(0, limit);
 
 /** The part of an ascending sequence from the number `from` (inclusive) to `below` (exclusive). */
 export const narrowed = (sequence: Sequence<number>, from: number, below: number): Sequence<number> => {
