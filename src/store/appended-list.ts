@@ -25,13 +25,19 @@ export const appendToList = (journal: Journal, list: number, owner: number, leng
   journal.insert("lists", entryKey(list, owner, length), entry(number));
 };
 
+/** Up to so many entries are looked up one by one: that costs less than to open a cursor. */
+const few = 32;
+
 export const listSequence = (reading: Reading, list: number, owner: number, length: number): Sequence<number> => ({
   total: length,
   slice: (offset, limit) => {
     const end = Math.min(length, offset + limit);
     if (offset >= end) return [];
-    if (end - offset === 1) return [(reading.get("lists", entryKey(list, owner, offset)) as Buffer).readUInt32BE(0)];
     const numbers: number[] = [];
+    if (end - offset <= few) {
+      for (let place = offset; place < end; place++) numbers.push((reading.get("lists", entryKey(list, owner, place)) as Buffer).readUInt32BE(0));
+      return numbers;
+    }
     for (const { value } of reading.range("lists", { start: entryKey(list, owner, offset), end: entryKey(list, owner, end) })) {
       numbers.push((value as Buffer).readUInt32BE(0));
     }

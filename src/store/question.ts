@@ -25,7 +25,8 @@ export interface Access<Ref, Filter> {
 
 export interface ListQuestion<Ref extends Comparable, Row, Filter, Field extends string> {
   query: ListQuery<Filter, Field>;
-  accesses: readonly Access<Ref, Filter>[];
+  /** Made as they are looked at: most questions are answered by the first, and some take reading to make. */
+  accesses: Iterable<Access<Ref, Filter>>;
   load(ref: Ref): Row;
   test(filter: Filter, answered: ReadonlySet<keyof Filter>): ((row: Row) => boolean) | undefined;
   /** What the list is ordered by; undefined where that is the reference itself. Rows of one value go by reference, as `ties` says. */
@@ -42,15 +43,19 @@ export const answerList = <Ref extends Comparable, Row, Filter extends object, F
   question: ListQuestion<Ref, Row, Filter, Field>,
   search: Search,
 ): MaybePromise<Page<Row>> => {
-  const { query, accesses, load, test } = question;
+  const { query, load, test } = question;
   const { filter, offset, limit } = query;
-  const complete = accesses.filter(({ answers }) => test(filter, new Set(answers)) === undefined);
-  const total = complete[0]?.refs.total;
-  if (total !== undefined && offset >= total) return { rows: [], total };
-  const direct = complete.find(({ ordered }) => ordered);
-  if (direct === undefined || total === undefined) return search.run(lookFor(question, total, search));
-  if (limit <= pageRows) return { rows: direct.refs.slice(offset, limit).map(load), total };
-  return search.run(cutInSteps(direct.refs, question, search));
+  const accesses: Access<Ref, Filter>[] = [];
+  let total: number | undefined;
+  for (const access of question.accesses) {
+    accesses.push(access);
+    if (test(filter, new Set(access.answers)) !== undefined) continue;
+    total ??= access.refs.total;
+    if (offset >= total) return { rows: [], total };
+    if (!access.ordered) continue;
+    return limit <= pageRows ? { rows: access.refs.slice(offset, limit).map(load), total } : search.run(cutInSteps(access.refs, question, search));
+  }
+  return search.run(lookFor(accesses, question, total, search));
 };
 
 function* cutInSteps<Ref extends Comparable, Row, Filter, Field extends string>(
@@ -71,11 +76,11 @@ function* cutInSteps<Ref extends Comparable, Row, Filter, Field extends string>(
 }
 
 function* lookFor<Ref extends Comparable, Row, Filter extends object, Field extends string>(
+  accesses: readonly Access<Ref, Filter>[],
   question: ListQuestion<Ref, Row, Filter, Field>,
   total: number | undefined,
   search: Search,
 ): Steps<Page<Row>> {
-  const { accesses } = question;
   const whole = least(accesses, ({ refs }) => refs.total);
   if (whole === undefined) return { rows: [], total: 0 };
   if (total !== undefined) {

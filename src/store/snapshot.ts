@@ -11,7 +11,7 @@ import type {
 } from "../../types/chain-adapter.js";
 import type { ChainRules } from "../chain/rules.js";
 import { askBlocks } from "./block-questions.js";
-import type { RankedDelegate, StateRecord } from "./codec.js";
+import type { RankedDelegate, StateRecord, WalletRecord } from "./codec.js";
 import { type DelegateList, findDelegate } from "./delegate-list.js";
 import { askDelegates } from "./delegate-questions.js";
 import { askFeeStatistics } from "./fee-questions.js";
@@ -39,6 +39,7 @@ class StoreSnapshot implements ChainSnapshot {
   private readonly view: StateView;
   private readonly search: Search;
   private readonly letGo: () => void;
+  private lastWallet: WalletRecord | undefined;
 
   constructor(view: StateView, search: Search, release: () => void) {
     this.tip = view.state.tip;
@@ -52,9 +53,15 @@ class StoreSnapshot implements ChainSnapshot {
     return { ...this.view, search: this.search };
   }
 
+  /** Whose transactions are asked for was mostly asked for itself just before. */
+  private record(address: string): WalletRecord | undefined {
+    if (this.lastWallet?.address !== address) this.lastWallet = readWallet(this.view.reading, address);
+    return this.lastWallet;
+  }
+
   wallet(identifier: string): Wallet | undefined {
     const { reading, delegates } = this.view;
-    const record = readWallet(reading, identifier) ?? readWallet(reading, addressOf(identifier, reading) ?? "");
+    const record = this.record(identifier) ?? this.record(addressOf(identifier, reading) ?? "");
     return record === undefined ? undefined : presentWallet(record, delegates());
   }
 
@@ -88,7 +95,7 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
-    return askTransactions(query, this.needs);
+    return askTransactions(query, { ...this.needs, wallet: (address) => this.record(address) });
   }
 
   lock(id: string): Lock | undefined {

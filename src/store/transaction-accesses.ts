@@ -2,11 +2,11 @@ import type { TransactionFilter, TransactionQuery } from "../../types/chain-adap
 import type { ChainRules } from "../chain/rules.js";
 import { listSequence } from "./appended-list.js";
 import { keyOfNumber, keyOfText, numberInKey, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
-import type { StateRecord } from "./codec.js";
+import type { StateRecord, WalletRecord } from "./codec.js";
 import { amountKey, lists, sets } from "./keys.js";
 import { type Access, amountBounds, numberBounds } from "./question.js";
 import type { Reading } from "./reading.js";
-import { heightOf, readWallet, transactionNumber, transactionsOfBlock } from "./records.js";
+import { heightOf, transactionNumber, transactionsOfBlock } from "./records.js";
 import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, type Sequence, unionSequence } from "./sequence.js";
 
 type Name = keyof TransactionFilter;
@@ -16,17 +16,20 @@ interface Needs {
   reading: Reading;
   state: StateRecord;
   rules: ChainRules;
+  wallet(address: string): WalletRecord | undefined;
 }
 
 /** Every way to the transactions that a question could be answered from. `ofAny`: those of its `addresses`, as lists without a number in common. */
-export const accessesTo = (query: TransactionQuery, needs: Needs, ofAny: readonly Sequence<number>[] | undefined): TransactionAccess[] => {
+export function* accessesTo(query: TransactionQuery, needs: Needs, ofAny: readonly Sequence<number>[] | undefined): Iterable<TransactionAccess> {
   const { timestamp } = query.filter;
   const { reading, state } = needs;
   const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
   const narrow = (sequence: Sequence<number>): Sequence<number> => (timestamp === undefined ? sequence : withinWindow(sequence, window));
   const within: Within = { ...needs, window, narrow, answered: window.exact ? ["timestamp"] : [] };
-  return [...inChainOrder(query, within, ofAny), ...ofOneValue(query, within), ...inOwnOrder(query, within)];
-};
+  yield* inChainOrder(query, within, ofAny);
+  yield* ofOneValue(query, within);
+  yield* inOwnOrder(query, within);
+}
 
 interface Within extends Needs {
   /** All that the range of times leaves of the chain. */
@@ -37,37 +40,39 @@ interface Within extends Needs {
 }
 
 /** Accesses whose references are in chain order: all that there is for `timestamp`, candidates for the other orders. */
-const inChainOrder = ({ filter, order }: TransactionQuery, within: Within, ofAny: readonly Sequence<number>[] | undefined): TransactionAccess[] => {
+function* inChainOrder(
+  { filter, order }: TransactionQuery,
+  within: Within,
+  ofAny: readonly Sequence<number>[] | undefined,
+): Iterable<TransactionAccess> {
   const { reading, rules, state, window, narrow, answered } = within;
-  const accesses: TransactionAccess[] = [];
   const ordered = order.field === "timestamp";
-  const add = (answers: Name[], ...parts: Sequence<number>[]): void => {
+  const access = (answers: Name[], ...parts: Sequence<number>[]): TransactionAccess => {
     const refs = unionSequence(parts.map(narrow));
-    accesses.push({ answers: [...answers, ...answered], ordered, refs: ordered ? directed(refs, order.direction) : refs });
+    return { answers: [...answers, ...answered], ordered, refs: ordered ? directed(refs, order.direction) : refs };
   };
   const listOf = (list: "sent" | "received" | "owned" | "voted", address: string): Sequence<number> => {
-    const wallet = readWallet(reading, address);
+    const wallet = within.wallet(address);
     return wallet === undefined ? emptySequence : listSequence(reading, lists[list], wallet.number, wallet[list]);
   };
 
   if (filter.id !== undefined) {
     const number = transactionNumber(reading, filter.id);
-    add(["id"], number === undefined ? emptySequence : arraySequence([number]));
+    yield access(["id"], number === undefined ? emptySequence : arraySequence([number]));
   }
-  if (filter.blockId !== undefined) add(["blockId"], blockSequence(filter.blockId, reading));
-  if (filter.recipientId !== undefined) add(["recipientId"], listOf("received", filter.recipientId));
-  if (filter.ownerId !== undefined) add(["ownerId"], listOf("owned", filter.ownerId));
-  if (ofAny !== undefined) add(["addresses"], ...ofAny);
+  if (filter.blockId !== undefined) yield access(["blockId"], blockSequence(filter.blockId, reading));
+  if (filter.recipientId !== undefined) yield access(["recipientId"], listOf("received", filter.recipientId));
+  if (filter.ownerId !== undefined) yield access(["ownerId"], listOf("owned", filter.ownerId));
+  if (ofAny !== undefined) yield access(["addresses"], ...ofAny);
   for (const [name, address] of senders(filter, rules)) {
-    add([name], address === undefined ? emptySequence : listOf("sent", address));
-    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) add([name, "type", "typeGroup"], listOf("voted", address));
+    yield access([name], address === undefined ? emptySequence : listOf("sent", address));
+    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) yield access([name, "type", "typeGroup"], listOf("voted", address));
   }
   if (filter.type !== undefined || filter.typeGroup !== undefined || filter.version !== undefined) {
-    add(["type", "typeGroup", "version"], ...kindsOf(filter, state).map((place) => kindSequence(place, within)));
+    yield access(["type", "typeGroup", "version"], ...kindsOf(filter, state).map((place) => kindSequence(place, within)));
   }
-  add([], windowSequence(window));
-  return accesses;
-};
+  yield access([], windowSequence(window));
+}
 
 /** Who sent them, by filter; undefined for a key that is none. */
 const senders = ({ senderId, senderPublicKey }: TransactionFilter, rules: ChainRules): [Name, string | undefined][] => [

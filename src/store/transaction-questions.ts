@@ -1,8 +1,8 @@
 import type { MaybePromise, Page, TransactionQuery } from "../../types/chain-adapter.js";
 import type { Transaction } from "../../types/chain.js";
 import type { ChainRules } from "../chain/rules.js";
-import type { StateRecord } from "./codec.js";
-import { transactionTester, type TransactionRow } from "./match.js";
+import type { StateRecord, WalletRecord } from "./codec.js";
+import { transactionTester } from "./match.js";
 import { answerList } from "./question.js";
 import type { Reading } from "./reading.js";
 import { existing, readTransaction } from "./records.js";
@@ -16,6 +16,7 @@ export interface TransactionNeeds {
   state: StateRecord;
   rules: ChainRules;
   search: Search;
+  wallet(address: string): WalletRecord | undefined;
 }
 
 /** Answers a list question. Rows are found by their numbers, which are their places in the chain. */
@@ -28,32 +29,27 @@ export const askTransactions = (query: TransactionQuery, needs: TransactionNeeds
 
 const answer = (
   query: TransactionQuery,
-  { reading, state, rules, search }: TransactionNeeds,
+  needs: TransactionNeeds,
   ofAny: Parameters<typeof accessesTo>[2],
 ): MaybePromise<Page<Transaction>> => {
   const { filter, order } = query;
+  const { reading, rules, search } = needs;
   const withRecipients = filter.recipientId !== undefined || filter.ownerId !== undefined || filter.addresses !== undefined;
-  const page = answerList(
+  return answerList(
     {
       query,
-      accesses: accessesTo(query, { reading, state, rules }, ofAny),
-      load: (number: number): TransactionRow => {
-        const transaction = existing(readTransaction(reading, number), `transaction ${number}`);
-        return { transaction, recipients: withRecipients ? rules.recipientsOf(transaction) : [] };
+      accesses: accessesTo(query, needs, ofAny),
+      load: (number: number): Transaction => existing(readTransaction(reading, number), `transaction ${number}`),
+      test: (asked, answered) => {
+        const passes = transactionTester(asked, answered);
+        return passes && ((transaction) => passes({ transaction, recipients: withRecipients ? rules.recipientsOf(transaction) : [] }));
       },
-      test: transactionTester,
       value: valueOf(order.field),
       ties: "desc",
     },
     search,
   );
-  return page instanceof Promise ? page.then(withoutRecipients) : withoutRecipients(page);
 };
 
-const withoutRecipients = ({ rows, total }: Page<TransactionRow>): Page<Transaction> => ({
-  rows: rows.map(({ transaction }) => transaction),
-  total,
-});
-
-const valueOf = (field: TransactionQuery["order"]["field"]): ((row: TransactionRow) => Comparable) | undefined =>
-  field === "timestamp" ? undefined : ({ transaction }) => transaction[field];
+const valueOf = (field: TransactionQuery["order"]["field"]): ((transaction: Transaction) => Comparable) | undefined =>
+  field === "timestamp" ? undefined : (transaction) => transaction[field];
