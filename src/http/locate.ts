@@ -15,7 +15,7 @@ export const localTarget = (url: string): string =>
 
 /** Cuts up a request target. */
 export const targetOf = (url: string): Target => {
-  const local = localTarget(url).replace(/#.*$/, "");
+  const [local = ""] = localTarget(url).split("#", 1);
   const cut = local.indexOf("?");
   return cut === -1 ? { path: local, query: "" } : { path: local.slice(0, cut), query: local.slice(cut + 1) };
 };

@@ -7,12 +7,12 @@ import { type Located, type Target, targetOf, type Whereabouts } from "./locate.
 import { Plan, type PlanMemory } from "./plan.js";
 import { parseQuery } from "./query-text.js";
 import type { Scope } from "./route.js";
-import type { StandingHeaders } from "./standing-headers.js";
+import type { HeaderPairs, StandingHeaders } from "./standing-headers.js";
 import { type Generation, type NamedVersion, versionInHeaders } from "./version.js";
 
 export interface PlannerNeeds<State extends Scope> {
   locate(target: Target, method: string, named: NamedVersion): Whereabouts<CompiledRoute<State>>;
-  versionHeaders(generation: Generation, versioned: boolean): string[];
+  versionHeaders(generation: Generation, versioned: boolean): HeaderPairs;
   plans: PlanMemory<State>;
   standing: StandingHeaders;
   /** Whether the value of `Authorization` lets a client in. */
@@ -78,7 +78,7 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     entry: Entry,
     { params, generation }: Located<Entry>,
     query: string,
-    headers: string[],
+    headers: HeaderPairs,
   ) => {
     const asked = { params, pairs: parseQuery(query) };
     const plan = new Plan(entry, generation, asked, entry.readInput(asked), headers);

@@ -17,7 +17,7 @@ import { createBodyReader, type ReadBody } from "./request-body.js";
 import { createRequestIds } from "./request-id.js";
 import type { Scope } from "./route.js";
 import { createShortcut, type Shortcut } from "./shortcut.js";
-import { createStandingHeaders } from "./standing-headers.js";
+import { createStandingHeaders, type HeaderPairs } from "./standing-headers.js";
 import type { Generation, NamedVersion } from "./version.js";
 
 export interface ServeNeeds<State extends Scope> {
@@ -42,13 +42,17 @@ export interface Serve {
 const planShare = 0.1;
 
 /** Headers that tell which generation answered, and what that followed from. */
-const versionHeadersBy =
-  ({ compression }: EdgeOptions, byOrigin: boolean) =>
-  (generation: Generation, versioned: boolean): string[] => {
-    const always = [...(compression === false ? [] : ["Accept-Encoding"]), ...(byOrigin ? ["Origin"] : [])];
-    const vary = versioned ? always : ["API-Version", "Accept", ...always];
-    return ["API-Version", String(generation), ...(vary.length === 0 ? [] : ["Vary", vary.join(", ")])];
-  };
+const versionHeadersBy = ({ compression }: EdgeOptions, byOrigin: boolean) => {
+  const always = [...(compression === false ? [] : ["Accept-Encoding"]), ...(byOrigin ? ["Origin"] : [])];
+  const pairs = (generation: Generation, vary: string[]): HeaderPairs => [
+    "API-Version",
+    String(generation),
+    ...(vary.length === 0 ? [] : ["Vary", vary.join(", ")]),
+  ];
+  const both = (vary: string[]) => ({ 1: pairs(1, vary), 2: pairs(2, vary) });
+  const [byPath, byHeaders] = [both(always), both(["API-Version", "Accept", ...always])];
+  return (generation: Generation, versioned: boolean): HeaderPairs => (versioned ? byPath : byHeaders)[generation];
+};
 
 /** Counts a request, tells the client where it stands. Throws RATE_LIMITED. */
 const count = async (rateLimit: RateLimit, ctx: Context): Promise<void> => {

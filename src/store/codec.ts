@@ -68,8 +68,8 @@ export interface Codec<T> {
   unpack(values: unknown[]): T;
 }
 
-/** Members that are undefined are absent again after unpacking; trailing ones take no room. */
-const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Codec<T> => ({
+/** Members that are undefined are absent again after unpacking; trailing ones take no room. `start`: values that come before. */
+const codecOf = <T extends object>(members: readonly (keyof T & string)[], start = 0): Codec<T> => ({
   pack: (value) => {
     const values: unknown[] = members.map((member) => value[member]);
     while (values.length > 0 && values[values.length - 1] === undefined) values.pop();
@@ -77,8 +77,8 @@ const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Code
   },
   unpack: (values) => {
     const value: Record<string, unknown> = {};
-    for (let i = 0; i < values.length; i++) {
-      const member = members[i];
+    for (let i = start; i < values.length; i++) {
+      const member = members[i - start];
       if (member !== undefined && values[i] !== undefined) value[member] = values[i];
     }
     return value as T;
@@ -97,7 +97,7 @@ const hexBytes = (text: string): Buffer | undefined => (text.length % 2 === 0 &&
  * numbered their blocks), they stand as they are, in an array.
  */
 const hexCodecOf = <T extends object>(digits: readonly Digits<T>[], last: keyof T & string, members: readonly (keyof T & string)[]): Codec<T> => {
-  const rest = codecOf<T>(members);
+  const rest = codecOf<T>(members, 1);
   const asBytes = (value: T): Buffer | undefined => {
     let text = "";
     for (const [member, count] of digits) {
@@ -112,7 +112,7 @@ const hexCodecOf = <T extends object>(digits: readonly Digits<T>[], last: keyof 
   const asTexts = (value: T): unknown[] => [...digits.map(([member]) => value[member]), value[last]];
 
   const readBytes = (bytes: Uint8Array, into: Record<string, unknown>): void => {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+    const text = (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString("hex");
     let at = 0;
     for (const [member, count] of digits) into[member] = text.slice(at, (at += count));
     if (at < text.length) into[last] = text.slice(at);
@@ -125,7 +125,8 @@ const hexCodecOf = <T extends object>(digits: readonly Digits<T>[], last: keyof 
 
   return {
     pack: (value) => [asBytes(value) ?? asTexts(value), ...rest.pack(value)],
-    unpack: ([first, ...values]) => {
+    unpack: (values) => {
+      const [first] = values;
       const value = rest.unpack(values);
       if (first instanceof Uint8Array) readBytes(first, value as Record<string, unknown>);
       else readTexts(first as unknown[], value as Record<string, unknown>);

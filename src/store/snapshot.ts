@@ -95,7 +95,8 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
-    return askTransactions(query, { ...this.needs, wallet: (address) => this.record(address) });
+    const { reading, state, rules } = this.view;
+    return askTransactions(query, { reading, state, rules, search: this.search, wallet: (address) => this.record(address) });
   }
 
   lock(id: string): Lock | undefined {

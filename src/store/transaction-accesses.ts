@@ -22,10 +22,10 @@ interface Needs {
 /** Every way to the transactions that a question could be answered from. `ofAny`: those of its `addresses`, as lists without a number in common. */
 export function* accessesTo(query: TransactionQuery, needs: Needs, ofAny: readonly Sequence<number>[] | undefined): Iterable<TransactionAccess> {
   const { timestamp } = query.filter;
-  const { reading, state } = needs;
+  const { reading, state, rules, wallet } = needs;
   const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
   const narrow = (sequence: Sequence<number>): Sequence<number> => (timestamp === undefined ? sequence : withinWindow(sequence, window));
-  const within: Within = { ...needs, window, narrow, answered: window.exact ? ["timestamp"] : [] };
+  const within: Within = { reading, state, rules, wallet, window, narrow, answered: window.exact ? ["timestamp"] : [] };
   yield* inChainOrder(query, within, ofAny);
   yield* ofOneValue(query, within);
   yield* inOwnOrder(query, within);
