@@ -11,6 +11,7 @@ import { measureDepth, type DepthInput } from "../questions/depth.js";
 import { measureQuestions, type QuestionsInput } from "../questions/timing.js";
 import { ownedBy } from "../questions/owned.js";
 import { storeFolder } from "../stores/folders.js";
+import { touchStore } from "../stores/touch.js";
 import { answerWith } from "./asking.js";
 import { createForging } from "./forging.js";
 import { usage } from "./usage.js";
@@ -62,6 +63,8 @@ const handlers = {
     return { port, opening: performance.now() - begun };
   },
   usage,
+  /** Brings the store's pages into memory, and into this process's map of it: what a server has read for days is there. */
+  touch: (size: SizeName) => touchStore(sizes[size]),
   /** How many transactions each of these addresses has. */
   owned: (addresses: string[]) => ownedBy(served().chain, addresses),
   depth: (input: DepthInput) => measureDepth(served().chain, input),
