@@ -15,7 +15,7 @@ import { then } from "./maybe-promise.js";
 import { type Options, readOptions } from "./options.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
-import type { StoreChange } from "./store/store.js";
+import type { StoreChange } from "./store/change-log.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { version } from "./version.js";
@@ -223,11 +223,12 @@ const createChain = (context: NodeContext | ReaderContext, { options, ...needs }
   if (dataDir === undefined) {
     throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");
   }
+  const companion = options.webhooks === false ? undefined : needs.companion;
   if (context.reader === true) {
-    return createReaderChain({ dataDir }, { ...needs, companion: options.webhooks === false ? undefined : needs.companion });
+    return createReaderChain({ dataDir }, { ...needs, companion });
   }
   const { events, blocks: source, onProgress } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, events, source, onProgress });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, companion, events, source, onProgress });
 };
 
 /** What a reader hears: nothing. */
@@ -271,7 +272,7 @@ const createWebhooks = (context: NodeContext | ReaderContext, { options, logger,
     },
     opened,
     witness: (change: StoreChange) => engine?.witness(change),
-    committed: () => engine?.committed(),
+    witnessed: () => engine?.witnessed(),
     closing: async () => {
       const ending = engine;
       engine = undefined;

@@ -1,6 +1,6 @@
 import type { WalletDraft } from "../../types/transaction-type.js";
 import { type DelegateRecord, delegateCodec } from "./codec.js";
-import type { Reading } from "./reading.js";
+import type { WriterReading } from "./reading.js";
 import { readDelegate, readWallet } from "./records.js";
 
 export interface Candidate {
@@ -24,7 +24,7 @@ export interface Candidates {
   forget(): void;
 }
 
-export const createCandidates = (reading: Reading): Candidates => {
+export const createCandidates = (reading: WriterReading): Candidates => {
   let known: Map<string, Candidate> | undefined;
 
   const read = (): Map<string, Candidate> => {

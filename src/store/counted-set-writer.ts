@@ -1,6 +1,6 @@
 import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, startOf, topLevel } from "./counted-set.js";
 import type { Journal } from "./journal.js";
-import type { Reading } from "./reading.js";
+import type { WriterReading } from "./reading.js";
 
 /** Changes counted sets. Counts are held back until `flush`, so that one that changes often is written once. */
 export interface CountedSetWriter {
@@ -85,7 +85,7 @@ interface Step {
   separator: Separator;
 }
 
-export const createCountedSets = (reading: Reading): CountedSets => {
+export const createCountedSets = (reading: WriterReading): CountedSets => {
   const roots = new Map<number, Separator>();
   let known = 0;
 

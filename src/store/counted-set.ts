@@ -1,4 +1,4 @@
-import type { Reading } from "./reading.js";
+import type { Reading, WriterReading } from "./reading.js";
 
 /**
  * Ordered sets of keys in which the n-th key, and the number of keys below any key, are found in O(log n).
@@ -50,11 +50,11 @@ export const endOf = (set: number, level: number): Buffer => at(set, level + 1, 
 export const readCount = (value: unknown): number => (value === undefined ? 0 : (value as Buffer).readUInt32BE(0));
 
 /** Number of keys from one (inclusive) to another (exclusive), by going over them: for keys that lie near each other. */
-export const countBetween = (reading: Reading, set: number, from: Buffer, to: Buffer): number =>
+export const countBetween = (reading: WriterReading, set: number, from: Buffer, to: Buffer): number =>
   reading.count("sets", { start: at(set, 0, from), end: at(set, 0, to) });
 
 /** What is kept under a key; undefined: it is not in the set. */
-export const entryOf = (reading: Reading, set: number, key: Buffer): Buffer | undefined =>
+export const entryOf = (reading: Pick<Reading, "get">, set: number, key: Buffer): Buffer | undefined =>
   reading.get("sets", at(set, 0, key)) as Buffer | undefined;
 
 export const keyOf = (full: Buffer): Buffer => full.subarray(2);

@@ -107,11 +107,12 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     const [last, ...beyond] = await read(tip.height - 1, 2);
     if (last === undefined || beyond.length > 0 || last.id !== idAt(tip.height - 1) || stopped) return;
     logger.info(`block ${tip.height} (${tip.id}) is not in the host's chain: taken out`);
-    store.revert();
+    await store.revert();
   };
 
   /** Takes out what the source does not have any more, then writes what it has beyond the tip. */
   const catchUp = async (): Promise<void> => {
+    await store.tell();
     if (source === undefined) return;
     const progress = createProgress(source, clock, onProgress);
     while (!stopped) {
@@ -123,7 +124,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       if (tip !== undefined && known.height === tip.height && known.id !== tip.id) {
         if (tip.height === 1) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${known.id}, this network's genesis is ${tip.id}`);
         logger.info(`block ${tip.height} (${tip.id}) is no longer in the host's chain: taken out`);
-        store.revert();
+        await store.revert();
         continue;
       }
       const beyond = tip === undefined ? found : found.filter(({ height }) => height > tip.height);
@@ -155,7 +156,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     if (height <= 1 || height > (store.tip()?.height ?? 0)) return;
     const [known] = await read(height, 1);
     if (stopped || (known !== undefined && known.id === idAt(height))) return;
-    for (let tip = store.tip(); tip !== undefined && tip.height >= height; tip = store.tip()) store.revert();
+    for (let tip = store.tip(); !isStopped() && tip !== undefined && tip.height >= height; tip = store.tip()) await store.revert();
   };
 
   const onApplied = (payload?: unknown): void => {
@@ -167,7 +168,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       await dropFrom(header.height);
       const full = directly(data);
       if (full === undefined) await catchUp();
-      else store.apply([full]);
+      else await store.apply([full]);
     });
   };
 
@@ -190,7 +191,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       const { id, height } = parseBlockHeader(payload as BlockData);
       if (awaited !== undefined && awaited.height >= height) awaited = undefined;
       if (idAt(height) !== id) return;
-      if (store.tip()?.id === id && height > 1) store.revert();
+      if (store.tip()?.id === id && height > 1) await store.revert();
       else await dropFrom(height);
     });
   };
@@ -199,7 +200,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     start: async () => {
       events.on("block.applied", onApplied);
       events.on("block.reverted", onReverted);
-      if (store.tip() === undefined) store.apply([rules.parseBlock(rules.network.genesisBlock)]);
+      if (store.tip() === undefined) await store.apply([rules.parseBlock(rules.network.genesisBlock)]);
       if (store.isComplete()) {
         enqueue(async () => {
           await takeOutUnsaved();
@@ -243,10 +244,12 @@ const createBatchedApply = (store: Store, rules: ChainRules, isStopped: () => bo
       const batch = blocks.slice(from, from + size);
       const before = performance.now();
       try {
-        store.apply(batch.map(rules.parseBlock), progress.target());
+        await store.apply(batch.map(rules.parseBlock), progress.target());
       } catch (error) {
         if (batch.length === 1) throw error;
-        for (const block of batch) store.apply([rules.parseBlock(block)], progress.target());
+        for (const block of batch) {
+          if (block.height > (store.tip()?.height ?? 0)) await store.apply([rules.parseBlock(block)], progress.target());
+        }
       }
       const spent = performance.now() - before;
       if (spent < writeBudget / 2) size = Math.min(readSize, size * 2);

@@ -1,18 +1,14 @@
-import { asBinary } from "lmdb";
-import type { Environment } from "./environment.js";
 import { type DatabaseName, databases } from "./keys.js";
+import type { Bytes, Pending } from "./pending.js";
 import { createUndoLog, type UndoEntry, undoEntries, undoKeys } from "./undo-log.js";
-
-/** The bytes that lie under a key; null: nothing does. */
-export type Before = Buffer | null;
 
 /** The one way in which a block writes. Who knows what lies under a key says so (`before`), and spares the looking. */
 export interface Journal {
   get(database: DatabaseName, key: Buffer): unknown;
-  put(database: DatabaseName, key: Buffer, value: unknown, before?: Before): void;
+  put(database: DatabaseName, key: Buffer, value: unknown, before?: Bytes): void;
   /** A put under a key that is known to be new. */
   insert(database: DatabaseName, key: Buffer, value: unknown): void;
-  remove(database: DatabaseName, key: Buffer, before?: Before): void;
+  remove(database: DatabaseName, key: Buffer, before?: Bytes): void;
 }
 
 /**
@@ -27,7 +23,7 @@ export interface UndoJournal extends Journal {
 const names = Object.keys(databases) as DatabaseName[];
 const placeOf = Object.fromEntries(names.map((name, place) => [name, place])) as Record<DatabaseName, number>;
 
-export const createUndoJournal = ({ db }: Pick<Environment, "db">): UndoJournal => {
+export const createUndoJournal = (pending: Pending): UndoJournal => {
   const log = createUndoLog();
   const looked = new Set<string>();
 
@@ -36,47 +32,46 @@ export const createUndoJournal = ({ db }: Pick<Environment, "db">): UndoJournal 
     const mark = `${placeOf[database]} ${key.toString("latin1")}`;
     if (looked.has(mark)) return;
     looked.add(mark);
-    log.add(placeOf[database], key, db[database].getBinary(key) ?? null);
+    log.add(placeOf[database], key, pending.bytes(database, key));
+  };
+
+  const note = (database: DatabaseName, key: Buffer, before: Bytes | undefined): void => {
+    if (before === undefined) look(database, key);
+    else log.add(placeOf[database], key, before);
   };
 
   return {
-    get: (database, key) => db[database].get(key),
+    get: pending.get,
     put: (database, key, value, before) => {
-      if (before === undefined) look(database, key);
-      else log.add(placeOf[database], key, before);
-      db[database].putSync(key, value);
+      note(database, key, before);
+      pending.put(database, key, value);
     },
     insert: (database, key, value) => {
-      log.add(placeOf[database], key, null);
-      db[database].putSync(key, value);
+      note(database, key, null);
+      pending.put(database, key, value);
     },
     remove: (database, key, before) => {
-      if (before === undefined) look(database, key);
-      else log.add(placeOf[database], key, before);
-      db[database].removeSync(key);
+      note(database, key, before);
+      pending.putBytes(database, key, null);
     },
     undo: log.bytes,
   };
 };
 
 /** For blocks that will not be reverted: nothing is remembered. */
-export const createPlainJournal = ({ db }: Pick<Environment, "db">): Journal => {
-  const put = (database: DatabaseName, key: Buffer, value: unknown): void => void db[database].putSync(key, value);
-  return {
-    get: (database, key) => db[database].get(key),
-    put,
-    insert: put,
-    remove: (database, key) => void db[database].removeSync(key),
-  };
-};
+export const createPlainJournal = (pending: Pending): Journal => ({
+  get: pending.get,
+  put: pending.put,
+  insert: pending.put,
+  remove: (database, key) => pending.putBytes(database, key, null),
+});
 
 /** Puts back what a block wrote over, the last first: what stood under a key before all of it comes last. */
-export const rollBack = ({ db }: Pick<Environment, "db">, undo: Buffer): void => {
+export const rollBack = (pending: Pending, undo: Buffer): void => {
   const putBack = ({ database, key, before }: UndoEntry): void => {
     const name = names[database];
     if (name === undefined) throw new Error(`the undo record names a database ${database} that is not known`);
-    if (before === null) db[name].removeSync(key);
-    else db[name].putSync(key, asBinary(before));
+    pending.putBytes(name, key, before);
   };
   undoEntries(undo).reverse().forEach(putBack);
 };

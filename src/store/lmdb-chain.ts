@@ -1,7 +1,8 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createFollower, type Follower, type FollowerNeeds } from "./follower.js";
-import { createStore, type Store, type StoreChange, type StoreOptions } from "./store.js";
+import type { StoreChange } from "./change-log.js";
+import { createStore, type Store, type StoreOptions } from "./store.js";
 import { watchSource } from "./watched-source.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
@@ -9,15 +10,17 @@ import { createWebhookStore } from "./webhooks/webhook-store.js";
 export interface StoreCompanion {
   /** The store is open, and nothing is written to it yet. */
   opened(webhooks: WebhookStore): void;
-  /** Called inside the write transaction of each change, but for those by which the store is first built. */
+  /** Told of each change once, within a write transaction, but for those by which the store is first built. */
   witness(change: StoreChange): void;
-  committed(): void;
+  /** What `witness` wrote is committed. */
+  witnessed(): void;
   /** Nothing is written any more; the store is about to close. */
   closing(): Promise<void>;
 }
 
 export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
-  companion: StoreCompanion;
+  /** Not given: nobody is told of anything. */
+  companion: StoreCompanion | undefined;
 }
 
 /** The default ChainAdapter: the LMDB store, open between `start` and `stop`, kept at the host's tip meanwhile. */
@@ -45,15 +48,12 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
       if (open !== undefined) return;
       const store = createStore(options, {
         rules: needs.rules,
-        within: (change) => {
-          if (isReady()) companion.witness(change);
-        },
-        committed: companion.committed,
+        ...(companion === undefined ? {} : { witness: companion.witness, witnessed: companion.witnessed }),
       });
       const follower = createFollower({ ...needs, source: watched.source, store });
       const checking = setInterval(() => store.environment.root.readerCheck(), readerCheckInterval).unref();
       open = { store, follower, checking };
-      companion.opened(createWebhookStore(store.environment.root));
+      companion?.opened(createWebhookStore(store.environment.root));
       await follower.start();
     },
     stop: async () => {
@@ -62,7 +62,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
       if (closing === undefined) return;
       clearInterval(closing.checking);
       await closing.follower.stop();
-      await companion.closing();
+      await companion?.closing();
       await closing.store.stop();
     },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),

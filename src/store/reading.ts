@@ -2,10 +2,7 @@ import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
 import type { Environment } from "./environment.js";
 import { canBeKey, type DatabaseName } from "./keys.js";
 
-/**
- * Reads of one state: all through one LMDB read transaction, or, while a block is being written, through the write
- * transaction that is open.
- */
+/** Reads of one state, all through one LMDB read transaction. */
 export interface Reading {
   get(database: DatabaseName, key: Buffer): unknown;
   /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
@@ -13,6 +10,18 @@ export interface Reading {
   keys(database: DatabaseName, options: RangeOptions): Iterable<Buffer>;
   /** How many keys a range has. */
   count(database: DatabaseName, options: RangeOptions): number;
+}
+
+/** From `start` (inclusive) to `end` (exclusive). */
+export interface KeyBounds {
+  start?: Buffer;
+  end?: Buffer;
+}
+
+/** What the writing of blocks reads: no more than that has to reckon with what is not written yet. */
+export interface WriterReading extends Pick<Reading, "get"> {
+  range(database: DatabaseName, bounds: KeyBounds): Iterable<{ key: Buffer; value: unknown }>;
+  count(database: DatabaseName, bounds: KeyBounds): number;
 }
 
 export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {

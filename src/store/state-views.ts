@@ -20,7 +20,7 @@ export interface Views {
   ofLastCommit(): StateView | undefined;
   /** Counts a reader in. Returns what counts it out again, once. */
   take(view: StateView): () => void;
-  /** To be called after each write. */
+  /** To be called after each write, before anything else can be: what is written later must not get into the view of this state. */
   changed(): void;
   /** Lets go of everything, before the environment is closed. */
   forget(): void;
@@ -62,7 +62,7 @@ export const createViews = ({ environment, rules, lastState }: ViewsNeeds): View
   };
 
   return {
-    ofNow: () => (current ??= open()),
+    ofNow: () => current,
     ofLastCommit: open,
     take: (view) => {
       const holding = held.get(view);
@@ -77,7 +77,7 @@ export const createViews = ({ environment, rules, lastState }: ViewsNeeds): View
     },
     changed: () => {
       const before = current;
-      current = undefined;
+      current = open();
       if (before !== undefined) letGo(before);
     },
     forget: () => {

@@ -2,19 +2,16 @@ import type { Tip } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { FullBlock } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
+import { createChangeLog, type StoreChange } from "./change-log.js";
 import { type Environment, openEnvironment, type StoreAccess } from "./environment.js";
 import { textKey } from "./keys.js";
+import { inTurns } from "./in-turns.js";
 import { createLastState } from "./last-state.js";
-import { createSearch, createSearches, type SearchesOptions } from "./search.js";
+import { createPending } from "./pending.js";
+import { createSearch, createSearches, type SearchesOptions, type Steps } from "./search.js";
 import { createSnapshot } from "./snapshot.js";
 import { createViews } from "./state-views.js";
 import { createWriter } from "./writer.js";
-
-/** A block that the store has just taken in, or out. */
-export interface StoreChange {
-  kind: "applied" | "reverted";
-  full: FullBlock;
-}
 
 export interface StoreOptions {
   /** Folder of the LMDB environment. */
@@ -34,10 +31,13 @@ export interface StoreNeeds {
   rules: ChainRules;
   /** How searches share the process. */
   searches?: SearchesOptions;
-  /** Called inside the write transaction of each change: what it writes is committed with the block, or not at all. */
-  within?(change: StoreChange): void;
-  /** Called once the write transaction that `within` was called in is committed. */
-  committed?(): void;
+  /**
+   * Told of each change once the store is complete, in order, within a write transaction after that of the block: a change is told of once,
+   * also when the process ends between the two. Not given: nobody is.
+   */
+  witness?(change: StoreChange): void;
+  /** Called once what `witness` wrote is committed. */
+  witnessed?(): void;
 }
 
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
@@ -47,12 +47,15 @@ export interface Store extends ChainAdapter {
   tip(): Tip | undefined;
   /**
    * Writes blocks on the tip, in one LMDB transaction: all of them, or none. Where the chain is known to go on up to a height
-   * (`chainHeight`), those more than `undoBlocks` below it are written without the means to take them out again.
+   * (`chainHeight`), those more than `undoBlocks` below it are written without the means to take them out again. Until it resolves
+   * the store answers as before; one write at a time.
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID
    */
-  apply(blocks: readonly FullBlock[], chainHeight?: number): void;
+  apply(blocks: readonly FullBlock[], chainHeight?: number): Promise<void>;
   /** Takes the tip out. @throws PorticoError STORE_UNDO_EXHAUSTED */
-  revert(): void;
+  revert(): Promise<void>;
+  /** Tells of what could not be told of before: when the process ended, or `witness` threw. */
+  tell(): Promise<void>;
   /** Whether the store ever reached the end of the chain it was first built from. Until then it answers nothing. */
   isComplete(): boolean;
   markComplete(): void;
@@ -61,11 +64,16 @@ export interface Store extends ChainAdapter {
 
 const completeKey = textKey("complete");
 
+/** Milliseconds that the working out of a block keeps the process from all else at a time. */
+const writeTurn = 1;
+
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; NOT_READY where it is another process that has to make it */
-export const createStore = (options: StoreOptions, { rules, within, committed, ...needs }: StoreNeeds): Store => {
+export const createStore = (options: StoreOptions, { rules, witness, witnessed, ...needs }: StoreNeeds): Store => {
   const { access = "write", disposable = false } = options;
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable });
-  const writer = createWriter(environment, rules, options);
+  const pending = createPending(environment);
+  const writer = createWriter(pending, rules, options);
+  const changes = createChangeLog(environment, pending);
   const lastState = createLastState(environment);
   /** lmdb-js reads on in one transaction until the event loop has turned; what another process commits meanwhile is not in that one. */
   const readTip = (): Tip | undefined => {
@@ -78,38 +86,60 @@ export const createStore = (options: StoreOptions, { rules, within, committed, .
 
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, lastState });
+  if (access === "write") views.changed();
 
   const snapshot = ({ searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot | undefined => {
     const view = access === "write" ? views.ofNow() : views.ofLastCommit();
     return view === undefined ? undefined : createSnapshot(view, createSearch(searches, searchRows), views.take(view));
   };
 
-  const write = (work: () => void): void => {
+  const isComplete = (): boolean => (complete ||= environment.db.meta.get(completeKey) === true);
+
+  const note = (change: StoreChange): void => {
+    if (witness !== undefined && isComplete()) changes.note(change);
+  };
+
+  const tell = async (): Promise<void> => {
+    if (witness === undefined) return;
+    if (await changes.tell(witness)) witnessed?.();
+  };
+
+  let writing = false;
+
+  const write = async (steps: Steps<void>): Promise<void> => {
+    if (writing) throw new Error("the store is being written already");
+    writing = true;
     try {
-      environment.root.transactionSync(work);
+      // What is told of is read from the chain as it was then.
+      await tell();
+      await inTurns(steps, writeTurn);
+      await pending.commit();
+      views.changed();
+      ownTip = readTip();
     } catch (error) {
+      pending.clear();
       writer.aborted();
       throw error;
+    } finally {
+      writing = false;
     }
-    views.changed();
-    ownTip = readTip();
-    committed?.();
+    await tell();
+  };
+
+  const takeOut = function* (): Steps<void> {
+    const full = writer.revert();
+    if (full !== undefined) note({ kind: "reverted", full });
+    yield;
   };
 
   return {
     environment,
     snapshot,
     tip: access === "write" ? () => ownTip : readTip,
-    apply: (blocks, chainHeight = 0) => {
-      write(() => writer.apply(blocks, chainHeight - options.undoBlocks, (full) => within?.({ kind: "applied", full })));
-    },
-    revert: () => {
-      write(() => {
-        const full = writer.revert();
-        if (full !== undefined) within?.({ kind: "reverted", full });
-      });
-    },
-    isComplete: () => (complete ||= environment.db.meta.get(completeKey) === true),
+    apply: (blocks, chainHeight = 0) => write(writer.apply(blocks, chainHeight - options.undoBlocks, (full) => note({ kind: "applied", full }))),
+    revert: () => write(takeOut()),
+    tell,
+    isComplete,
     markComplete: () => {
       environment.root.transactionSync(() => environment.db.meta.putSync(completeKey, true));
       complete = true;

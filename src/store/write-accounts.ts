@@ -6,6 +6,7 @@ import { type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walle
 import { idKey, lists, textKey } from "./keys.js";
 import { indexLock } from "./lock-index.js";
 import { readDelegate, readWallet } from "./records.js";
+import type { Steps } from "./search.js";
 import { indexWallet } from "./wallet-index.js";
 import type { Writing } from "./writing.js";
 
@@ -56,7 +57,11 @@ export const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map
   }
 };
 
-export const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading, countedSets, candidates }: Writing): void => {
+export const writeWallets = function* (
+  changes: BlockChanges,
+  wallets: Map<string, WalletRecord>,
+  { journal, reading, countedSets, candidates }: Writing,
+): Steps<void> {
   const numbers = new Map<string, number | undefined>();
   const delegateNumber = (publicKey: string): number | undefined => {
     if (!numbers.has(publicKey)) {
@@ -71,13 +76,15 @@ export const writeWallets = (changes: BlockChanges, wallets: Map<string, WalletR
     indexWallet(journal, countedSets, before as WalletRecord | undefined, after, delegateNumber);
     journal.put("wallets", textKey(address), walletCodec.pack(after));
     candidates.walletWritten(after);
+    yield;
   }
 };
 
-export const writeLocks = ({ locks }: BlockChanges, { journal, countedSets }: Writing): void => {
+export const writeLocks = function* ({ locks }: BlockChanges, { journal, countedSets }: Writing): Steps<void> {
   for (const [id, { before, after }] of locks) {
     if (before !== after) indexLock(countedSets, before, after);
     if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
     else if (before !== undefined) journal.remove("locks", idKey(id));
+    yield;
   }
 };

@@ -6,6 +6,7 @@ import { blockCodec, type FeeRecord, feeCodec, type KindRecord, type StateRecord
 import type { CountedSetWriter } from "./counted-set-writer.js";
 import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey } from "./keys.js";
 import { transactionNumber } from "./records.js";
+import type { Steps } from "./search.js";
 import type { Writing } from "./writing.js";
 
 /** What a block adds to the chain itself: its transactions, its fees, and the block. */
@@ -27,12 +28,12 @@ const requireNew = ({ id, blockHeight }: Transaction, { reading }: Writing): voi
   }
 };
 
-export const writeTransactions = (
+export const writeTransactions = function* (
   transactions: readonly Transaction[],
   wallets: Map<string, WalletRecord>,
   state: StateRecord,
   writing: Writing,
-): void => {
+): Steps<void> {
   const { journal, rules, countedSets } = writing;
   const append = (list: "sent" | "received" | "owned" | "voted", address: string, number: number): void => {
     const wallet = wallets.get(address);
@@ -53,6 +54,7 @@ export const writeTransactions = (
     appendToList(journal, lists.kind, kind.place, kind.record.count++, number);
     indexTransaction(transaction, place, countedSets);
     if (transaction.timestamp !== state.tip.timestamp) state.timesApart = widened(state.timesApart, state.tip.timestamp - transaction.timestamp, number);
+    yield;
   }
 };
 

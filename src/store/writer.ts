@@ -7,31 +7,31 @@ import { PorticoError } from "../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "./codec.js";
 import { createCandidates } from "./candidates.js";
 import { createCountedSets } from "./counted-set-writer.js";
-import type { Environment } from "./environment.js";
 import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
 import { numberKey } from "./keys.js";
-import { createReading, type Reading } from "./reading.js";
-import { existing, readBlock, readLock, readState, readTransaction, readWallet, stateKey, transactionsOfBlock } from "./records.js";
+import type { Pending } from "./pending.js";
+import { readFullBlock, readLock, readState, readWallet, stateKey } from "./records.js";
+import type { Steps } from "./search.js";
 import { writeDelegates, writeLocks, writeWallets } from "./write-accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./write-chain.js";
 import { endRound } from "./write-round-end.js";
 import type { Writing } from "./writing.js";
 
-/** Writes blocks into the store and takes them out again. Both inside the caller's LMDB write transaction. */
+/** Writes blocks into what is pending, and takes them out again. Both in steps, so that the process serves others meanwhile. */
 export interface Writer {
   /**
    * Writes blocks on the tip, and calls `written` after each. Of those up to the height `settled` no undo record is kept.
-   * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the caller's transaction must then be aborted.
+   * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; what is pending must then be given up.
    */
-  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void): void;
+  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void): Steps<void>;
   /** Takes the tip out and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): FullBlock | undefined;
-  /** To be called when the caller's transaction was aborted. */
+  /** To be called when what was pending was given up. */
   aborted(): void;
 }
 
-export const createWriter = (environment: Environment, rules: ChainRules, options: { undoBlocks: number }): Writer => {
-  const reading = createReading(environment);
+export const createWriter = (pending: Pending, rules: ChainRules, options: { undoBlocks: number }): Writer => {
+  const reading = pending;
   const sets = createCountedSets(reading);
   const candidates = createCandidates(reading);
   const always = { reading, rules, candidates };
@@ -40,26 +40,26 @@ export const createWriter = (environment: Environment, rules: ChainRules, option
     candidates.forget();
   };
 
-  const applyWithUndo = (full: FullBlock): void => {
-    const journal = createUndoJournal(environment);
+  const applyWithUndo = function* (full: FullBlock): Steps<void> {
+    const journal = createUndoJournal(pending);
     const countedSets = sets.writer(journal);
-    writeBlock(full, { ...always, journal, countedSets });
+    yield* writeBlock(full, { ...always, journal, countedSets });
     countedSets.flush();
     const { height } = full.block;
-    environment.db.undo.putSync(numberKey(height), journal.undo());
-    if (height > options.undoBlocks) environment.db.undo.removeSync(numberKey(height - options.undoBlocks));
+    pending.putBytes("undo", numberKey(height), journal.undo());
+    if (height > options.undoBlocks) pending.putBytes("undo", numberKey(height - options.undoBlocks), null);
   };
 
   return {
-    apply: (blocks, settled, written) => {
+    apply: function* (blocks, settled, written) {
       // Blocks that stay write the counts that they share once.
-      const journal = createPlainJournal(environment);
+      const journal = createPlainJournal(pending);
       const countedSets = sets.writer(journal);
       for (const full of blocks) {
-        if (full.block.height <= settled) writeBlock(full, { ...always, journal, countedSets });
+        if (full.block.height <= settled) yield* writeBlock(full, { ...always, journal, countedSets });
         else {
           countedSets.flush();
-          applyWithUndo(full);
+          yield* applyWithUndo(full);
         }
         written(full);
       }
@@ -78,19 +78,11 @@ export const createWriter = (environment: Environment, rules: ChainRules, option
       }
       const full = readFullBlock(reading, state.tip.height);
       forget();
-      rollBack(environment, undo);
-      environment.db.undo.removeSync(key);
+      rollBack(pending, undo);
+      pending.putBytes("undo", key, null);
       return full;
     },
     aborted: forget,
-  };
-};
-
-const readFullBlock = (reading: Reading, height: number): FullBlock => {
-  const { first, count } = transactionsOfBlock(reading, height);
-  return {
-    block: existing(readBlock(reading, height), `block ${height}`),
-    transactions: Array.from({ length: count }, (_, i) => existing(readTransaction(reading, first + i), `transaction ${first + i}`)),
   };
 };
 
@@ -102,7 +94,7 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
   timesApart: { lag: 0, lead: 0, until: 0 },
 });
 
-const writeBlock = (full: FullBlock, writing: Writing): void => {
+const writeBlock = function* (full: FullBlock, writing: Writing): Steps<void> {
   const { journal, reading, rules } = writing;
   const { block, transactions } = full;
   const before = readState(reading);
@@ -124,10 +116,10 @@ const writeBlock = (full: FullBlock, writing: Writing): void => {
   );
   bringRecipients(full, changes, writing);
   const wallets = walletsAfter(changes, state);
-  writeTransactions(transactions, wallets, state, writing);
+  yield* writeTransactions(transactions, wallets, state, writing);
   writeDelegates(block, changes, wallets, writing);
-  writeWallets(changes, wallets, writing);
-  writeLocks(changes, writing);
+  yield* writeWallets(changes, wallets, writing);
+  yield* writeLocks(changes, writing);
   writeFees(full, writing);
   writeBlockRecord(block, state.transactions - transactions.length, writing);
   journal.put("meta", stateKey, stateCodec.pack(state));

@@ -2,12 +2,12 @@ import type { ChainRules } from "../chain/rules.js";
 import type { Candidates } from "./candidates.js";
 import type { CountedSetWriter } from "./counted-set-writer.js";
 import type { Journal } from "./journal.js";
-import type { Reading } from "./reading.js";
+import type { WriterReading } from "./reading.js";
 
 /** All that the writing of one block goes through. */
 export interface Writing {
   journal: Journal;
-  reading: Reading;
+  reading: WriterReading;
   rules: ChainRules;
   countedSets: CountedSetWriter;
   candidates: Candidates;

@@ -5,20 +5,20 @@ import { blockPayload, payloadJson, transactionPayload } from "./payload.js";
 import type { Recorder } from "./recorder.js";
 import type { Register } from "./register.js";
 
-/** A change of the chain: a block that is being committed, or taken back. */
+/** A change of the chain: a block that was applied, or reverted. */
 export interface ChainChange {
   kind: "applied" | "reverted";
   full: FullBlock;
 }
 
 /**
- * Records blocks and transactions as Portico's own store commits them: each once, whatever the host emits, and after a time without
+ * Records blocks and transactions as Portico's own store tells of them: each once, whatever the host emits, and after a time without
  * the process too. What the host emitted before serves as their payload.
  */
 export interface ChainRecorder {
-  /** Within the write transaction of the change. */
+  /** Within a write transaction. */
   witness(change: ChainChange): void;
-  /** What the host emits of blocks and transactions, ahead of their commit. */
+  /** What the host emits of blocks and transactions, ahead of their being witnessed. */
   expect(event: string, payload: unknown): void;
 }
 

@@ -43,10 +43,10 @@ export interface WebhookEngine extends Webhooks {
   start(): void;
   /** Records nothing more; lets what is under way end for `grace` milliseconds (default 2,000); all else waits in the store. */
   stop(grace?: number): Promise<void>;
-  /** Records a block that is being committed or taken back; called within the write transaction that does it. */
+  /** Records a block that was applied or reverted; called once for each, within a write transaction. */
   witness(change: ChainChange): void;
   /** Called after that transaction's commit: sends what was recorded. */
-  committed(): void;
+  witnessed(): void;
   /** Resolves when everything that the host has emitted so far is in the store. */
   settled(): Promise<void>;
 }
@@ -96,7 +96,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
         hostRecorder?.drain();
         chainRecorder.witness(change);
       }),
-    committed: () => hostRecorder?.committed(),
+    witnessed: () => hostRecorder?.committed(),
     start: () => {
       if (leave.length > 0 || !options.deliver) return;
       hostRecorder = createHostRecorder({ store, journal: openJournal(), register, recent, recorder, clock, after, logger });

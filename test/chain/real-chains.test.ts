@@ -118,7 +118,7 @@ const keepers = {
   "in memory": snapshotOf,
   "in the LMDB store": async (chain: Chain): Promise<ChainSnapshot> => {
     const { store, rules } = openTemporaryStore(chain.network);
-    store.apply(chain.blocks.map(rules.parseBlock));
+    await store.apply(chain.blocks.map(rules.parseBlock));
     const snapshot = store.snapshot();
     if (snapshot === undefined) throw new Error("no state");
     return Promise.resolve(snapshot);

@@ -8,11 +8,11 @@ import { createStore } from "../../src/store/store.js";
 describeConformance(
   "the LMDB store",
   {
-    createAdapter: ({ network, blocks }) => {
+    createAdapter: async ({ network, blocks }) => {
       const dataDir = mkdtempSync(join(tmpdir(), "portico-conformance-"));
       const rules = createChainRules(network);
       const store = createStore({ dataDir, undoBlocks: 100 }, { rules });
-      store.apply(blocks.map((block) => rules.parseBlock(block)));
+      await store.apply(blocks.map((block) => rules.parseBlock(block)));
       store.markComplete();
       return {
         adapter: store,

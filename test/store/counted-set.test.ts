@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { entriesFrom, levelOf, rankOf, sizeOf, topLevel } from "../../src/store/counted-set.js";
 import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/counted-set-writer.js";
 import { createUndoJournal, rollBack, type UndoJournal } from "../../src/store/journal.js";
+import { createPending, type Pending } from "../../src/store/pending.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
 import type { Store } from "../../src/store/store.js";
 import { loadChain } from "../data/read.js";
@@ -27,35 +28,42 @@ const separatorsOf = (level: number, count: number): number[] => {
 describe("a counted set", () => {
   let store: Store;
   let reading: Reading;
+  let pending: Pending;
   let journal: UndoJournal;
   let countedSets: CountedSets;
   let writer: CountedSetWriter;
 
   /** As a new block would. */
   const begin = (): void => {
-    journal = createUndoJournal(store.environment);
+    journal = createUndoJournal(pending);
     writer = countedSets.writer(journal);
   };
 
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
     reading = createReading(store.environment);
-    countedSets = createCountedSets(reading);
+    pending = createPending(store.environment);
+    countedSets = createCountedSets(pending);
     begin();
   });
   afterEach(closeTemporaryStores);
 
-  const insert = (...numbers: number[]): void => {
-    store.environment.root.transactionSync(() => {
-      for (const n of numbers) writer.insert(set, keyOf(n));
-      writer.flush();
-    });
+  /** Not committed yet. */
+  const insertPending = (...numbers: number[]): void => {
+    for (const n of numbers) writer.insert(set, keyOf(n));
+    writer.flush();
   };
-  const remove = (...numbers: number[]): void => {
-    store.environment.root.transactionSync(() => {
-      for (const n of numbers) writer.remove(set, keyOf(n));
-      writer.flush();
-    });
+  const removePending = (...numbers: number[]): void => {
+    for (const n of numbers) writer.remove(set, keyOf(n));
+    writer.flush();
+  };
+  const insert = (...numbers: number[]): Promise<void> => {
+    insertPending(...numbers);
+    return pending.commit();
+  };
+  const remove = (...numbers: number[]): Promise<void> => {
+    removePending(...numbers);
+    return pending.commit();
   };
 
   it("is empty at first", () => {
@@ -64,11 +72,11 @@ describe("a counted set", () => {
     expect(numbersOf(reading, 0, 10)).to.deep.equal([]);
   });
 
-  it("finds every key by its place and every place by its key, over all its levels", function () {
+  it("finds every key by its place and every place by its key, over all its levels", async function () {
     this.timeout(60_000);
     const count = 20_000;
     const shuffled = Array.from({ length: count }, (_, i) => ((i * 7919) % count) * 3);
-    insert(...shuffled);
+    await insert(...shuffled);
     const sorted = [...shuffled].sort((a, b) => a - b);
     expect(sizeOf(reading, set)).to.equal(count);
     expect(numbersOf(reading, 0, count)).to.deep.equal(sorted);
@@ -80,65 +88,68 @@ describe("a counted set", () => {
     }
   });
 
-  it("agrees with a sorted array after any inserts and removals", () => {
+  it("agrees with a sorted array after any inserts and removals", async () => {
     const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 5_000 }), { maxLength: 400 });
-    fc.assert(
-      fc.property(numbers, fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 5_001 }), (all, taken, probe) => {
-        insert(...all);
+    await fc.assert(
+      fc.asyncProperty(numbers, fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 5_001 }), async (all, taken, probe) => {
+        await insert(...all);
         const gone = all.slice(0, taken);
-        remove(...gone);
+        await remove(...gone);
         const left = all.slice(taken).sort((a, b) => a - b);
         expect(sizeOf(reading, set)).to.equal(left.length);
         expect(numbersOf(reading, 0, 500)).to.deep.equal(left);
         expect(rankOf(reading, set, keyOf(probe))).to.equal(left.filter((n) => n < probe).length);
-        remove(...left);
+        await remove(...left);
         expect(contentsOf(store)["sets"]).to.deep.equal([]);
       }),
       { numRuns: 30 },
     );
   });
 
-  it("agrees with a sorted array where separators of every level come and go, whether it remembers them or not", function () {
+  it("agrees with a sorted array where separators of every level come and go, whether it remembers them or not, and whether they are committed or not", async function () {
     this.timeout(60_000);
     const upper = [...separatorsOf(topLevel, 2), ...separatorsOf(2, 12), ...separatorsOf(1, 40)];
     const highest = Math.max(...upper);
     const key = fc.oneof(fc.constantFrom(...upper), fc.integer({ min: 0, max: highest }));
-    const step = fc.record({ keys: fc.uniqueArray(key, { maxLength: 60 }), forget: fc.boolean() });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 8 }), fc.nat(highest), (steps, probe) => {
+    const step = fc.record({ keys: fc.uniqueArray(key, { maxLength: 60 }), forget: fc.boolean(), commit: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), fc.nat(highest), async (steps, probe) => {
         const present = new Set<number>();
-        for (const { keys, forget } of steps) {
+        for (const { keys, forget, commit } of steps) {
           if (forget) countedSets.forget();
-          remove(...keys.filter((n) => present.has(n)));
-          insert(...keys.filter((n) => !present.has(n)));
+          removePending(...keys.filter((n) => present.has(n)));
+          insertPending(...keys.filter((n) => !present.has(n)));
           for (const n of keys) if (!present.delete(n)) present.add(n);
+          if (!commit) continue;
+          await pending.commit();
           const sorted = [...present].sort((a, b) => a - b);
           expect(sizeOf(reading, set)).to.equal(sorted.length);
           expect(rankOf(reading, set, keyOf(probe))).to.equal(sorted.filter((n) => n < probe).length);
           for (const place of [0, sorted.length >> 1, sorted.length - 1]) expect(numbersOf(reading, place, 2)).to.deep.equal(sorted.slice(Math.max(0, place), place + 2));
         }
-        remove(...present);
+        await remove(...present);
         expect(contentsOf(store)["sets"]).to.deep.equal([]);
       }),
       { numRuns: 60 },
     );
   });
 
-  it("has one shape for one set of keys, whatever came and went before", () => {
-    insert(...Array.from({ length: 3_000 }, (_, i) => i * 2));
+  it("has one shape for one set of keys, whatever came and went before", async () => {
+    await insert(...Array.from({ length: 3_000 }, (_, i) => i * 2));
     const shape = contentsOf(store)["sets"];
-    insert(...Array.from({ length: 3_000 }, (_, i) => i * 2 + 1));
-    remove(...Array.from({ length: 3_000 }, (_, i) => 5_999 - i * 2));
+    await insert(...Array.from({ length: 3_000 }, (_, i) => i * 2 + 1));
+    await remove(...Array.from({ length: 3_000 }, (_, i) => 5_999 - i * 2));
     expect(contentsOf(store)["sets"]).to.deep.equal(shape);
   });
 
-  it("is put back by its journal", () => {
-    insert(...Array.from({ length: 1_000 }, (_, i) => i));
+  it("is put back by its journal", async () => {
+    await insert(...Array.from({ length: 1_000 }, (_, i) => i));
     const before = contentsOf(store);
     begin();
-    remove(...Array.from({ length: 500 }, (_, i) => i * 2));
-    insert(...Array.from({ length: 500 }, (_, i) => 2_000 + i));
-    store.environment.root.transactionSync(() => rollBack(store.environment, journal.undo()));
+    await remove(...Array.from({ length: 500 }, (_, i) => i * 2));
+    await insert(...Array.from({ length: 500 }, (_, i) => 2_000 + i));
+    rollBack(pending, journal.undo());
+    await pending.commit();
     expect(contentsOf(store)).to.deep.equal(before);
   });
 });

@@ -56,7 +56,7 @@ describe("locks of the store", () => {
     const network = networkOf(blocks[0]!);
     const { store, rules } = openTemporaryStore(network);
     const memory = createMemoryAdapter(network);
-    store.apply(blocks.map(rules.parseBlock));
+    await store.apply(blocks.map(rules.parseBlock));
     for (const block of blocks) memory.apply(block);
     const [found, expected] = [store.snapshot()!, memory.snapshot() as ChainSnapshot];
     const all = await expected.locks({ filter: {}, order: lockLaw.usual, offset: 0, limit: 100 });
@@ -78,17 +78,17 @@ describe("locks of the store", () => {
     found.release?.();
   });
 
-  it("leave nothing of themselves in the sets when they end, and stand there again when that is reverted", () => {
+  it("leave nothing of themselves in the sets when they end, and stand there again when that is reverted", async () => {
     const blocks = oddChain();
     const { store, rules } = openTemporaryStore(networkOf(blocks[0]!));
     const ofLocks = new Set<number>(Object.entries(sets).flatMap(([name, set]) => (name.startsWith("locksBy") ? [set] : [])));
     const entries = (): number => [...store.environment.db.sets.getKeys({})].filter(([set = 0, level]) => ofLocks.has(set) && level === 0).length;
-    store.apply(blocks.slice(0, 2).map(rules.parseBlock));
+    await store.apply(blocks.slice(0, 2).map(rules.parseBlock));
     const before = contentsOf(store);
     expect(entries()).to.equal(ofLocks.size * odd.length);
-    store.apply(blocks.slice(2).map(rules.parseBlock));
+    await store.apply(blocks.slice(2).map(rules.parseBlock));
     expect(entries()).to.equal(ofLocks.size * (odd.length - 1));
-    store.revert();
+    await store.revert();
     expect(contentsOf(store)).to.deep.equal(before);
   });
 });

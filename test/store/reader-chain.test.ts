@@ -43,7 +43,7 @@ describe("the store of another process", function () {
   };
   const write = async (height: number, { folder = dataDir, complete = true, change = (_store: Store): void => undefined } = {}): Promise<void> => {
     const store = createStore({ dataDir: folder, undoBlocks: 10 }, { rules });
-    store.apply(chain.blocks.slice(0, height).map(rules.parseBlock));
+    await store.apply(chain.blocks.slice(0, height).map(rules.parseBlock));
     if (complete) store.markComplete();
     change(store);
     await store.stop();

@@ -38,7 +38,7 @@ describe("a search of the store", function () {
   it("goes on in the state that it began in, while blocks are written and taken back", async () => {
     const { store, rules } = openTemporaryStore(chain.network, {}, interrupted);
     const memory = createMemoryAdapter(chain.network);
-    store.apply(blocks.map(rules.parseBlock));
+    await store.apply(blocks.map(rules.parseBlock));
     for (const block of blocks) memory.apply(block);
     const expected = await (await memory.snapshot())?.transactions(withLetter);
     expect(expected?.total).to.be.above(0);
@@ -51,11 +51,11 @@ describe("a search of the store", function () {
     let written = 0;
     for (const block of chain.blocks.slice(260, 275)) {
       if (!under.way) break;
-      store.apply([rules.parseBlock(block)]);
+      await store.apply([rules.parseBlock(block)]);
       written++;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    for (let i = 0; i < written + 10; i++) store.revert();
+    for (let i = 0; i < written + 10; i++) await store.revert();
     const [page] = (await all) as [Page<Transaction>];
     snapshot?.release?.();
     expect(written).to.be.above(2);
@@ -64,7 +64,7 @@ describe("a search of the store", function () {
 
   it("is given up when the store stops, and its snapshot can be released after that", async () => {
     const { store, rules } = openTemporaryStore(chain.network, {}, interrupted);
-    store.apply(blocks.map(rules.parseBlock));
+    await store.apply(blocks.map(rules.parseBlock));
     const snapshot = store.snapshot();
     const failure = errorOf(snapshot?.transactions(withLetter)).finally(() => snapshot?.release?.());
     const other = store.snapshot();
@@ -76,7 +76,7 @@ describe("a search of the store", function () {
 
   it("is refused when it would look at more rows than its snapshot may; what an index answers is not", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    store.apply(blocks.map(rules.parseBlock));
+    await store.apply(blocks.map(rules.parseBlock));
     const rows = blocks.reduce((sum, { transactions = [] }) => sum + transactions.length, 0);
     const ask = async (searchRows: number, times = 1): Promise<PorticoError | undefined> => {
       const snapshot = store.snapshot({ searchRows });

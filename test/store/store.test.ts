@@ -2,6 +2,7 @@ import { mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
+import type { StoreChange } from "../../src/store/change-log.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
@@ -9,9 +10,9 @@ import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder }
 const chain = loadChain("core3-custom-c");
 const whole = { filter: {}, order: { field: "address", direction: "asc" }, offset: 0, limit: 1e9 } as const;
 
-const codeOf = (work: () => unknown): string => {
+const codeOf = async (work: () => unknown): Promise<string> => {
   try {
-    work();
+    await work();
   } catch (error) {
     if (error instanceof PorticoError) return error.code;
     throw error;
@@ -19,86 +20,139 @@ const codeOf = (work: () => unknown): string => {
   return "no error";
 };
 
+const messageOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "",
+    (error: unknown) => (error as Error).message,
+  );
+
 describe("the LMDB store", function () {
   this.timeout(60_000);
   afterEach(closeTemporaryStores);
 
-  it("comes back to exactly the same bytes after any revert", () => {
+  it("comes back to exactly the same bytes after any revert", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const blocks = chain.blocks.slice(0, 260).map(rules.parseBlock);
-    store.apply(blocks.slice(0, 150));
+    await store.apply(blocks.slice(0, 150));
     const at150 = contentsOf(store);
-    store.apply(blocks.slice(150));
+    await store.apply(blocks.slice(150));
     const at260 = contentsOf(store);
-    for (let i = 0; i < 110; i++) store.revert();
+    for (let i = 0; i < 110; i++) await store.revert();
     expect(contentsOf(store)).to.deep.equal(at150);
-    for (const block of blocks.slice(150)) store.apply([block]);
+    for (const block of blocks.slice(150)) await store.apply([block]);
     expect(contentsOf(store)).to.deep.equal(at260);
   });
 
   it("keeps its state when it is closed and opened again", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
-    store.apply(chain.blocks.slice(0, 100).map(rules.parseBlock));
+    await store.apply(chain.blocks.slice(0, 100).map(rules.parseBlock));
     const before = contentsOf(store);
     await store.stop();
     const again = openTemporaryStore(chain.network, { dataDir });
     expect(contentsOf(again.store)).to.deep.equal(before);
-    again.store.apply(chain.blocks.slice(100, 110).map(rules.parseBlock));
+    await again.store.apply(chain.blocks.slice(100, 110).map(rules.parseBlock));
     expect(again.store.tip()?.height).to.equal(110);
   });
 
-  it("writes all of a batch or nothing of it", () => {
+  it("writes all of a batch or nothing of it", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const before = contentsOf(store);
     const [next, , gap] = chain.blocks.slice(60, 63).map(rules.parseBlock);
-    expect(codeOf(() => store.apply([next!, gap!]))).to.equal("BLOCK_DOES_NOT_CHAIN");
+    expect(await codeOf(() => store.apply([next!, gap!]))).to.equal("BLOCK_DOES_NOT_CHAIN");
     expect(contentsOf(store)).to.deep.equal(before);
   });
 
-  it("writes nothing when the hook within the write fails", () => {
+  it("tells of every change once it is complete, in order, and later of what it could not tell of", async () => {
+    const told: string[] = [];
     let failing = false;
-    const within = (): void => {
-      if (failing) throw new Error("no");
+    const witness = ({ kind, full: { block, transactions } }: StoreChange): void => {
+      if (failing) throw new Error("out of disk");
+      told.push(`${kind} ${block.height} ${block.id} ${transactions.length}`);
     };
-    const { store, rules } = openTemporaryStore(chain.network, {}, { within });
-    store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
-    const before = contentsOf(store);
+    const nameOf = (kind: string, height: number): string => {
+      const { id, numberOfTransactions } = chain.blocks[height - 1]!;
+      return `${kind} ${height} ${id} ${numberOfTransactions}`;
+    };
+    const { store, rules, dataDir } = openTemporaryStore(chain.network, {}, { witness });
+    const apply = (height: number): Promise<void> => store.apply([rules.parseBlock(chain.blocks[height - 1]!)]);
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    expect(told).to.deep.equal([]);
+    store.markComplete();
+    await apply(61);
+    await store.revert();
+    await apply(61);
+    const inOrder = [nameOf("applied", 61), nameOf("reverted", 61), nameOf("applied", 61)];
+    expect(told).to.deep.equal(inOrder);
+    expect(await messageOf(store.apply([62, 64].map((height) => rules.parseBlock(chain.blocks[height - 1]!))))).to.include("does not follow the tip");
+    expect(told, "what is not committed is not told of").to.deep.equal(inOrder);
+
     failing = true;
-    expect(() => store.apply([rules.parseBlock(chain.blocks[60]!)])).to.throw("no");
-    expect(() => store.revert()).to.throw("no");
-    expect(contentsOf(store)).to.deep.equal(before);
+    expect(await messageOf(store.revert())).to.equal("out of disk");
+    expect(store.tip()?.height, "the change itself is committed").to.equal(60);
+    expect(await messageOf(apply(61)), "nothing more is written before it is told of").to.equal("out of disk");
+    expect(store.tip()?.height).to.equal(60);
+    await store.stop();
+
+    failing = false;
+    const again = openTemporaryStore(chain.network, { dataDir }, { witness });
+    await again.store.tell();
+    expect(told).to.deep.equal([...inOrder, nameOf("reverted", 61)]);
+    await again.store.apply(chain.blocks.slice(60, 62).map(rules.parseBlock));
+    expect(told.slice(4)).to.deep.equal([nameOf("applied", 61), nameOf("applied", 62)]);
+    await again.store.tell();
+    expect(told).to.have.length(6);
   });
 
-  it("refuses a block of another chain, a gap and a vote for nobody", () => {
+  it("answers as before until a write is committed, and takes one write at a time", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    const apply = (block: BlockData): string => codeOf(() => store.apply([rules.parseBlock(block)]));
-    expect(apply(chain.blocks[1]!)).to.equal("BLOCK_DOES_NOT_CHAIN");
-    store.apply(chain.blocks.slice(0, 2).map(rules.parseBlock));
-    expect(apply(chain.blocks[3]!)).to.equal("BLOCK_DOES_NOT_CHAIN");
-    expect(apply({ ...chain.blocks[2]!, previousBlock: "123" })).to.equal("BLOCK_DOES_NOT_CHAIN");
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    const writing = store.apply(chain.blocks.slice(60, 200).map(rules.parseBlock));
+    expect(await messageOf(store.revert())).to.equal("the store is being written already");
+    let [turns, done] = [0, false];
+    void writing.then(() => (done = true));
+    while (!done) {
+      const height = store.tip()?.height;
+      const snapshot = store.snapshot();
+      expect(snapshot?.tip.height).to.equal(height);
+      expect(snapshot?.block({ height: 61 }) !== undefined).to.equal(height === 200);
+      snapshot?.release?.();
+      turns++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(turns, "turns of the process").to.be.above(3);
+    expect(store.tip()?.height).to.equal(200);
+  });
+
+  it("refuses a block of another chain, a gap and a vote for nobody", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    const apply = (block: BlockData): Promise<string> => codeOf(() => store.apply([rules.parseBlock(block)]));
+    expect(await apply(chain.blocks[1]!)).to.equal("BLOCK_DOES_NOT_CHAIN");
+    await store.apply(chain.blocks.slice(0, 2).map(rules.parseBlock));
+    expect(await apply(chain.blocks[3]!)).to.equal("BLOCK_DOES_NOT_CHAIN");
+    expect(await apply({ ...chain.blocks[2]!, previousBlock: "123" })).to.equal("BLOCK_DOES_NOT_CHAIN");
     const voter = chain.blocks.flatMap(({ transactions = [] }) => transactions).find(({ type, version }) => type === 3 && version === 2)!;
     const nobody = { ...voter, asset: { votes: [`+02${"00".repeat(31)}01`] } };
-    expect(apply({ ...chain.blocks[2]!, numberOfTransactions: 1, transactions: [nobody] })).to.equal("BLOCK_INVALID");
+    expect(await apply({ ...chain.blocks[2]!, numberOfTransactions: 1, transactions: [nobody] })).to.equal("BLOCK_INVALID");
     expect(store.tip()?.height).to.equal(2);
   });
 
-  it("refuses a transaction that the chain has already, and that a block holds twice", () => {
+  it("refuses a transaction that the chain has already, and that a block holds twice", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const place = chain.blocks.findIndex(({ height, numberOfTransactions }) => height > 1 && numberOfTransactions > 0);
     const [known] = chain.blocks[place]!.transactions!;
-    const apply = (at: number, transactions: TransactionData[]): string =>
+    const apply = (at: number, transactions: TransactionData[]): Promise<string> =>
       codeOf(() => store.apply([rules.parseBlock({ ...chain.blocks[at]!, numberOfTransactions: transactions.length, transactions })]));
-    store.apply(chain.blocks.slice(0, place).map(rules.parseBlock));
-    expect(apply(place, [known!, known!])).to.equal("BLOCK_INVALID");
-    expect(apply(place, [known!])).to.equal("no error");
-    expect(apply(place + 1, [known!])).to.equal("BLOCK_INVALID");
+    await store.apply(chain.blocks.slice(0, place).map(rules.parseBlock));
+    expect(await apply(place, [known!, known!])).to.equal("BLOCK_INVALID");
+    expect(await apply(place, [known!])).to.equal("no error");
+    expect(await apply(place + 1, [known!])).to.equal("BLOCK_INVALID");
     expect(store.tip()?.height).to.equal(place + 1);
   });
 
   it("lists a transaction with its recipient although its type does not touch the recipient's wallet", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const before = store.snapshot()!;
     const richest = await before.wallets({ ...whole, order: { field: "balance", direction: "desc" } });
     const recipientId = richest.rows[0]!.address;
@@ -106,7 +160,7 @@ describe("the LMDB store", function () {
     const contents = contentsOf(store);
     const sender = chain.blocks.flatMap(({ transactions = [] }) => transactions).find(({ version }) => version === 2)!;
     const own: TransactionData = { ...sender, id: "77".repeat(32), typeGroup: 2, type: 77, recipientId };
-    store.apply([rules.parseBlock({ ...chain.blocks[60]!, numberOfTransactions: 1, transactions: [own] })]);
+    await store.apply([rules.parseBlock({ ...chain.blocks[60]!, numberOfTransactions: 1, transactions: [own] })]);
     const now = store.snapshot()!;
     const order = { field: "timestamp", direction: "desc" } as const;
     for (const filter of [{ recipientId }, { ownerId: recipientId }, { addresses: [recipientId] }]) {
@@ -114,13 +168,13 @@ describe("the LMDB store", function () {
       expect(last.rows.map(({ id }) => id)).to.deep.equal([own.id]);
     }
     now.release?.();
-    store.revert();
+    await store.revert();
     expect(contentsOf(store)).to.deep.equal(contents);
   });
 
   it("finds no wallet by the beginning of its second public key", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    store.apply(chain.blocks.map(rules.parseBlock));
+    await store.apply(chain.blocks.map(rules.parseBlock));
     const now = store.snapshot()!;
     const { rows } = await now.wallets(whole);
     const known = rows.find(({ secondPublicKey }) => secondPublicKey !== null)!.secondPublicKey!;
@@ -132,7 +186,7 @@ describe("the LMDB store", function () {
 
   it("takes bounds of amounts that no chain comes near", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    store.apply([rules.parseBlock(chain.blocks[0]!)]);
+    await store.apply([rules.parseBlock(chain.blocks[0]!)]);
     const now = store.snapshot()!;
     const totalOf = async (balance: { from?: bigint; to?: bigint }): Promise<number> => (await now.wallets({ ...whole, filter: { balance } })).total;
     const all = await totalOf({});
@@ -144,13 +198,13 @@ describe("the LMDB store", function () {
     now.release?.();
   });
 
-  it("holds a snapshot still while the chain moves on", () => {
+  it("holds a snapshot still while the chain moves on", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    store.apply(chain.blocks.slice(0, 100).map(rules.parseBlock));
+    await store.apply(chain.blocks.slice(0, 100).map(rules.parseBlock));
     const still = store.snapshot()!;
     const wallets = still.wallets(whole);
     const delegates = still.delegates({ ...whole, order: { field: "rank", direction: "asc" } });
-    store.apply(chain.blocks.slice(100, 200).map(rules.parseBlock));
+    await store.apply(chain.blocks.slice(100, 200).map(rules.parseBlock));
     const now = store.snapshot()!;
     expect(still.tip.height).to.equal(100);
     expect(now.tip.height).to.equal(200);
@@ -161,28 +215,28 @@ describe("the LMDB store", function () {
     now.release?.();
   });
 
-  it("goes back no further than it keeps undo records, and says so", () => {
+  it("goes back no further than it keeps undo records, and says so", async () => {
     const { store, rules } = openTemporaryStore(chain.network, { undoBlocks: 5 });
-    store.apply(chain.blocks.slice(0, 20).map(rules.parseBlock));
-    for (let i = 0; i < 5; i++) store.revert();
+    await store.apply(chain.blocks.slice(0, 20).map(rules.parseBlock));
+    for (let i = 0; i < 5; i++) await store.revert();
     expect(store.tip()?.height).to.equal(15);
-    expect(codeOf(() => store.revert())).to.equal("STORE_UNDO_EXHAUSTED");
+    expect(await codeOf(() => store.revert())).to.equal("STORE_UNDO_EXHAUSTED");
     expect(store.tip()?.height).to.equal(15);
   });
 
   it("refuses the store of another network and leaves it as it was", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
-    store.apply(chain.blocks.slice(0, 10).map(rules.parseBlock));
+    await store.apply(chain.blocks.slice(0, 10).map(rules.parseBlock));
     const before = contentsOf(store);
     await store.stop();
     const other = { ...chain.network, network: { ...chain.network.network, nethash: "ff".repeat(32) } };
-    expect(codeOf(() => openTemporaryStore(other, { dataDir }))).to.equal("STORE_FOREIGN");
+    expect(await codeOf(() => openTemporaryStore(other, { dataDir }))).to.equal("STORE_FOREIGN");
     expect(contentsOf(openTemporaryStore(chain.network, { dataDir }).store)).to.deep.equal(before);
   });
 
   it("says what is wrong with a damaged file or a folder that cannot be made", async () => {
     const { store, rules, dataDir: whole } = openTemporaryStore(chain.network);
-    store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     await store.stop();
     const healthy = join(whole, "chain.mdb");
     const dataDir = temporaryFolder();

@@ -119,7 +119,7 @@ interface Opened {
 const open = async (height: number): Promise<Opened> => {
   const blocks = makeChain(height);
   const { store, rules } = openTemporaryStore(networkOf(blocks[0]!));
-  for (let from = 0; from < blocks.length; from += 200) store.apply(blocks.slice(from, from + 200).map(rules.parseBlock));
+  for (let from = 0; from < blocks.length; from += 200) await store.apply(blocks.slice(from, from + 200).map(rules.parseBlock));
   const { reading, ...counting } = createCountingReading(createReading(store.environment));
   const state = readState(reading)!;
   const delegates = readDelegates(reading, state);

@@ -7,6 +7,6 @@ const [, , dataDir = "", from = "", to = ""] = process.argv;
 const { network, blocks } = loadChain("core3-testnet-a");
 const rules = createChainRules(network);
 const store = createStore({ dataDir, undoBlocks: 10 }, { rules });
-store.apply(blocks.slice(Number(from) - 1, Number(to)).map(rules.parseBlock));
+await store.apply(blocks.slice(Number(from) - 1, Number(to)).map(rules.parseBlock));
 store.markComplete();
 await store.stop();

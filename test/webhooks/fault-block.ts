@@ -1,39 +1,20 @@
-import type { FullBlock } from "../../src/chain/block.js";
-import type { Transaction } from "../../types/chain.js";
+import { type ChainMaker, createChainMaker } from "../../src/conformance/chain-maker.js";
+import { transfer } from "../../src/conformance/drafts.js";
+import { milestones } from "../../src/conformance/network.js";
+import { parties } from "../../src/conformance/parties.js";
 
-const transactionOf = (height: number, sequence: number): Transaction => ({
-  id: `${height}/${sequence}`,
-  version: 2,
-  typeGroup: 1,
-  type: 0,
-  timestamp: height,
-  senderPublicKey: "02",
-  senderId: "A",
-  amount: 1n,
-  fee: 1n,
-  blockId: String(height),
-  blockHeight: height,
-  sequence,
-});
+const transactionsInBlock = 3;
 
-export const transactionsInFaultBlock = 3;
+/** A chain that comes out the same in every process: each block brings all that the webhook engine looks at. */
+export const createFaultChain = (): ChainMaker => {
+  const { origin, ada } = parties;
+  const maker = createChainMaker(milestones);
+  maker.add({ generator: origin, transactions: [transfer(origin, ada, 2n ** 60n, { version: 1, fee: 0n })] });
+  return maker;
+};
 
-/** A block that has all that the webhook engine looks at. */
-export const faultBlock = (height: number): FullBlock => ({
-  block: {
-    id: String(height),
-    version: 0,
-    height,
-    timestamp: height,
-    previousBlock: String(height - 1),
-    numberOfTransactions: transactionsInFaultBlock,
-    totalAmount: 3n,
-    totalFee: 3n,
-    reward: 0n,
-    payloadLength: 0,
-    payloadHash: "",
-    generatorPublicKey: "02",
-    blockSignature: "",
-  },
-  transactions: Array.from({ length: transactionsInFaultBlock }, (_unused, sequence) => transactionOf(height, sequence)),
-});
+export const addFaultBlock = (maker: ChainMaker): void => {
+  const { origin, ada, bob } = parties;
+  const transactions = Array.from({ length: transactionsInBlock }, (_unused, index) => transfer(ada, bob, BigInt(index + 1)));
+  maker.add({ generator: origin, transactions });
+};

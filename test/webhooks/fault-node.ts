@@ -5,24 +5,35 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
-import { open } from "lmdb";
+import { createChainRules } from "../../src/chain/rules.js";
+import { networkOf } from "../../src/conformance/network.js";
+import { createStore } from "../../src/store/store.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
-import { faultBlock } from "./fault-block.js";
+import { addFaultBlock, createFaultChain } from "./fault-block.js";
+import type { BlockData } from "../../types/events.js";
 import { createLogger, localTargets } from "./stage.js";
 
 const [, , dataDir = "", mode = ""] = process.argv;
 const acknowledged = join(dataDir, "acknowledged");
 const lastEvent = (): number => Number(readFileSync(acknowledged, { encoding: "utf8", flag: "a+" }).trimEnd().split("\n").at(-1));
 
-const root = open<never, never>({ path: join(dataDir, "chain.mdb"), maxDbs: 64, noSubdir: true });
-const blocks = root.openDB<number, number>({ name: "blocks", keyEncoding: "ordered-binary" });
+const chain = createFaultChain();
+const blockAt = (height: number): BlockData => {
+  while (chain.blocks.length < height) addFaultBlock(chain);
+  return chain.blocks[height - 1] as BlockData;
+};
+const rules = createChainRules(networkOf(blockAt(1)));
+const store = createStore(
+  { dataDir, undoBlocks: 10 },
+  { rules, witness: (change) => engine.witness(change), witnessed: () => engine.witnessed() },
+);
 const events = new EventEmitter();
 const engine = createWebhookEngine(
   { allowTargets: localTargets, schedule: [20, 50, 100, 200, 400, 800, 1_600, 3_200], timeout: 5_000 },
   {
-    store: createWebhookStore(root),
+    store: createWebhookStore(store.environment.root),
     openJournal: () => openEventJournal(dataDir),
     events,
     clock: { now: () => Date.now() },
@@ -32,34 +43,33 @@ const engine = createWebhookEngine(
 );
 engine.start();
 
-const tip = (): number => [...blocks.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
-const commit = (height: number): void => {
-  root.transactionSync(() => {
-    blocks.putSync(height, height);
-    engine.witness({ kind: "applied", full: faultBlock(height) });
-  });
-  engine.committed();
-};
+const commitNext = (): Promise<void> => store.apply([rules.parseBlock(blockAt((store.tip()?.height ?? 0) + 1))]);
 
 let event = lastEvent();
-const turn = (): void => {
-  commit(tip() + 1);
+const turn = async (): Promise<void> => {
+  await commitNext();
   for (let count = 0; count < 3; count++) {
     event++;
     events.emit("peer.added", { n: event });
     // Only now has the host's call returned.
     appendFileSync(acknowledged, `${event}\n`);
   }
-  setTimeout(turn, 2);
+  setTimeout(() => void turn(), 2);
 };
-if (mode === "load") turn();
+
+if (store.tip() === undefined) {
+  await commitNext();
+  store.markComplete();
+}
+await store.tell();
+if (mode === "load") await turn();
 // Told to drain: it ends by itself when nothing waits any more.
 else {
   const look = (): void => {
     const waiting = engine.list({ offset: 0, limit: 100 }).rows.flatMap(({ id }) =>
       (["pending", "retrying"] as const).map((state) => engine.deliveries(id, state, { offset: 0, limit: 1 }).total),
     );
-    if (waiting.every((total) => total === 0)) void engine.stop().then(() => root.close());
+    if (waiting.every((total) => total === 0)) void engine.stop().then(() => store.stop());
     else setTimeout(look, 20);
   };
   void engine.settled().then(look);

@@ -52,14 +52,14 @@ describe("the chain of the bench", () => {
     expect(chain.ledger.delegates).to.have.length(size.delegates);
   });
 
-  it("comes, in the store, to the balances and nonces that its maker went by, none below zero", () => {
+  it("comes, in the store, to the balances and nonces that its maker went by, none below zero", async () => {
     const chain = createBenchChain(size);
     const { store } = openTemporaryStore(chain.network);
     const kinds = new Set<string>();
     while (chain.height <= size.blocks) {
       const full = chain.next();
       for (const { version, type } of full.transactions) kinds.add(`${version}/${type}`);
-      store.apply([full]);
+      await store.apply([full]);
     }
     expect([...kinds].sort()).to.include.members(["1/0", "1/1", "1/2", "1/3", "2/0", "2/1", "2/3", "2/5", "2/6", "2/8", "2/9"]);
     const snapshot = store.snapshot();
@@ -89,7 +89,7 @@ describe("the chain of the bench", () => {
     const other = createMemoryAdapter(chain.network);
     for (let height = 1; height <= 150; height++) {
       const full = chain.next();
-      store.apply([full]);
+      await store.apply([full]);
       other.apply(blockDataOf(full));
     }
     const query = { filter: {}, order: { field: "balance", direction: "desc" }, offset: 0, limit: 1_000 } as const;

@@ -45,18 +45,18 @@ const warmUp = 3;
 const open = ({ rules }: BenchChain, size: ChainSize): Store =>
   createStore({ dataDir: storeFolder(size), undoBlocks: defaultOptions.undoBlocks }, { rules });
 
-const within = async <T>(store: Store, work: (store: Store) => T): Promise<T> => {
+const within = async <T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> => {
   try {
-    return work(store);
+    return await work(store);
   } finally {
     await store.stop();
   }
 };
 
-const timed = <T>(all: readonly T[], write: (one: T) => void): Spent => {
-  all.slice(0, warmUp).forEach(write);
+const timed = async <T>(all: readonly T[], write: (one: T) => Promise<void> | void): Promise<Spent> => {
+  for (const one of all.slice(0, warmUp)) await write(one);
   const [begun, before] = [performance.now(), usage().cpu];
-  all.slice(warmUp).forEach(write);
+  for (const one of all.slice(warmUp)) await write(one);
   return { whole: (performance.now() - begun) / 1_000, working: (usage().cpu - before) / 1e6 };
 };
 
@@ -66,9 +66,10 @@ const measure = async ({ size: name, transactions, together, writes, rounds }: I
   chain.skipTo(size.blocks + 1);
   const batches: FullBlock[][] = Array.from({ length: warmUp + writes }, () => Array.from({ length: together }, () => chain.next(transactions)));
   await putBack(size);
-  const recorded: RecordedWrite[] = await within(open(chain, size), (store) =>
-    batches.map((blocks) => recordWrite(store.environment, () => store.apply(blocks))),
-  );
+  const recorded: RecordedWrite[] = [];
+  await within(open(chain, size), async (store) => {
+    for (const blocks of batches) recorded.push(await recordWrite(store.environment, () => store.apply(blocks)));
+  });
   await putBack(size);
   const figures: IndexingFigures = {
     store: [],
@@ -81,7 +82,7 @@ const measure = async ({ size: name, transactions, together, writes, rounds }: I
     figures.store.push(await within(open(chain, size), (store) => timed(batches, (blocks) => store.apply(blocks))));
     await putBack(size);
     const environment = openEnvironment(storeFolder(size), chain.network.network.nethash);
-    figures.limit.push(timed(recorded, (operations) => replayWrite(environment, operations)));
+    figures.limit.push(await timed(recorded, (operations) => replayWrite(environment, operations)));
     await environment.close();
     await putBack(size);
   }

@@ -12,35 +12,38 @@ interface Operation {
 /** What one write transaction did, in order. */
 export type RecordedWrite = readonly Operation[];
 
-interface Encoder {
-  encoder: { encode(value: unknown): Uint8Array };
-}
-
 const names = Object.keys(databases) as DatabaseName[];
 
+/** Bytes, as the store hands them to lmdb-js: as they are, or marked as what is not to be encoded again. */
+const bytesOf = (value: unknown): Buffer => {
+  if (Buffer.isBuffer(value)) return Buffer.from(value);
+  const [bytes] = Object.values(value as Record<string, unknown>);
+  if (!Buffer.isBuffer(bytes)) throw new Error("the store put something that is no bytes");
+  return Buffer.from(bytes);
+};
+
 /** Writes down all that a piece of work puts into an environment's databases, and lets it through. */
-export const recordWrite = ({ db }: Pick<Environment, "db">, work: () => void): RecordedWrite => {
+export const recordWrite = async ({ db }: Pick<Environment, "db">, work: () => Promise<void>): Promise<RecordedWrite> => {
   const operations: Operation[] = [];
   for (const database of names) {
     const of = db[database];
-    const [putSync, removeSync] = [of.putSync.bind(of), of.removeSync.bind(of)];
-    const bytesOf = (value: unknown): Uint8Array => (databases[database] === "raw" ? (value as Uint8Array) : (of as unknown as Encoder).encoder.encode(value));
+    const [put, remove] = [of.put.bind(of), of.remove.bind(of)];
     // Own members hide those of the class until they are deleted again.
     Object.assign(of, {
-      putSync: (key: Buffer, value: unknown) => {
-        operations.push({ database, key: Buffer.from(key), value: Buffer.from(bytesOf(value)) });
-        return putSync(key, value);
+      put: (key: Buffer, value: unknown) => {
+        operations.push({ database, key: Buffer.from(key), value: bytesOf(value) });
+        return put(key, value);
       },
-      removeSync: (key: Buffer) => {
+      remove: (key: Buffer) => {
         operations.push({ database, key: Buffer.from(key), value: null });
-        return removeSync(key);
+        return remove(key);
       },
     });
   }
   try {
-    work();
+    await work();
   } finally {
-    for (const database of names) for (const member of ["putSync", "removeSync"]) Reflect.deleteProperty(db[database], member);
+    for (const database of names) for (const member of ["put", "remove"]) Reflect.deleteProperty(db[database], member);
   }
   return operations;
 };

@@ -31,7 +31,7 @@ describe("building a store of the bench", () => {
     process.env.PORTICO_BENCH_DIR = temporaryFolder();
     const chain = createBenchChain(size);
     const { store } = openTemporaryStore(chain.network, { dataDir: `${storeFolder(size)}.unfinished` });
-    while (chain.height <= 41) store.apply([chain.next()]);
+    while (chain.height <= 41) await store.apply([chain.next()]);
     await store.stop();
     expect(isBuilt(size)).to.equal(false);
     expect(await built()).to.deep.equal(atOnce);
@@ -46,8 +46,8 @@ describe("building a store of the bench", () => {
     chain.skipTo(size.blocks + 1);
     const first = openTemporaryStore(chain.network, { dataDir }).store;
     const before = contentsOf(first);
-    first.apply([chain.next(150)]);
-    first.apply([chain.next(0)]);
+    await first.apply([chain.next(150)]);
+    await first.apply([chain.next(0)]);
     await first.stop();
     await putBack(size);
     expect(contentsOf(openTemporaryStore(chain.network, { dataDir }).store)).to.deep.equal(before);

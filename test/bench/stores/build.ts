@@ -35,12 +35,12 @@ const requireEqual = (store: Store, { ledger }: BenchChain, size: ChainSize): vo
   if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`the store holds ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
 };
 
-const fill = (store: Store, chain: BenchChain, size: ChainSize, progress: Progress): void => {
+const fill = async (store: Store, chain: BenchChain, size: ChainSize, progress: Progress): Promise<void> => {
   const reached = store.tip()?.height ?? 0;
   chain.skipTo(reached + 1, (height) => progress.skipped(height, reached));
   progress.begin(reached, chain.ledger.transactions);
   while (chain.height <= size.blocks) {
-    store.apply(nextBatch(chain, size.blocks), size.blocks);
+    await store.apply(nextBatch(chain, size.blocks), size.blocks);
     progress.tell(chain.height - 1, chain.ledger.transactions);
   }
   requireEqual(store, chain, size);
@@ -58,7 +58,7 @@ export const buildStore = async (size: ChainSize, say: (line: string) => void): 
   const chain = createBenchChain(size);
   const store = createStore({ dataDir: unfinished, undoBlocks: defaultOptions.undoBlocks, disposable: true }, { rules: chain.rules });
   try {
-    fill(store, chain, size, createProgress(size, say));
+    await fill(store, chain, size, createProgress(size, say));
   } finally {
     await store.stop();
   }

@@ -10,7 +10,7 @@ export const putBack = async (size: ChainSize): Promise<void> => {
   const rules = createChainRules(benchNetwork(size));
   const store = createStore({ dataDir: storeFolder(size), undoBlocks: defaultOptions.undoBlocks }, { rules });
   try {
-    for (let tip = store.tip(); tip !== undefined && tip.height > size.blocks; tip = store.tip()) store.revert();
+    for (let tip = store.tip(); tip !== undefined && tip.height > size.blocks; tip = store.tip()) await store.revert();
   } finally {
     await store.stop();
   }

@@ -1,0 +1,73 @@
+import { performance } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { FullBlock } from "../chain/block.js";
+import { blockCodec, transactionCodec } from "./codec.js";
+import type { Environment } from "./environment.js";
+import { numberKey, textKey } from "./keys.js";
+import type { Pending } from "./pending.js";
+import { createReading } from "./reading.js";
+import { readFullBlock } from "./records.js";
+
+/** A block that the store has taken in, or out. */
+export interface StoreChange {
+  kind: "applied" | "reverted";
+  full: FullBlock;
+}
+
+/**
+ * What happened to the chain and still has to be told of. It is written with the block itself: no change is lost when the process
+ * ends between the two, and none is told of that was not committed.
+ */
+export interface ChangeLog {
+  /** Notes a change in what is about to be written. */
+  note(change: StoreChange): void;
+  /**
+   * Tells of every change, in order, within the write transaction that takes it out of the log. Rejects with what the one who is told
+   * throws; what that transaction was about stays in the log. Resolves with whether there was anything to tell.
+   */
+  tell(to: (change: StoreChange) => void): Promise<boolean>;
+}
+
+/** Milliseconds that the process is kept from all else at a time. */
+const turn = 10;
+
+const entryKey = (number: number): Buffer => Buffer.concat([textKey("change "), numberKey(number)]);
+/** Made anew each time: lmdb-js writes into what it is given. */
+const bounds = () => ({ start: entryKey(0), end: textKey("change!") });
+const numberIn = (key: Buffer): number => key.readUInt32BE(key.length - 4);
+
+/** A block that is in the chain is named by its height; of one that is not any more the log has all there is. */
+type Entry = ["applied", number] | ["reverted", unknown, unknown[]];
+
+export const createChangeLog = ({ root, db }: Environment, pending: Pending): ChangeLog => {
+  const reading = createReading({ db });
+  let last = [...db.meta.getKeys(bounds())].map(numberIn).at(-1) ?? 0;
+
+  const changeOf = (entry: Entry): StoreChange => {
+    if (entry[0] === "applied") return { kind: "applied", full: readFullBlock(reading, entry[1]) };
+    const [kind, block, transactions] = entry;
+    return { kind, full: { block: blockCodec.unpack(block as unknown[]), transactions: transactions.map((one) => transactionCodec.unpack(one as unknown[])) } };
+  };
+
+  return {
+    note: ({ kind, full: { block, transactions } }) => {
+      const entry: Entry = kind === "applied" ? [kind, block.height] : [kind, blockCodec.pack(block), transactions.map(transactionCodec.pack)];
+      pending.put("meta", entryKey(++last), entry);
+    },
+    tell: async (to) => {
+      for (let any = false; ; any = true) {
+        const untold = [...db.meta.getRange(bounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
+        if (untold.length === 0) return any;
+        const begun = performance.now();
+        root.transactionSync(() => {
+          for (const { key, entry } of untold) {
+            to(changeOf(entry));
+            db.meta.removeSync(key);
+            if (performance.now() - begun > turn) return;
+          }
+        });
+        await nextTurn();
+      }
+    },
+  };
+};
