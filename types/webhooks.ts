@@ -1,5 +1,3 @@
-import type { BlockData } from "./events.js";
-
 /**
  * Webhooks, as hosts and routes see them.
  *
@@ -183,16 +181,6 @@ export interface Webhooks {
   redeliver(id: number, deliveryId: number): Delivery;
   dryRun(request: DryRunRequest): DryRunResult[];
   events(): EventDescription[];
-}
-
-/**
- * Told of every change of the chain by the store that makes it, inside the write transaction that makes it: what it writes is
- * committed or rolled back with the block. `committed` is called after the commit.
- */
-export interface ChainWitness {
-  blockApplied(block: BlockData): void;
-  blockReverted(block: BlockData): void;
-  committed(): void;
 }
 
 /** Everything that can be set. Defaults: `src/webhooks/defaults.ts`. Times are in milliseconds. */

@@ -14,6 +14,12 @@ export interface StoreChange {
   full: FullBlock;
 }
 
+export interface ChangeListener {
+  witness(change: StoreChange): void;
+  /** What `witness` wrote is committed. */
+  witnessed(): void;
+}
+
 /**
  * What happened to the chain and still has to be told of. It is written with the block itself: no change is lost when the process
  * ends between the two, and none is told of that was not committed.
@@ -22,10 +28,10 @@ export interface ChangeLog {
   /** Notes a change in what is about to be written. */
   note(change: StoreChange): void;
   /**
-   * Tells of every change, in order, within the write transaction that takes it out of the log. Rejects with what the one who is told
-   * throws; what that transaction was about stays in the log. Resolves with whether there was anything to tell.
+   * Tells a listener of every change, in order, within the write transaction that takes it out of the log. Rejects with what the
+   * listener throws; what that transaction was about stays in the log.
    */
-  tell(to: (change: StoreChange) => void): Promise<boolean>;
+  tell(listener: ChangeListener): Promise<void>;
 }
 
 /** Milliseconds that the process is kept from all else at a time. */
@@ -54,18 +60,19 @@ export const createChangeLog = ({ root, db }: Environment, pending: Pending): Ch
       const entry: Entry = kind === "applied" ? [kind, block.height] : [kind, blockCodec.pack(block), transactions.map(transactionCodec.pack)];
       pending.put("meta", entryKey(++last), entry);
     },
-    tell: async (to) => {
-      for (let any = false; ; any = true) {
+    tell: async ({ witness, witnessed }) => {
+      for (;;) {
         const untold = [...db.meta.getRange(bounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
-        if (untold.length === 0) return any;
+        if (untold.length === 0) return;
         const begun = performance.now();
         root.transactionSync(() => {
           for (const { key, entry } of untold) {
-            to(changeOf(entry));
+            witness(changeOf(entry));
             db.meta.removeSync(key);
             if (performance.now() - begun > turn) return;
           }
         });
+        witnessed();
         await nextTurn();
       }
     },

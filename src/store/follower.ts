@@ -36,8 +36,8 @@ export interface Follower {
 
 /** Blocks asked of the source at a time. */
 const readSize = 500;
-/** Milliseconds that one write may keep the process from answering. */
-const writeBudget = 40;
+/** Milliseconds that one write should take, the disk included: it ends before the process can stop. */
+const writeBudget = 100;
 /** Milliseconds between a failure and the next try: doubled each time up to the last. */
 const retryDelay = { first: 100, last: 60_000 };
 /** Tries closer together than this (milliseconds) are no trouble yet: hosts tell of a block before their database has it. */

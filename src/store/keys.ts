@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
  */
 
 /** Changes with every change of layout. A store of another number is not read. */
-export const schemaVersion = 7;
+export const schemaVersion = 8;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {
@@ -38,7 +38,7 @@ export const databases = {
   lists: "raw",
   /** Counted sets: set, level, key -> value (level 0) or count. */
   sets: "raw",
-  /** Height -> what to put back to revert that block (undo-log.ts). */
+  /** Height, piece -> what to put back to revert that block (undo-log.ts). */
   undo: "raw",
 } as const;
 
@@ -156,6 +156,9 @@ export const feeKey = (bucket: number, typeGroup: number, type: number): Buffer 
   key.writeUInt32BE(type, 8);
   return key;
 };
+
+/** Pieces of one height follow each other. */
+export const undoKey = (height: number, piece: number): Buffer => Buffer.concat([numberKey(height), numberKey(piece)]);
 
 export const parseFeeKey = (key: Buffer): { bucket: number; typeGroup: number; type: number } => ({
   bucket: key.readUInt32BE(0),

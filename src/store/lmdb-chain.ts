@@ -1,19 +1,15 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
+import type { ChangeListener } from "./change-log.js";
 import { createFollower, type Follower, type FollowerNeeds } from "./follower.js";
-import type { StoreChange } from "./change-log.js";
 import { createStore, type Store, type StoreOptions } from "./store.js";
 import { watchSource } from "./watched-source.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 /** Who is told of what happens to the store, and keeps rows of its own in it. */
-export interface StoreCompanion {
+export interface StoreCompanion extends ChangeListener {
   /** The store is open, and nothing is written to it yet. */
   opened(webhooks: WebhookStore): void;
-  /** Told of each change once, within a write transaction, but for those by which the store is first built. */
-  witness(change: StoreChange): void;
-  /** What `witness` wrote is committed. */
-  witnessed(): void;
   /** Nothing is written any more; the store is about to close. */
   closing(): Promise<void>;
 }
@@ -46,10 +42,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
   return {
     start: async () => {
       if (open !== undefined) return;
-      const store = createStore(options, {
-        rules: needs.rules,
-        ...(companion === undefined ? {} : { witness: companion.witness, witnessed: companion.witnessed }),
-      });
+      const store = createStore(options, { rules: needs.rules, listener: companion });
       const follower = createFollower({ ...needs, source: watched.source, store });
       const checking = setInterval(() => store.environment.root.readerCheck(), readerCheckInterval).unref();
       open = { store, follower, checking };

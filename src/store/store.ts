@@ -2,7 +2,7 @@ import type { Tip } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { FullBlock } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
-import { createChangeLog, type StoreChange } from "./change-log.js";
+import { type ChangeListener, createChangeLog, type StoreChange } from "./change-log.js";
 import { type Environment, openEnvironment, type StoreAccess } from "./environment.js";
 import { textKey } from "./keys.js";
 import { inTurns } from "./in-turns.js";
@@ -32,12 +32,10 @@ export interface StoreNeeds {
   /** How searches share the process. */
   searches?: SearchesOptions;
   /**
-   * Told of each change once the store is complete, in order, within a write transaction after that of the block: a change is told of once,
-   * also when the process ends between the two. Not given: nobody is.
+   * Told of each change once the store is complete, in order, within a write transaction after that of the block; once also when the
+   * process ends between the two. Not given: nobody is.
    */
-  witness?(change: StoreChange): void;
-  /** Called once what `witness` wrote is committed. */
-  witnessed?(): void;
+  listener?: ChangeListener | undefined;
 }
 
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
@@ -68,7 +66,7 @@ const completeKey = textKey("complete");
 const writeTurn = 1;
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; NOT_READY where it is another process that has to make it */
-export const createStore = (options: StoreOptions, { rules, witness, witnessed, ...needs }: StoreNeeds): Store => {
+export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
   const { access = "write", disposable = false } = options;
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable });
   const pending = createPending(environment);
@@ -80,8 +78,6 @@ export const createStore = (options: StoreOptions, { rules, witness, witnessed, 
     environment.root.resetReadTxn();
     return lastState()?.tip;
   };
-  /** Kept by the one process that writes; others look it up. */
-  let ownTip = readTip();
   let complete = environment.db.meta.get(completeKey) === true;
 
   const searches = createSearches(needs.searches);
@@ -96,12 +92,11 @@ export const createStore = (options: StoreOptions, { rules, witness, witnessed, 
   const isComplete = (): boolean => (complete ||= environment.db.meta.get(completeKey) === true);
 
   const note = (change: StoreChange): void => {
-    if (witness !== undefined && isComplete()) changes.note(change);
+    if (listener !== undefined && isComplete()) changes.note(change);
   };
 
   const tell = async (): Promise<void> => {
-    if (witness === undefined) return;
-    if (await changes.tell(witness)) witnessed?.();
+    if (listener !== undefined) await changes.tell(listener);
   };
 
   let writing = false;
@@ -115,7 +110,6 @@ export const createStore = (options: StoreOptions, { rules, witness, witnessed, 
       await inTurns(steps, writeTurn);
       await pending.commit();
       views.changed();
-      ownTip = readTip();
     } catch (error) {
       pending.clear();
       writer.aborted();
@@ -135,7 +129,7 @@ export const createStore = (options: StoreOptions, { rules, witness, witnessed, 
   return {
     environment,
     snapshot,
-    tip: access === "write" ? () => ownTip : readTip,
+    tip: access === "write" ? () => views.ofNow()?.state.tip : readTip,
     apply: (blocks, chainHeight = 0) => write(writer.apply(blocks, chainHeight - options.undoBlocks, (full) => note({ kind: "applied", full }))),
     revert: () => write(takeOut()),
     tell,

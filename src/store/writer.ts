@@ -8,10 +8,10 @@ import { type StateRecord, stateCodec, type WalletRecord } from "./codec.js";
 import { createCandidates } from "./candidates.js";
 import { createCountedSets } from "./counted-set-writer.js";
 import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
-import { numberKey } from "./keys.js";
 import type { Pending } from "./pending.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "./records.js";
 import type { Steps } from "./search.js";
+import { putUndo, readUndo, removeUndo } from "./undo-records.js";
 import { writeDelegates, writeLocks, writeWallets } from "./write-accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./write-chain.js";
 import { endRound } from "./write-round-end.js";
@@ -46,8 +46,8 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
     yield* writeBlock(full, { ...always, journal, countedSets });
     countedSets.flush();
     const { height } = full.block;
-    pending.putBytes("undo", numberKey(height), journal.undo());
-    if (height > options.undoBlocks) pending.putBytes("undo", numberKey(height - options.undoBlocks), null);
+    putUndo(pending, height, journal.undo());
+    if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
   };
 
   return {
@@ -68,8 +68,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
     revert: () => {
       const state = readState(reading);
       if (state === undefined) return undefined;
-      const key = numberKey(state.tip.height);
-      const undo = reading.get("undo", key) as Buffer | undefined;
+      const undo = readUndo(pending, state.tip.height);
       if (undo === undefined) {
         throw new PorticoError(
           "STORE_UNDO_EXHAUSTED",
@@ -79,7 +78,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
       const full = readFullBlock(reading, state.tip.height);
       forget();
       rollBack(pending, undo);
-      pending.putBytes("undo", key, null);
+      removeUndo(pending, state.tip.height);
       return full;
     },
     aborted: forget,

@@ -74,7 +74,7 @@ describe("the LMDB store", function () {
       const { id, numberOfTransactions } = chain.blocks[height - 1]!;
       return `${kind} ${height} ${id} ${numberOfTransactions}`;
     };
-    const { store, rules, dataDir } = openTemporaryStore(chain.network, {}, { witness });
+    const { store, rules, dataDir } = openTemporaryStore(chain.network, {}, { listener: { witness, witnessed: () => undefined } });
     const apply = (height: number): Promise<void> => store.apply([rules.parseBlock(chain.blocks[height - 1]!)]);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     expect(told).to.deep.equal([]);
@@ -95,7 +95,7 @@ describe("the LMDB store", function () {
     await store.stop();
 
     failing = false;
-    const again = openTemporaryStore(chain.network, { dataDir }, { witness });
+    const again = openTemporaryStore(chain.network, { dataDir }, { listener: { witness, witnessed: () => undefined } });
     await again.store.tell();
     expect(told).to.deep.equal([...inOrder, nameOf("reverted", 61)]);
     await again.store.apply(chain.blocks.slice(60, 62).map(rules.parseBlock));

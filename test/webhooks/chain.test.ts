@@ -231,11 +231,13 @@ describe("a block that cannot be told of", () => {
       { dataDir, undoBlocks: 10 },
       {
         rules,
-        witness: (change) => {
-          engine.witness(change);
-          if (fails) throw new Error("out of disk");
+        listener: {
+          witness: (change) => {
+            engine.witness(change);
+            if (fails) throw new Error("out of disk");
+          },
+          witnessed: () => engine.witnessed(),
         },
-        witnessed: () => engine.witnessed(),
       },
     );
     const webhooks = createWebhookStore(store.environment.root);

@@ -27,7 +27,7 @@ const blockAt = (height: number): BlockData => {
 const rules = createChainRules(networkOf(blockAt(1)));
 const store = createStore(
   { dataDir, undoBlocks: 10 },
-  { rules, witness: (change) => engine.witness(change), witnessed: () => engine.witnessed() },
+  { rules, listener: { witness: (change) => engine.witness(change), witnessed: () => engine.witnessed() } },
 );
 const events = new EventEmitter();
 const engine = createWebhookEngine(
