@@ -247,10 +247,10 @@ const createWebhooks = (context: NodeContext | ReaderContext, { options, logger,
   let own: WebhookEnvironment | undefined;
   let authorize: Authorize | undefined;
 
-  const opened = (store: WebhookStore): void => {
+  const opened = (store: WebhookStore, blocksWritten?: () => Promise<void>): void => {
     if (settings === undefined) return;
     const openJournal = () => openEventJournal(settings.dataDir);
-    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, keepsChain: chain === undefined });
+    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain: chain === undefined });
     engine.start();
   };
 

@@ -8,8 +8,8 @@ import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 /** Who is told of what happens to the store, and keeps rows of its own in it. */
 export interface StoreCompanion extends ChangeListener {
-  /** The store is open, and nothing is written to it yet. */
-  opened(webhooks: WebhookStore): void;
+  /** The store is open, and nothing is written to it yet. `blocksWritten` resolves when what the host has emitted so far is. */
+  opened(webhooks: WebhookStore, blocksWritten?: () => Promise<void>): void;
   /** Nothing is written any more; the store is about to close. */
   closing(): Promise<void>;
 }
@@ -46,7 +46,9 @@ export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: 
       const follower = createFollower({ ...needs, source: watched.source, store });
       const checking = setInterval(() => store.environment.root.readerCheck(), readerCheckInterval).unref();
       open = { store, follower, checking };
-      companion?.opened(createWebhookStore(store.environment.root));
+      companion?.opened(createWebhookStore(store.environment.root), async () => {
+        if (isReady()) await follower.settled();
+      });
       await follower.start();
     },
     stop: async () => {

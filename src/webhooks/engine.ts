@@ -27,6 +27,8 @@ export interface WebhookEngineNeeds {
   events: HostEvents;
   clock: Clock;
   logger: Logger;
+  /** Resolves when the blocks that the host has emitted so far are in the chain. Not given: they are at once. */
+  blocksWritten?: (() => Promise<void>) | undefined;
   /** Whether the chain is told by `witness`; false where the host's events are all there is. */
   keepsChain: boolean;
   /** 0..1; default Math.random. */
@@ -56,7 +58,7 @@ const defaultGrace = 2_000;
 /** Opens nothing and listens to nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
-  const { store, openJournal, events, clock, logger, keepsChain, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
+  const { store, openJournal, events, clock, logger, keepsChain, blocksWritten, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
   const guard = createTargetGuard(options.allowTargets);
   const descriptions = describeEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
@@ -91,15 +93,11 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     ...createOutbox({ store, clock, onWork }),
     dryRun: (request) => dryRun(request, recent, names),
     events: () => descriptions,
-    witness: (change) =>
-      store.transaction(() => {
-        hostRecorder?.drain();
-        chainRecorder.witness(change);
-      }),
-    witnessed: () => hostRecorder?.committed(),
+    witness: (change) => store.transaction(() => chainRecorder.witness(change)),
+    witnessed: recorder.committed,
     start: () => {
       if (leave.length > 0 || !options.deliver) return;
-      hostRecorder = createHostRecorder({ store, journal: openJournal(), register, recent, recorder, clock, after, logger });
+      hostRecorder = createHostRecorder({ store, journal: openJournal(), register, recent, recorder, clock, after, logger, blocksWritten });
       leave = [listenToHost(events, names, hear), startUpkeep(options, { store, recent, clock, after, logger })];
       worker.start();
     },

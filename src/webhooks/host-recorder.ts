@@ -16,6 +16,8 @@ export interface HostRecorderNeeds {
   clock: Clock;
   after: After;
   logger: Logger;
+  /** Resolves when the blocks that the host has emitted so far are in the chain. Not given: they are at once. */
+  blocksWritten?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -25,10 +27,6 @@ export interface HostRecorderNeeds {
 export interface HostRecorder {
   /** A listener's work for one event. */
   hear(event: string, payload: unknown): void;
-  /** Takes what is in the journal into the store, within a transaction of it. What comes after it comes after it. */
-  drain(): void;
-  /** After the commit of a drain. */
-  committed(): void;
   /** Resolves when everything heard is in the store, or cannot be. */
   settled(): Promise<void>;
   /** Settles, and closes the journal. */
@@ -37,6 +35,11 @@ export interface HostRecorder {
 
 /** Events taken into the store in one transaction. */
 const batchSize = 500;
+/**
+ * Milliseconds that events wait for the blocks that the host emitted before them: who is told of a transaction asks for it. A chain
+ * that cannot go on holds nothing up.
+ */
+const patience = 1_000;
 /** Milliseconds until a store that failed is tried again. */
 const retryDelay = 1_000;
 
@@ -55,7 +58,7 @@ const placeOf = (event: string, payload: unknown): Place | undefined => {
 const movesChain = (event: string): boolean => event === "block.applied" || event === "block.reverted";
 
 export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
-  const { store, journal, register, recent, recorder, clock, after, logger } = needs;
+  const { store, journal, register, recent, recorder, clock, after, logger, blocksWritten } = needs;
   let last = journal.kept().at(-1)?.number ?? store.journalPosition();
   let draining: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
@@ -76,11 +79,11 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
     recorder.record({ event, at, json: () => json, place: placeOf(event, payload) });
   };
 
-  const drainSome = (limit: number): void => {
+  const drainSome = (until: number): void => {
     const position = store.journalPosition();
     const kept = journal.kept();
     const first = kept.findIndex(({ number }) => number > position);
-    const fresh = first === -1 ? [] : kept.slice(first, first + limit);
+    const fresh = first === -1 ? [] : kept.slice(first, first + batchSize).filter(({ number }) => number <= until);
     for (const heard of fresh) recordHeard(heard);
     const newest = fresh.at(-1);
     if (newest !== undefined) store.setJournalPosition(newest.number);
@@ -91,12 +94,26 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
     recorder.committed();
   };
 
+  const waitForBlocks = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (blocksWritten === undefined) resolve();
+      else {
+        const giveUp = after(patience, resolve);
+        void blocksWritten().finally(() => {
+          giveUp();
+          resolve();
+        });
+      }
+    });
+
   const drainAll = async (): Promise<void> => {
     // With nothing to drain it would end before `draining` is set, which then stood for good.
     await Promise.resolve();
     try {
-      while (journal.kept().length > 0) {
-        await store.transactionSoon(() => drainSome(batchSize));
+      for (let newest = journal.kept().at(-1); newest !== undefined; newest = journal.kept().at(-1)) {
+        const { number } = newest;
+        await waitForBlocks();
+        await store.transactionSoon(() => drainSome(number));
         committed();
       }
     } catch (error) {
@@ -130,8 +147,6 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
       last++;
       drainSoon();
     },
-    drain: () => drainSome(Infinity),
-    committed,
     settled,
     end: async () => {
       await settled();

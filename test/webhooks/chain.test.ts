@@ -94,19 +94,28 @@ describe("webhooks of the chain", function () {
     expect(received[0]?.json).to.deep.include({ event: "block.applied", data: { ...headerOf(at(rich)), forkMember: { amount: "5" } } });
   });
 
-  it("can be asked about the block by whoever is told of it", async () => {
-    hook("block.applied");
-    let height: number | undefined;
-    const answered = new Promise<void>((resolve) => {
+  /** The height that a receiver finds when it is told of something. */
+  const heightWhenTold = (): Promise<number> =>
+    new Promise((resolve) => {
       receiver.answer = (_request, response) => {
-        height = plugin.health().height;
         response.end();
-        resolve();
+        resolve(plugin.health().height);
       };
     });
+
+  it("can be asked about the block by whoever is told of it", async () => {
+    hook("block.applied");
+    const height = heightWhenTold();
     apply(rich);
-    await answered;
-    expect(height).to.equal(rich);
+    expect(await height).to.equal(rich);
+  });
+
+  it("can be asked about blocks by whoever is told of what the host emitted after them", async () => {
+    hook("transaction.forged");
+    const height = heightWhenTold();
+    for (let next = rich; next < rich + 30; next++) apply(next);
+    events.emit("transaction.forged", { id: at(rich).id });
+    expect(await height).to.equal(rich + 29);
   });
 
   it("fire for each transaction of a block, in its order, whether or not the host emits them", async () => {
