@@ -2,9 +2,9 @@ import type { Delegate, Tip } from "../../types/chain.js";
 import { approvalOf } from "../chain/amount.js";
 import { type DelegateRecord, delegateCodec, type StateRecord } from "./codec.js";
 import { keysWritten } from "./journal.js";
-import { numberKey } from "./keys.js";
 import type { Reading } from "./reading.js";
 import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "./records.js";
+import { readUndo } from "./undo-records.js";
 
 /** Every delegate at one tip. They are some thousands at the most, and every list of them needs them all. */
 export interface DelegateList {
@@ -54,7 +54,7 @@ const changesSince = ({ tip, byAddress }: DelegateList, reading: Reading, state:
   const add = (record: DelegateRecord | undefined): void => void (record !== undefined && records.set(record.publicKey, record));
   let ranking = false;
   for (let height = tip.height + 1; height <= state.tip.height; height++) {
-    const undo = reading.get("undo", numberKey(height)) as Buffer | undefined;
+    const undo = readUndo(reading, height);
     if (undo === undefined) return undefined;
     const written = keysWritten(undo, ["delegates", "wallets", "meta"]);
     ranking ||= written.meta.some((key) => key.equals(rankingKey));

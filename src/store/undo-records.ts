@@ -1,5 +1,6 @@
 import { numberKey, undoKey } from "./keys.js";
 import type { Pending } from "./pending.js";
+import type { WriterReading } from "./reading.js";
 
 /**
  * The undo records in the store, in pieces that lie within LMDB's pages. Whole ones would want some hundred pages in a row: LMDB looks
@@ -15,12 +16,12 @@ export const putUndo = (pending: Pending, height: number, undo: Buffer): void =>
   }
 };
 
-const piecesOf = (pending: Pending, height: number): { key: Buffer; value: Buffer }[] =>
-  [...pending.range("undo", { start: numberKey(height), end: numberKey(height + 1) })].map(({ key, value }) => ({ key: Buffer.from(key), value: value as Buffer }));
+const piecesOf = (reading: WriterReading, height: number): { key: Buffer; value: Buffer }[] =>
+  [...reading.range("undo", { start: numberKey(height), end: numberKey(height + 1) })].map(({ key, value }) => ({ key: Buffer.from(key), value: value as Buffer }));
 
 /** Undefined where none is kept. */
-export const readUndo = (pending: Pending, height: number): Buffer | undefined => {
-  const pieces = piecesOf(pending, height);
+export const readUndo = (reading: WriterReading, height: number): Buffer | undefined => {
+  const pieces = piecesOf(reading, height);
   return pieces.length === 0 ? undefined : Buffer.concat(pieces.map(({ value }) => value));
 };
 
