@@ -64,3 +64,6 @@ export class PorticoError extends Error {
     return errorTable[this.code].exposed;
   }
 }
+
+/** What a thrown value says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

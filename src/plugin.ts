@@ -9,7 +9,7 @@ import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
-import { PorticoError } from "./errors.js";
+import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
 import { then } from "./maybe-promise.js";
 import { type Options, readOptions } from "./options.js";
@@ -77,7 +77,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const unreadable = (error: unknown): undefined => {
     seen.problem = "The chain cannot be read.";
-    logger.error(`the chain cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    logger.error(`the chain cannot be read: ${messageOf(error)}`);
   };
 
   const saw = (snapshot: ChainSnapshot | undefined): ChainSnapshot | undefined => {

@@ -1,6 +1,6 @@
 import type { Lock, Transaction } from "../../types/chain.js";
 import type { Ledger, WalletDraft } from "../../types/transaction-type.js";
-import { PorticoError } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
 import type { FullBlock } from "./block.js";
 import type { ChainRules } from "./rules.js";
 
@@ -115,7 +115,7 @@ export const applyBlock = ({ block, transactions }: FullBlock, source: LedgerSou
     for (const transaction of transactions) applyTransaction(transaction, ledger, rules);
   } catch (error) {
     if (error instanceof PorticoError) throw error;
-    throw new PorticoError("BLOCK_INVALID", `block ${block.height}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new PorticoError("BLOCK_INVALID", `block ${block.height}: ${messageOf(error)}`, { cause: error });
   }
   ledger.walletOf(block.generatorPublicKey).balance += block.reward + block.totalFee;
   return { wallets, locks, votes: movedVotes(wallets) };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
-import { PorticoError } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
 import { lmdbFileFault } from "./file-check.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
 
@@ -79,7 +79,7 @@ const openRoot = (dataDir: string, path: string, { access = "write", disposable 
     const speed = disposable ? { useWritemap: true, noSync: true } : {};
     return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly: access === "read", ...speed });
   } catch (cause) {
-    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
 };
 
@@ -101,6 +101,6 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   } catch (cause) {
     void root.close();
     if (cause instanceof PorticoError) throw cause;
-    throw new PorticoError("STORE_DAMAGED", `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
 };

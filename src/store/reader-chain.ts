@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../types/node-context.js";
 import type { ChainRules } from "../chain/rules.js";
-import { PorticoError } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
 import { storeFile } from "./environment.js";
 import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
 import { createOpenSnapshots } from "./open-snapshots.js";
@@ -95,7 +95,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200 }: ReaderOptions
       } catch (error) {
         // Whoever makes a store makes it bit by bit: what is wrong with it is believed when it is seen again.
         if (!isNotReady(error) && ++failures > 1 && !served) throw error;
-        if (!isNotReady(error)) tell(error instanceof Error ? error.message : String(error));
+        if (!isNotReady(error)) tell(messageOf(error));
       }
       await look(signal);
     }

@@ -1,6 +1,6 @@
 import type { WebhookRow } from "../../types/webhook-store.js";
 import type { Condition, WebhookDraft } from "../../types/webhooks.js";
-import { PorticoError } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
 import { compileCondition } from "./conditions.js";
 import { canonicalEvent, knownEvents } from "./known-events.js";
 import { operatorNames, operators, type ValueForm } from "./operators.js";
@@ -57,7 +57,7 @@ const checkCondition = (condition: Condition, at: string): void => {
   try {
     compileCondition(condition);
   } catch (error) {
-    throw refuse(`${at}.value`, `does not compile: ${error instanceof Error ? error.message : String(error)}`);
+    throw refuse(`${at}.value`, `does not compile: ${messageOf(error)}`);
   }
 };
 

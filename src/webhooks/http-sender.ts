@@ -1,6 +1,7 @@
 import { isIPv6, type LookupFunction } from "node:net";
 import { Agent, buildConnector, type Dispatcher } from "undici";
 import type { AttemptStage } from "../../types/webhooks.js";
+import { messageOf } from "../errors.js";
 import type { Resolve } from "./resolve.js";
 import { literalAddresses, type TargetGuard } from "./target-guard.js";
 
@@ -69,7 +70,7 @@ const guardedLookup =
       return;
     }
     resolve(hostname).then(finish, (error: unknown) =>
-      callback(new StageError("dns", `${hostname} is not found: ${messageOf(error)}`), "", 0),
+      callback(new StageError("dns", `${hostname} is not found: ${reasonOf(error)}`), "", 0),
     );
   };
 
@@ -83,10 +84,9 @@ const guardedConnector = (guard: TargetGuard, resolve: Resolve, timeout: number)
   };
 };
 
-const messageOf = (error: unknown): string => {
-  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
-};
+/** Of the attempts at several addresses, what the first says. */
+const reasonOf = (error: unknown): string =>
+  error instanceof AggregateError && error.errors.length > 0 ? reasonOf(error.errors[0]) : messageOf(error);
 
 const codeOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
@@ -170,7 +170,7 @@ const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer
       if (arrived.size >= responseLimit) giveUp();
     },
     onResponseEnd: () => end(arrived === undefined ? failed("response", "The answer has no status.") : answerOf(arrived)),
-    onResponseError: (_controller, error) => end(arrived === undefined ? failed(stageOf(error), messageOf(error)) : answerOf(arrived)),
+    onResponseError: (_controller, error) => end(arrived === undefined ? failed(stageOf(error), reasonOf(error)) : answerOf(arrived)),
   };
 };
 

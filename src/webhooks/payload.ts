@@ -1,4 +1,5 @@
 import type { Block, Transaction } from "../../types/chain.js";
+import { messageOf } from "../errors.js";
 
 interface BigNumberLike {
   _isBigNumber: true;
@@ -46,7 +47,7 @@ export const payloadJson = (payload: unknown): string => {
   try {
     return ["undefined", "function", "symbol"].includes(typeof payload) ? "null" : JSON.stringify(payload, withoutCycles());
   } catch (error) {
-    return JSON.stringify({ unreadable: error instanceof Error ? error.message : String(error) });
+    return JSON.stringify({ unreadable: messageOf(error) });
   }
 };
 

@@ -1,5 +1,6 @@
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../types/webhook-store.js";
+import { messageOf } from "../errors.js";
 import type { RecentEvents } from "./recent-events.js";
 import type { Register } from "./register.js";
 
@@ -63,7 +64,7 @@ export const createRecorder = ({ store, register, recent, clock, logger, onWork 
       const ids = register.matcher().match(event, JSON.parse(json));
       return ids.map((id) => register.find(id)).filter((row) => row !== undefined);
     } catch (error) {
-      logger.error(`webhooks: ${event} cannot be matched: ${error instanceof Error ? error.message : String(error)}`);
+      logger.error(`webhooks: ${event} cannot be matched: ${messageOf(error)}`);
       return [];
     }
   };

@@ -1,3 +1,4 @@
+import { messageOf } from "../errors.js";
 import { type Ended, type Settled, settleAll, type SettleNeeds, type SettleRules } from "./settle.js";
 import type { Clock } from "../../types/node-context.js";
 
@@ -41,7 +42,7 @@ export const createSettling = (
       // Nothing is let go of before it is written: it is not sent again meanwhile.
       entries = [...batch, ...entries];
       underWay = 0;
-      needs.logger.error(`webhooks: what deliveries came to cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+      needs.logger.error(`webhooks: what deliveries came to cannot be written: ${messageOf(error)}`);
       return false;
     }
   };

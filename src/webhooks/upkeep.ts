@@ -1,5 +1,6 @@
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
+import { messageOf } from "../errors.js";
 import type { RecentEvents } from "./recent-events.js";
 import type { After } from "./timers.js";
 
@@ -29,7 +30,7 @@ export const startUpkeep = ({ deliveredRetention, deadRetention }: UpkeepOptions
       const now = clock.now();
       return store.trim({ delivered: now - deliveredRetention, dead: now - deadRetention }, batchSize);
     } catch (error) {
-      logger.error(`webhooks: the store cannot be tidied: ${error instanceof Error ? error.message : String(error)}`);
+      logger.error(`webhooks: the store cannot be tidied: ${messageOf(error)}`);
       return 0;
     }
   };

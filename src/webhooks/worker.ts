@@ -1,5 +1,6 @@
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
+import { messageOf } from "../errors.js";
 import type { Outgoing, Sender } from "./http-sender.js";
 import { createLanes, lookAgain, type Next, nextOf, type Origin, type Target } from "./lanes.js";
 import { outgoingOf } from "./outgoing.js";
@@ -234,7 +235,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     try {
       work();
     } catch (error) {
-      logger.error(`webhooks: the store fails: ${error instanceof Error ? error.message : String(error)}`);
+      logger.error(`webhooks: the store fails: ${messageOf(error)}`);
     }
   };
 

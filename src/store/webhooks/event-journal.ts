@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
-import { PorticoError } from "../../errors.js";
+import { messageOf, PorticoError } from "../../errors.js";
 
 /** A file that has grown beyond this (bytes) is written anew with what it still has to keep. */
 const largestFile = 8_388_608;
@@ -49,7 +49,7 @@ export const openEventJournal = (dataDir: string): EventJournal => {
     rewrite();
     file = openSync(path, "a");
   } catch (cause) {
-    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
 
   const shrink = (): void => {

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { PorticoError } from "../../errors.js";
+import { messageOf, PorticoError } from "../../errors.js";
 import { beyondAll, counters, type EnvironmentRoot, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
@@ -142,6 +142,6 @@ export const openWebhookStore = (dataDir: string): WebhookEnvironment => {
   } catch (cause) {
     void root?.close();
     if (cause instanceof PorticoError) throw cause;
-    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
 };
