@@ -81,8 +81,11 @@ const linkMaker = (path: string, pairs: QueryPairs, input: PageInput): ((stop: n
   if (!named.has("limit")) {
     whole.push(["limit", String(input.limit)]);
   }
-  const encoded = whole.map(([name, value]) => [encodeURIComponent(name), encodeURIComponent(value)] as const);
-  return (stop) => `${path}?${encoded.map(([name, value]) => `${name}=${name === input.by ? stop : value}`).join("&")}`;
+  const place = whole.findIndex(([name]) => name === input.by);
+  const written = (pairs: QueryPairs): string[] => pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  const before = [...written(whole.slice(0, place)), `${input.by}=`].join("&");
+  const after = ["", ...written(whole.slice(place + 1))].join("&");
+  return (stop) => `${path}?${before}${stop}${after}`;
 };
 
 export interface ListMeta {

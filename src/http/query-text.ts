@@ -6,6 +6,9 @@ import { isSchema, type JsonSchema } from "./json-schema.js";
 export type QueryPairs = [name: string, value: string][];
 
 const decode = (text: string): string | undefined => {
+  if (!/[%+]/.test(text)) {
+    return text;
+  }
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

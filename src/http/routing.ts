@@ -35,6 +35,9 @@ const bySpecificity = (a: string, b: string): number => {
 };
 
 const decode = (name: string, text: string): string => {
+  if (!text.includes("%")) {
+    return text;
+  }
   try {
     return decodeURIComponent(text);
   } catch {

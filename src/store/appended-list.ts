@@ -35,7 +35,11 @@ export const listSequence = (reading: Reading, list: number, owner: number, leng
     if (offset >= end) return [];
     const numbers: number[] = [];
     if (end - offset <= few) {
-      for (let place = offset; place < end; place++) numbers.push((reading.get("lists", entryKey(list, owner, place)) as Buffer).readUInt32BE(0));
+      const key = entryKey(list, owner, offset);
+      for (let place = offset; place < end; place++) {
+        key.writeUInt32BE(place, 5);
+        numbers.push((reading.get("lists", key) as Buffer).readUInt32BE(0));
+      }
       return numbers;
     }
     for (const { value } of reading.range("lists", { start: entryKey(list, owner, offset), end: entryKey(list, owner, end) })) {

@@ -113,24 +113,30 @@ export interface Search extends Pick<Searches, "run"> {
   spend(rows: number): void;
 }
 
+/** A class, since one is made for every request. */
+class BoundedSearch implements Search {
+  readonly run: Searches["run"];
+  left: number;
+  private readonly rows: number;
+
+  constructor(run: Searches["run"], rows: number) {
+    this.run = run;
+    this.left = rows;
+    this.rows = rows;
+  }
+
+  require(wanted: number): void {
+    if (wanted > this.left) throw new PorticoError("SEARCH_TOO_WIDE", tooWide(this.rows));
+  }
+
+  spend(looked: number): void {
+    this.require(looked);
+    this.left -= looked;
+  }
+}
+
 /** `rows`: those that may be looked at; Infinity where nobody minds. */
-export const createSearch = ({ run }: Pick<Searches, "run">, rows: number): Search => {
-  let left = rows;
-  const require = (wanted: number): void => {
-    if (wanted > left) throw new PorticoError("SEARCH_TOO_WIDE", tooWide(rows));
-  };
-  return {
-    run,
-    get left() {
-      return left;
-    },
-    require,
-    spend: (looked) => {
-      require(looked);
-      left -= looked;
-    },
-  };
-};
+export const createSearch = ({ run }: Pick<Searches, "run">, rows: number): Search => new BoundedSearch(run, rows);
 
 const tooWide = (rows: number): string =>
   `More than ${rows} rows would have to be looked at: narrow the search, by an address, a delegate, a block or a shorter range of time or height.`;
