@@ -4,7 +4,7 @@ import type { BlockData, BlockSource, HostEvents, IndexingProgress } from "../..
 import type { Clock, Logger } from "../../types/node-context.js";
 import { type FullBlock, parseBlockHeader } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
-import { PorticoError } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
 import type { Store } from "./store.js";
 
 export interface FollowerNeeds {
@@ -69,7 +69,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
         clearTimeout(retry);
       } catch (error) {
         if (isStopped()) return;
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
         if (delay < patience) logger.debug(told);
         else {

@@ -2,6 +2,7 @@ import type { HostEvents } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
 import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
+import { messageOf } from "../errors.js";
 import { type ChainChange, createChainRecorder } from "./chain-recorder.js";
 import { createCatalogue } from "./catalogue.js";
 import { webhookDefaults } from "./defaults.js";
@@ -84,7 +85,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
       if (keepsChain && chainEvents.includes(event)) chainRecorder.expect(event, payload);
       else hostRecorder?.hear(event, payload);
     } catch (error) {
-      logger.error(`webhooks: ${name} could not be recorded: ${error instanceof Error ? error.message : String(error)}`);
+      logger.error(`webhooks: ${name} could not be recorded: ${messageOf(error)}`);
     }
   };
 

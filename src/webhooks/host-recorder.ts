@@ -1,6 +1,7 @@
 import type { HostEvents } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { EventJournal, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
+import { messageOf } from "../errors.js";
 import { payloadJson } from "./payload.js";
 import type { RecentEvents } from "./recent-events.js";
 import { nextBlock, type Place, type Recorder } from "./recorder.js";
@@ -117,7 +118,7 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
         committed();
       }
     } catch (error) {
-      logger.error(`webhooks: events cannot be taken into the store: ${error instanceof Error ? error.message : String(error)}`);
+      logger.error(`webhooks: events cannot be taken into the store: ${messageOf(error)}`);
       cancelRetry = after(retryDelay, drainSoon);
     } finally {
       draining = undefined;
