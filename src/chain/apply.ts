@@ -108,15 +108,31 @@ const movedVotes = (wallets: BlockChanges["wallets"]): Map<string, bigint> => {
   return votes;
 };
 
-/** What a block does to the state before it. Pure: neither `source` nor the block is written to. */
-export const applyBlock = ({ block, transactions }: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => {
+/** As `applyBlock`, in steps of one transaction: `source` may have to read from far away. */
+export const applyInSteps = function* (
+  { block, transactions }: FullBlock,
+  source: LedgerSource,
+  rules: ChainRules,
+): Generator<undefined, BlockChanges> {
   const { ledger, wallets, locks } = createDraft(source, rules.addressOf);
   try {
-    for (const transaction of transactions) applyTransaction(transaction, ledger, rules);
+    for (const transaction of transactions) {
+      applyTransaction(transaction, ledger, rules);
+      yield;
+    }
   } catch (error) {
     if (error instanceof PorticoError) throw error;
     throw new PorticoError("BLOCK_INVALID", `block ${block.height}: ${messageOf(error)}`, { cause: error });
   }
   ledger.walletOf(block.generatorPublicKey).balance += block.reward + block.totalFee;
   return { wallets, locks, votes: movedVotes(wallets) };
+};
+
+/** What a block does to the state before it. Pure: neither `source` nor the block is written to. */
+export const applyBlock = (full: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => {
+  const steps = applyInSteps(full, source, rules);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 };

@@ -1,5 +1,5 @@
 import type { Block } from "../../types/chain.js";
-import { applyBlock, type BlockChanges } from "../chain/apply.js";
+import { applyInSteps, type BlockChanges } from "../chain/apply.js";
 import type { FullBlock } from "../chain/block.js";
 import { endsRound } from "../chain/rounds.js";
 import type { ChainRules } from "../chain/rules.js";
@@ -105,7 +105,7 @@ const writeBlock = function* (full: FullBlock, writing: Writing): Steps<void> {
   };
   state.supply += before === undefined ? block.totalAmount : block.reward;
 
-  const changes = applyBlock(
+  const changes = yield* applyInSteps(
     full,
     {
       wallet: (address) => readWallet(reading, address),
