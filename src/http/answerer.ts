@@ -45,9 +45,10 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
   const replies = createReplyCache(cacheSize);
   const running = new Map<string, Promise<Reply>>();
 
-  const replyOf = ({ entry }: Plan<State>, { status, json }: Answered, state: State): Reply => {
+  const replyOf = ({ entry, again }: Plan<State>, { status, json }: Answered, state: State): Reply => {
     const cacheControl = entry.route.authenticated === true ? "no-store" : "no-cache";
-    return createReply({ status, json, height: state.tip?.height, validated: entry.kept, cacheControl }, threshold);
+    const lasting = again && entry.kept;
+    return createReply({ status, json, height: state.tip?.height, validated: entry.kept, cacheControl, lasting }, threshold);
   };
 
   /** What is being worked out for one request is shared with those that ask the same of the same state meanwhile. */

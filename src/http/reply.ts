@@ -31,7 +31,22 @@ export interface ReplyFacts {
   /** Whether it may be asked for again by its ETag. */
   validated: boolean;
   cacheControl: "no-cache" | "no-store";
+  /** Whether it is to be kept. */
+  lasting: boolean;
 }
+
+/**
+ * Short texts share pieces of memory, and each piece is there for as long as any of its texts: what is kept must not hold on to
+ * what is not.
+ */
+const bytesOf = ({ json, lasting }: ReplyFacts): Buffer => {
+  if (!lasting) {
+    return Buffer.from(json);
+  }
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(json));
+  bytes.write(json);
+  return bytes;
+};
 
 const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
@@ -54,7 +69,7 @@ const overhead = 1024;
  * `threshold` bytes can be had compressed, and are compressed once.
  */
 export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
-  const bytes = Buffer.from(facts.json);
+  const bytes = bytesOf(facts);
   const headers = plainHeaders(facts);
   const tag = facts.validated ? hash("sha1", bytes, "base64url") : undefined;
   const tagged = (suffix: string): string[] => (tag === undefined ? [] : ["ETag", `"${tag}${suffix}"`]);

@@ -105,7 +105,8 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
       setPairs(ctx, versionHeaders(options.defaultVersion, false));
     }
     setPairs(ctx, Object.entries(headers).flat());
-    const facts = { status, json: JSON.stringify(body), height, validated: false, cacheControl: "no-cache" } as const;
+    const json = JSON.stringify(body);
+    const facts = { status, json, height, validated: false, cacheControl: "no-cache", lasting: false } as const;
     void sendReply(ctx, createReply(facts, Infinity), undefined);
   };
 

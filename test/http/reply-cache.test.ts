@@ -8,7 +8,7 @@ import { ask } from "./ask.js";
 import { manyThings, type Served, serveThings, type ThingState, withThings } from "./things.js";
 
 const replyOf = (json: string): Reply =>
-  createReply({ status: 200, json, height: 1, validated: true, cacheControl: "no-cache" }, Infinity);
+  createReply({ status: 200, json, height: 1, validated: true, cacheControl: "no-cache", lasting: true }, Infinity);
 
 describe("kept replies", () => {
   let served: Served;
@@ -210,6 +210,14 @@ describe("kept replies", () => {
     expect(present.length).to.be.within(20, 50);
     cache.keep("t", "huge", replyOf("x".repeat(60_000)));
     expect(cache.get("t", "huge")).to.equal(undefined);
+  });
+
+  it("hold no memory but their own", () => {
+    for (const json of ["", "{}", '{"name":"é"}', "x".repeat(1000), "x".repeat(10_000)]) {
+      const { bytes } = replyOf(json).plain;
+      expect(bytes.toString("utf8")).to.equal(json);
+      expect(bytes.buffer.byteLength).to.equal(bytes.length);
+    }
   });
 
   it("are not kept once the cache has moved on", () => {
