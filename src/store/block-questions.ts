@@ -1,7 +1,7 @@
 import type { Block } from "../../types/chain.js";
 import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise, Page, Range } from "../../types/chain-adapter.js";
 import { listSequence } from "./appended-list.js";
-import { heightsAt, keyOfNumber, keyOfText, numberInKey, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
+import { betweenKeys, heightsAt, keyOfNumber, keyOfText, numberInKey, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
 import type { StateRecord } from "./codec.js";
 import type { DelegateList } from "./delegate-list.js";
 import { amountKey, lists, sets } from "./keys.js";
@@ -34,6 +34,7 @@ export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Pa
       test: blockTester,
       value: inChainOrder ? undefined : (block) => block[field],
       ties: "desc",
+      below: needs.state.tip.height + 1,
     },
     search,
   );
@@ -135,17 +136,18 @@ const amountSets = [
 /** Ranges that a set holds, and sets in the order asked for. */
 const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockAccess[] => {
   const accesses: BlockAccess[] = [];
-  const add = (name: BlockOrder, answers: Name[], wanted: boolean, refs: () => Sequence<number>): void => {
+  const add = (name: Name & BlockOrder, set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     const ordered = order.field === name;
-    if (ordered) accesses.push({ answers, ordered, refs: directed(refs(), order.direction) });
-    else if (wanted) accesses.push({ answers, ordered, refs: refs() });
+    if (!ordered && filter[name] === undefined) return;
+    const { refs, others } = betweenKeys(reading, set, bounds);
+    accesses.push({ answers: [name], ordered, refs: ordered ? directed(refs, order.direction) : refs, others: { answers: [name], refs: others } });
   };
-  const numbers = (set: number, bounds: [Buffer | undefined, Buffer | undefined]): Sequence<number> =>
-    mapSequence(countedSequence(reading, set, ...bounds), numberInKey);
-
-  for (const { name, set } of numberSets) add(name, [name], filter[name] !== undefined, () => numbers(set, numberBounds(filter[name] ?? {})));
-  for (const { name, set } of amountSets) add(name, [name], filter[name] !== undefined, () => numbers(set, amountBounds(filter[name] ?? {})));
-  add("version", [], false, () => numbers(sets.blocksByVersion, [undefined, undefined]));
-  add("id", [], false, () => mapSequence(countedSequence(reading, sets.blocksById), ({ value }) => value.readUInt32BE(0)));
+  for (const { name, set } of numberSets) add(name, set, numberBounds(filter[name] ?? {}));
+  for (const { name, set } of amountSets) add(name, set, amountBounds(filter[name] ?? {}));
+  const addWhole = (name: BlockOrder, refs: () => Sequence<number>): void => {
+    if (order.field === name) accesses.push({ answers: [], ordered: true, refs: directed(refs(), order.direction) });
+  };
+  addWhole("version", () => mapSequence(countedSequence(reading, sets.blocksByVersion), numberInKey));
+  addWhole("id", () => mapSequence(countedSequence(reading, sets.blocksById), ({ value }) => value.readUInt32BE(0)));
   return accesses;
 };

@@ -3,7 +3,7 @@ import type { StateRecord } from "./codec.js";
 import { numberKey, textDigest } from "./keys.js";
 import type { Reading } from "./reading.js";
 import { readBlock, transactionsOfBlock } from "./records.js";
-import { countedSequence, mapSequence, narrowed, numberSequence, type Sequence } from "./sequence.js";
+import { concatSequences, countedSequence, mapSequence, narrowed, numberSequence, type Sequence } from "./sequence.js";
 
 /**
  * The order of the chain: blocks by height, transactions by number. What a range of times or heights leaves of it is a window
@@ -26,6 +26,19 @@ export const numberInKey = ({ key }: { key: Buffer }): number => key.readUInt32B
 export const underValue = (reading: Reading, set: number, value: Buffer, { from, below }: Window): Sequence<number> => {
   const bound = (number: number): Buffer => Buffer.concat([value, numberKey(number)]);
   return mapSequence(countedSequence(reading, set, bound(from), bound(Math.max(from, below))), numberInKey);
+};
+
+/** The numbers that a set keeps from one key (inclusive) to another (exclusive), and all others that it has. */
+export const betweenKeys = (
+  reading: Reading,
+  set: number,
+  [from, to]: [from: Buffer | undefined, to: Buffer | undefined],
+): { refs: Sequence<number>; others(): Sequence<number> } => {
+  const numbers = (start?: Buffer, end?: Buffer): Sequence<number> => mapSequence(countedSequence(reading, set, start, end), numberInKey);
+  return {
+    refs: numbers(from, to),
+    others: () => concatSequences([...(from === undefined ? [] : [numbers(undefined, from)]), ...(to === undefined ? [] : [numbers(to)])]),
+  };
 };
 
 /** Key of a number; undefined for one that no block or transaction has. */

@@ -1,7 +1,7 @@
 import type { TransactionFilter, TransactionQuery } from "../../types/chain-adapter.js";
 import type { ChainRules } from "../chain/rules.js";
 import { listSequence } from "./appended-list.js";
-import { keyOfNumber, keyOfText, numberInKey, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
+import { betweenKeys, keyOfNumber, keyOfText, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
 import type { StateRecord, WalletRecord } from "./codec.js";
 import { amountKey, lists, sets } from "./keys.js";
 import { type Access, amountBounds, numberBounds } from "./question.js";
@@ -40,12 +40,9 @@ interface Within extends Needs {
 }
 
 /** Accesses whose references are in chain order: all that there is for `timestamp`, candidates for the other orders. */
-function* inChainOrder(
-  { filter, order }: TransactionQuery,
-  within: Within,
-  ofAny: readonly Sequence<number>[] | undefined,
-): Iterable<TransactionAccess> {
-  const { reading, rules, state, window, narrow, answered } = within;
+function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly Sequence<number>[] | undefined): Iterable<TransactionAccess> {
+  const { filter, order } = query;
+  const { reading, rules, window, narrow, answered } = within;
   const ordered = order.field === "timestamp";
   const access = (answers: Name[], ...parts: Sequence<number>[]): TransactionAccess => {
     const refs = unionSequence(parts.map(narrow));
@@ -69,10 +66,24 @@ function* inChainOrder(
     if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) yield access([name, "type", "typeGroup"], listOf("voted", address));
   }
   if (filter.type !== undefined || filter.typeGroup !== undefined || filter.version !== undefined) {
-    yield access(["type", "typeGroup", "version"], ...kindsOf(filter, state).map((place) => kindSequence(place, within)));
+    yield ofKinds(query, within);
   }
   yield access([], windowSequence(window));
 }
+
+const ofKinds = ({ filter, order }: TransactionQuery, within: Within): TransactionAccess => {
+  const kinds: Name[] = ["type", "typeGroup", "version"];
+  const places = kindsOf(filter, within.state);
+  const union = (some: readonly number[]): Sequence<number> => unionSequence(some.map((place) => within.narrow(kindSequence(place, within))));
+  const ordered = order.field === "timestamp";
+  const refs = union(places);
+  return {
+    answers: [...kinds, ...within.answered],
+    ordered,
+    refs: ordered ? directed(refs, order.direction) : refs,
+    others: { answers: kinds, refs: () => union([...within.state.kinds.keys()].filter((place) => !places.includes(place))) },
+  };
+};
 
 /** Who sent them, by filter; undefined for a key that is none. */
 const senders = ({ senderId, senderPublicKey }: TransactionFilter, rules: ChainRules): [Name, string | undefined][] => [
@@ -131,8 +142,8 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
   const add = (name: "timestamp" | "amount" | "fee", set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     // Ordering by `timestamp` means by place in the chain, which is not the order of this set.
     const ordered = name !== "timestamp" && order.field === name;
-    const refs = mapSequence(countedSequence(reading, set, ...bounds), numberInKey);
-    accesses.push({ answers: [name], ordered, refs: ordered ? directed(refs, order.direction) : refs });
+    const { refs, others } = betweenKeys(reading, set, bounds);
+    accesses.push({ answers: [name], ordered, refs: ordered ? directed(refs, order.direction) : refs, others: { answers: [name], refs: others } });
   };
   if (filter.timestamp !== undefined && answered.length === 0) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
   if (filter.amount !== undefined || order.field === "amount") add("amount", sets.transactionsByAmount, amountBounds(filter.amount ?? {}));

@@ -46,6 +46,7 @@ const answer = (
       },
       value: valueOf(order.field),
       ties: "desc",
+      below: needs.state.transactions,
     },
     search,
   );

@@ -1,0 +1,92 @@
+import type { Search, Steps } from "./search.js";
+import { arraySequence, type Sequence } from "./sequence.js";
+
+/**
+ * What passes several filters, where each is answered by a sequence of whole numbers: of transactions, or of heights. The numbers
+ * alone are read, which takes a fraction of what reading the rows does. The shortest sequence is gone through; of others, or of
+ * what they leave out where that is less, every number is marked beforehand, a bit each.
+ */
+interface Crossable<Filter> {
+  refs: Sequence<number>;
+  answers: readonly (keyof Filter)[];
+  ordered: boolean;
+  others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<number> };
+}
+
+/** Rows that are tested as fast as it is seen whether there is a better way. */
+const fewRows = 100;
+/** Numbers that are read in the time that one row takes to be read and tested. */
+const numbersPerRow = 8;
+/** Numbers read between two yields: about a millisecond. */
+const stepNumbers = 2_000;
+
+interface Marking<Filter> {
+  answers: readonly (keyof Filter)[];
+  numbers: Sequence<number>;
+  /** Whether those marked pass, or all others do. */
+  pass: boolean;
+}
+
+interface Crossing<Filter> {
+  base: Sequence<number>;
+  markings: readonly Marking<Filter>[];
+}
+
+const markingsOf = <Filter>({ answers, refs, others }: Crossable<Filter>): Marking<Filter>[] => [
+  { answers, numbers: refs, pass: true },
+  ...(others === undefined ? [] : [{ answers: others.answers, numbers: others.refs(), pass: false }]),
+];
+
+/** The fewest numbers to read; undefined where reading rows is no slower, or has to be done all the same. */
+const planned = <Filter>(ways: readonly Crossable<Filter>[], asked: readonly (keyof Filter)[]): Crossing<Filter> | undefined => {
+  const [base, ...further] = [...ways].sort((a, b) => a.refs.total - b.refs.total);
+  if (base?.ordered !== true || base.refs.total < fewRows) return undefined;
+  const possible = further.flatMap(markingsOf).sort((a, b) => a.numbers.total - b.numbers.total);
+  const markings: Marking<Filter>[] = [];
+  let left = asked.filter((name) => !base.answers.includes(name));
+  let spare = base.refs.total * (numbersPerRow - 1);
+  while (left.length > 0) {
+    const least = possible.find(({ answers }) => left.some((name) => answers.includes(name)));
+    if (least === undefined || least.numbers.total > spare) return undefined;
+    spare -= least.numbers.total;
+    markings.push(least);
+    left = left.filter((name) => !least.answers.includes(name));
+  }
+  return { base: base.refs, markings };
+};
+
+/**
+ * Exactly the numbers that pass, in the order asked for; undefined where rows had better be looked at. `below`: what all numbers
+ * are. It never counts for more rows than looking at them would. @throws PorticoError SEARCH_TOO_WIDE
+ */
+export function* intersection<Filter>(
+  ways: readonly Crossable<Filter>[],
+  asked: readonly (keyof Filter)[],
+  { below, search }: { below: number; search: Search },
+): Steps<Sequence<number> | undefined> {
+  const crossing = planned(ways, asked);
+  if (crossing === undefined) return undefined;
+  const { base, markings } = crossing;
+  const numbers = markings.reduce((sum, marking) => sum + marking.numbers.total, base.total);
+  search.require(Math.ceil(numbers / numbersPerRow));
+  search.spend(Math.ceil(numbers / numbersPerRow));
+
+  const marked: { bits: Uint8Array; pass: boolean }[] = [];
+  for (const { numbers, pass } of markings) {
+    const bits = new Uint8Array((below >>> 3) + 1);
+    yield* each(numbers, (number) => (bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7))));
+    marked.push({ bits, pass });
+  }
+  const left: number[] = [];
+  yield* each(base, (number) => {
+    if (marked.every(({ bits, pass }) => (((bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0) === pass)) left.push(number);
+  });
+  return arraySequence(left);
+}
+
+function* each(numbers: Sequence<number>, visit: (number: number) => void): Steps<void> {
+  for (let from = 0; from < numbers.total; from += stepNumbers) {
+    numbers.slice(from, stepNumbers).forEach(visit);
+    yield;
+  }
+}

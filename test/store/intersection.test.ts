@@ -1,0 +1,247 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { rowsOf } from "../../src/conformance/comparing.js";
+import { createChainMaker } from "../../src/conformance/chain-maker.js";
+import { registration, transfer, vote } from "../../src/conformance/drafts.js";
+import { blockLaw, type ListLaw, transactionLaw } from "../../src/conformance/lists.js";
+import { networkOf } from "../../src/conformance/network.js";
+import { parties } from "../../src/conformance/parties.js";
+import { everyRow } from "../../src/conformance/walk.js";
+import { PorticoError } from "../../src/errors.js";
+import { answerList } from "../../src/store/question.js";
+import { createSearch, createSearches } from "../../src/store/search.js";
+import { arraySequence, reverseSequence, type Sequence } from "../../src/store/sequence.js";
+import type { Block, Transaction } from "../../types/chain.js";
+import type { BlockFilter, ChainSnapshot, Page, TransactionFilter } from "../../types/chain-adapter.js";
+import type { Milestone } from "../../types/node-context.js";
+import { loadChain } from "../data/read.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+
+const below = 3_000;
+const rows = Array.from({ length: below }, (_, number) => number);
+
+/** A filter lets the multiples of a number through, or all that are none. */
+interface Wanted {
+  of: number;
+  multiples: boolean;
+  /** Whether there is a sequence of those that it leaves out. */
+  others: boolean;
+}
+
+interface Filter {
+  a?: Wanted;
+  b?: Wanted;
+  c?: Wanted;
+}
+
+const names = ["a", "b", "c"] as const;
+const passes = ({ of, multiples }: Wanted, row: number): boolean => (row % of === 0) === multiples;
+
+interface Asked {
+  page: Page<number>;
+  loaded: number;
+  read: number;
+}
+
+const ask = async (filter: Filter, { descending = false, offset = 0, limit = 100, most = Infinity } = {}): Promise<Asked> => {
+  let [loaded, read] = [0, 0];
+  const counted = (numbers: readonly number[]): Sequence<number> => ({
+    total: numbers.length,
+    slice: (from, count) => {
+      const part = numbers.slice(from, from + count);
+      read += part.length;
+      return part;
+    },
+  });
+  const directed = (refs: Sequence<number>): Sequence<number> => (descending ? reverseSequence(refs) : refs);
+  const accesses = names.flatMap((name) => {
+    const wanted = filter[name];
+    if (wanted === undefined) return [];
+    const others = { answers: [name], refs: () => counted(rows.filter((row) => !passes(wanted, row))) };
+    return [{ answers: [name], ordered: true, refs: directed(counted(rows.filter((row) => passes(wanted, row)))), ...(wanted.others ? { others } : {}) }];
+  });
+  const page = await answerList<number, number, Filter, "place">(
+    {
+      query: { filter, order: { field: "place", direction: descending ? "desc" : "asc" }, offset, limit },
+      accesses: [...accesses, { answers: [], ordered: true, refs: directed(arraySequence(rows)) }],
+      load: (ref) => {
+        loaded++;
+        return ref;
+      },
+      test: (all, answered) => {
+        const left = names.filter((name) => all[name] !== undefined && !answered.has(name));
+        return left.length === 0 ? undefined : (row) => left.every((name) => passes(all[name]!, row));
+      },
+      value: undefined,
+      ties: "desc",
+      below,
+    },
+    createSearch(createSearches(), most),
+  );
+  return { page, loaded, read };
+};
+
+const wanted: fc.Arbitrary<Wanted> = fc.record({ of: fc.integer({ min: 1, max: 40 }), multiples: fc.boolean(), others: fc.boolean() });
+const filters: fc.Arbitrary<Filter> = fc.record({ a: wanted, b: wanted, c: wanted }, { requiredKeys: ["a", "b"] });
+
+describe("several filters that sequences of numbers answer", () => {
+  it("have the answer that testing every row has, in either direction, on any page", async () => {
+    await fc.assert(
+      fc.asyncProperty(filters, fc.boolean(), fc.nat({ max: 300 }), fc.integer({ min: 0, max: 150 }), async (filter, descending, offset, limit) => {
+        const passing = rows.filter((row) => names.every((name) => filter[name] === undefined || passes(filter[name], row)));
+        if (descending) passing.reverse();
+        const { page } = await ask(filter, { descending, offset, limit });
+        expect(page).to.deep.equal({ rows: passing.slice(offset, offset + limit), total: passing.length });
+      }),
+    );
+  });
+
+  const third = { of: 3, multiples: true, others: false };
+  const second = { of: 2, multiples: true, others: false };
+
+  it("are answered without reading a row that is not on the page", async () => {
+    const { page, loaded, read } = await ask({ a: third, b: second }, { limit: 10 });
+    expect(page).to.deep.equal({ rows: [0, 6, 12, 18, 24, 30, 36, 42, 48, 54], total: 500 });
+    expect({ loaded, read }).to.deep.equal({ loaded: 10, read: 1_000 + 1_500 });
+  });
+
+  it("are answered from what is left out, where that is less", async () => {
+    const { page, loaded, read } = await ask({ a: third, b: { of: 30, multiples: false, others: true } }, { limit: 10 });
+    expect(page.total).to.equal(900);
+    expect({ loaded, read }).to.deep.equal({ loaded: 10, read: 1_000 + 100 });
+  });
+
+  it("have rows tested where there are few, or many times as many numbers", async () => {
+    const few = { of: 31, multiples: true, others: false };
+    expect((await ask({ a: few, b: second }, { limit: 10 })).loaded).to.equal(97);
+    const some = { of: 29, multiples: true, others: false };
+    const most = { of: 3_000, multiples: false, others: false };
+    expect((await ask({ a: some, b: most }, { limit: 10 })).loaded).to.equal(104);
+  });
+
+  it("count for an eighth of as many rows, and are refused beforehand where those are too many", async () => {
+    const codeOf = async (most: number): Promise<string> => {
+      try {
+        await ask({ a: third, b: second }, { limit: 10, most });
+        return "no error";
+      } catch (error) {
+        if (error instanceof PorticoError) return error.code;
+        throw error;
+      }
+    };
+    expect(await codeOf(2_500 / 8 - 1)).to.equal("SEARCH_TOO_WIDE");
+    expect(await codeOf(Math.ceil(2_500 / 8) + 10)).to.equal("no error");
+  });
+});
+
+const { origin, ada, bob } = parties;
+
+const milestones: Milestone[] = [
+  {
+    height: 1,
+    reward: 0,
+    activeDelegates: 1,
+    blocktime: 8,
+    block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 },
+    epoch: "2017-03-21T13:00:00.000Z",
+    fees: { staticFees: { transfer: 10_000_000 } },
+  },
+  { height: 2, aip11: true },
+];
+
+/** Long enough for rows not to be looked at where that is not the least work. */
+describe("several filters of a real chain's lists", function () {
+  this.timeout(120_000);
+  let store: ChainSnapshot;
+  let memory: ChainSnapshot;
+
+  before(async () => {
+    const { network, blocks } = loadChain("core3-custom-c");
+    const opened = openTemporaryStore(network);
+    await opened.store.apply(blocks.map(opened.rules.parseBlock));
+    const adapter = createMemoryAdapter(network);
+    for (const block of blocks) adapter.apply(block);
+    store = opened.store.snapshot()!;
+    memory = (await adapter.snapshot())!;
+  });
+  after(closeTemporaryStores);
+
+  /** Ranges from one to another of some values that lie evenly among them. */
+  const rangesOf = <T extends number | bigint>(values: readonly T[]): { from?: T; to?: T }[] => {
+    const sorted = [...values].sort((x, y) => (x < y ? -1 : 1));
+    const at = (part: number): T => sorted[Math.floor(part * (sorted.length - 1))]!;
+    const [least, early, middle, late] = [at(0), at(0.1), at(0.5), at(0.9)];
+    return [{ from: early }, { to: late }, { from: middle }, { from: early, to: late }, { from: least, to: least }, { from: middle, to: middle }];
+  };
+
+  type Values<Filter> = { [Name in keyof Filter]?: NonNullable<Filter[Name]>[] };
+
+  /** Values of filters that let many rows through. */
+  const transactionValues = (all: readonly Transaction[]): Values<TransactionFilter> => {
+    const senders = [...new Set(all.map(({ senderId }) => senderId))];
+    const busiest = senders.sort((x, y) => all.filter(({ senderId }) => senderId === y).length - all.filter(({ senderId }) => senderId === x).length).slice(0, 3);
+    return {
+      type: [0, 3, 6],
+      typeGroup: [1],
+      version: [1, 2],
+      senderId: busiest,
+      recipientId: busiest,
+      ownerId: busiest,
+      addresses: [busiest],
+      timestamp: rangesOf(all.map(({ timestamp }) => timestamp)),
+      amount: rangesOf(all.map(({ amount }) => amount)),
+      fee: rangesOf(all.map(({ fee }) => fee)),
+    };
+  };
+
+  const blockValues = (all: readonly Block[]): Values<BlockFilter> => ({
+    version: [0, 1],
+    generatorPublicKey: [all[3]!.generatorPublicKey, all[4]!.generatorPublicKey],
+    height: rangesOf(all.map(({ height }) => height)),
+    timestamp: rangesOf(all.map(({ timestamp }) => timestamp)),
+    numberOfTransactions: rangesOf(all.map(({ numberOfTransactions }) => numberOfTransactions)),
+    totalAmount: rangesOf(all.map(({ totalAmount }) => totalAmount)),
+    totalFee: rangesOf(all.map(({ totalFee }) => totalFee)),
+    reward: rangesOf(all.map(({ reward }) => reward)),
+    payloadLength: rangesOf(all.map(({ payloadLength }) => payloadLength)),
+  });
+
+  const expectAnswers = async <Row extends object, Filter, Field extends string>(
+    law: ListLaw<Row, Filter, Field>,
+    valuesOf: (all: readonly Row[]) => Values<Filter>,
+  ): Promise<void> => {
+    const values = Object.entries<unknown[] | undefined>(valuesOf(await everyRow(memory, law))).flatMap(([name, of = []]) => of.map((value): [string, unknown] => [name, value]));
+    const filters = fc.uniqueArray(fc.constantFrom(...values), { minLength: 2, maxLength: 4, selector: ([name]) => name });
+    const orders = fc.record({ field: fc.oneof(fc.constant(law.usual.field), fc.constantFrom(...law.fields)), direction: fc.constantFrom("asc" as const, "desc" as const) });
+    await fc.assert(
+      fc.asyncProperty(filters, fc.nat({ max: 40 }), orders, async (picked, offset, order) => {
+        const filter = Object.fromEntries(picked) as Filter;
+        const query = { filter, order, offset, limit: 10 };
+        const [found, expected] = [await law.ask(store, query), await law.ask(memory, query)];
+        expect({ query, total: found.total, rows: rowsOf(law.kind, found.rows) }).to.deep.equal({ query, total: expected.total, rows: rowsOf(law.kind, expected.rows) });
+      }),
+      { numRuns: 600, interruptAfterTimeLimit: 50_000 },
+    );
+  };
+
+  it("let nothing through that one of them keeps out where another is answered by what it leaves out", async () => {
+    const maker = createChainMaker(milestones);
+    const first = { version: 1, fee: 0n } as const;
+    maker.add({ generator: origin, transactions: [transfer(origin, bob, 1_000_000n, first), registration(ada, "ada", first)] });
+    for (let height = 2; height <= 60; height++) {
+      const transfers = Array.from({ length: 10 }, (_, i) => transfer(bob, ada, BigInt(1 + (i % 4)), { fee: 0n }));
+      maker.add({ generator: origin, transactions: height % 10 === 0 ? [...transfers, vote(ada, [["+", ada]], { fee: 0n })] : transfers });
+    }
+    const { store: long, rules } = openTemporaryStore(networkOf(maker.blocks[0]!));
+    await long.apply(maker.blocks.map(rules.parseBlock));
+    // Those of these amounts are fewer than those of that time; the fewest are no transfers.
+    const filter: TransactionFilter = { type: 0, amount: { from: 3n }, timestamp: { from: rules.parseBlock(maker.blocks[20]!).block.timestamp } };
+    const page = await long.snapshot()!.transactions({ filter, order: { field: "amount", direction: "asc" }, offset: 0, limit: 10 });
+    expect(page.total).to.equal(40 * 4);
+    expect(page.rows.map(({ blockHeight }) => blockHeight)).to.deep.equal([21, 21, 22, 22, 23, 23, 24, 24, 25, 25]);
+  });
+
+  it("have the answers of a plain filter: transactions", () => expectAnswers(transactionLaw, transactionValues));
+  it("have the answers of a plain filter: blocks", () => expectAnswers(blockLaw, blockValues));
+});
