@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
-import type { Answered } from "./compiled-route.js";
 import { then } from "../maybe-promise.js";
+import type { Answered } from "./compiled-route.js";
 import type { Plan } from "./plan.js";
 import { createReply, type Reply } from "./reply.js";
 import { createReplyCache } from "./reply-cache.js";

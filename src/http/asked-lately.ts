@@ -1,6 +1,6 @@
-/** Tells what is asked for again from what is asked for once, in a few bytes for each text. */
+/** Tells what is asked for again from what is asked for once, in four bytes a text. */
 export interface AskedLately {
-  /** Whether a text was noted lately; notes it. Two texts in a thousand million are taken for one another. */
+  /** Whether a text was noted lately; notes it. A guess: very rarely one text is taken for another. */
   before(text: string): boolean;
 }
 
