@@ -77,10 +77,18 @@ const openRoot = (dataDir: string, path: string, { access = "write", disposable 
     const fault = lmdbFileFault(path);
     if (fault !== undefined) throw new Error(fault);
     const speed = disposable ? { useWritemap: true, noSync: true } : {};
-    return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly: access === "read", ...speed });
+    // Whatever makes one transaction says so: what lmdb-js puts together by itself fails with a promise that nobody holds.
+    const together = { eventTurnBatching: false };
+    return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly: access === "read", ...together, ...speed });
   } catch (cause) {
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
+};
+
+/** lmdb-js closes when its last write is on the disk, which is never where that write failed: an empty one always is. */
+const closeRoot = async (root: RootDatabase<unknown, Buffer>, { access }: OpenOptions): Promise<void> => {
+  if (access !== "read") await root.transaction(() => undefined);
+  await root.close();
 };
 
 /** File of the store in a folder. */
@@ -95,7 +103,8 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   const root = openRoot(dataDir, path, options);
   try {
     const db = openDatabases(root);
-    const environment = { path, root, db, close: () => root.close() };
+    let closing: Promise<void> | undefined;
+    const environment = { path, root, db, close: () => (closing ??= closeRoot(root, options)) };
     checkFormat(environment, nethash, options.access ?? "write");
     return environment;
   } catch (cause) {

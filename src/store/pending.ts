@@ -1,5 +1,6 @@
 import { asBinary } from "lmdb";
 import type { Environment, StoreDatabase } from "./environment.js";
+import { messageOf } from "../errors.js";
 import { canBeKey, type DatabaseName, databases } from "./keys.js";
 import type { KeyBounds, WriterReading } from "./reading.js";
 
@@ -79,14 +80,11 @@ const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map
   return map;
 };
 
-/** lmdb-js tells of a failed commit by an error that holds a promise of the reason. */
-const reasonOf = async (error: unknown): Promise<unknown> => {
-  const reason: unknown = error instanceof Error && "commitError" in error ? error.commitError : undefined;
-  if (!(reason instanceof Promise)) return error;
-  return reason.then(
-    () => error,
-    (why: unknown) => why,
-  );
+/** lmdb-js tells of a failed commit by an error that holds a promise, which rejects with the reason. */
+const failureOf = async (error: unknown): Promise<Error> => {
+  const promised: unknown = error instanceof Error && "commitError" in error ? error.commitError : undefined;
+  const cause: unknown = promised instanceof Promise ? await promised.catch((reason: unknown) => reason) : error;
+  return new Error(`LMDB cannot write: ${messageOf(cause)}`, { cause });
 };
 
 export const createPending = ({ root, db }: Pick<Environment, "root" | "db">): Pending => {
@@ -111,17 +109,17 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">): P
 
   const clear = (): void => rooms.clear();
 
-  /** All in one turn of the process: that is what makes it one transaction. */
-  const handOver = (): Promise<unknown> => {
-    let committed: Promise<unknown> = Promise.resolve();
-    for (const [database, drawers] of rooms) {
-      for (const { key, bytes } of [...drawers.values()].flatMap((drawer) => [...drawer.values()])) {
-        if (bytes === null) committed = db[database].remove(key);
-        else committed = db[database].put(key, isRaw(database) ? bytes : asBinary(bytes));
+  const handOver = (): Promise<boolean> =>
+    root.batch(() => {
+      for (const [database, drawers] of rooms) {
+        for (const drawer of drawers.values()) {
+          for (const { key, bytes } of drawer.values()) {
+            if (bytes === null) void db[database].remove(key);
+            else void db[database].put(key, isRaw(database) ? bytes : asBinary(bytes));
+          }
+        }
       }
-    }
-    return committed;
-  };
+    });
 
   return {
     get: (database, key) => {
@@ -150,7 +148,7 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">): P
         await handOver();
         root.resetReadTxn();
       } catch (error) {
-        throw await reasonOf(error);
+        throw await failureOf(error);
       } finally {
         clear();
       }

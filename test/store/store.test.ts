@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
 import { mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import type { StoreChange } from "../../src/store/change-log.js";
@@ -122,6 +125,24 @@ describe("the LMDB store", function () {
     }
     expect(turns, "turns of the process").to.be.above(3);
     expect(store.tip()?.height).to.equal(200);
+  });
+
+  it("says that there is no room for a block, keeps those before it, and goes on when there is", async () => {
+    const dataDir = temporaryFolder();
+    const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
+    const told = JSON.parse(stdout) as { height: number; failures: string[]; readable: boolean; after: number };
+    expect(told.height).to.be.above(1);
+    expect(told).to.deep.include({ readable: true, after: told.height });
+    expect(told.failures).to.have.length(2);
+    for (const failure of told.failures) expect(failure).to.match(/^LMDB cannot write: /);
+
+    const { store, rules } = openTemporaryStore(chain.network, { dataDir });
+    expect(store.tip()?.height).to.equal(told.height);
+    await store.apply(chain.blocks.slice(told.height, told.height + 20).map(rules.parseBlock));
+    const other = openTemporaryStore(chain.network);
+    await other.store.apply(chain.blocks.slice(0, told.height + 20).map(rules.parseBlock));
+    expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
   });
 
   it("refuses a block of another chain, a gap and a vote for nobody", async () => {

@@ -1,0 +1,27 @@
+/**
+ * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node --import tsx full-disk-process.ts DIR"`. It writes blocks until one
+ * does not fit, and tells how that was.
+ */
+import { createChainRules } from "../../src/chain/rules.js";
+import { messageOf } from "../../src/errors.js";
+import { createStore } from "../../src/store/store.js";
+import { loadChain } from "../data/read.js";
+
+// What a file that may not grow costs is an error of the write, not the process.
+process.on("SIGXFSZ", () => undefined);
+
+const [, , dataDir = ""] = process.argv;
+const { network, blocks } = loadChain("core3-custom-c");
+const rules = createChainRules(network);
+const store = createStore({ dataDir, undoBlocks: 100 }, { rules });
+const failures: string[] = [];
+for (const block of blocks) {
+  if (failures.length > 0) break;
+  await store.apply([rules.parseBlock(block)]).catch((error: unknown) => failures.push(messageOf(error)));
+}
+const height = store.tip()?.height ?? 0;
+// The same block again: nothing of it is there.
+await store.apply([rules.parseBlock(blocks[height]!)]).catch((error: unknown) => failures.push(messageOf(error)));
+const readable = store.snapshot()?.block({ height }) !== undefined;
+process.stdout.write(JSON.stringify({ height, failures, readable, after: store.tip()?.height }));
+await store.stop();
