@@ -1,7 +1,7 @@
 import type { Block } from "../../types/chain.js";
 import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise, Page, Range } from "../../types/chain-adapter.js";
 import { listSequence } from "./appended-list.js";
-import { betweenKeys, heightsAt, keyOfNumber, keyOfText, numberInKey, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
+import { betweenKeys, heightsAt, keyOfNumber, keyOfText, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
 import type { StateRecord } from "./codec.js";
 import type { DelegateList } from "./delegate-list.js";
 import { amountKey, lists, sets } from "./keys.js";
@@ -10,7 +10,7 @@ import { type Access, amountBounds, answerList, numberBounds } from "./question.
 import type { Reading } from "./reading.js";
 import { existing, heightOf, readBlock, readWallet } from "./records.js";
 import type { Search } from "./search.js";
-import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, type Sequence } from "./sequence.js";
+import { arraySequence, concatSequences, countedNumbers, countedSequence, directed, emptySequence, mapSequence, type Sequence } from "./sequence.js";
 
 type Name = keyof BlockFilter;
 type BlockAccess = Access<number, BlockFilter>;
@@ -147,7 +147,7 @@ const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockAcces
   const addWhole = (name: BlockOrder, refs: () => Sequence<number>): void => {
     if (order.field === name) accesses.push({ answers: [], ordered: true, refs: directed(refs(), order.direction) });
   };
-  addWhole("version", () => mapSequence(countedSequence(reading, sets.blocksByVersion), numberInKey));
+  addWhole("version", () => countedNumbers(reading, sets.blocksByVersion));
   addWhole("id", () => mapSequence(countedSequence(reading, sets.blocksById), ({ value }) => value.readUInt32BE(0)));
   return accesses;
 };

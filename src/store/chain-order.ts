@@ -3,7 +3,7 @@ import type { StateRecord } from "./codec.js";
 import { numberKey, textDigest } from "./keys.js";
 import type { Reading } from "./reading.js";
 import { readBlock, transactionsOfBlock } from "./records.js";
-import { concatSequences, countedSequence, mapSequence, narrowed, numberSequence, type Sequence } from "./sequence.js";
+import { concatSequences, countedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "./sequence.js";
 
 /**
  * The order of the chain: blocks by height, transactions by number. What a range of times or heights leaves of it is a window
@@ -19,13 +19,10 @@ export const windowSequence = ({ from, below }: Window): Sequence<number> =>
 
 export const withinWindow = (sequence: Sequence<number>, { from, below }: Window): Sequence<number> => narrowed(sequence, from, below);
 
-/** The number at the end of a set's key. */
-export const numberInKey = ({ key }: { key: Buffer }): number => key.readUInt32BE(key.length - 4);
-
 /** The numbers that a set keeps under one value: they ascend. */
 export const underValue = (reading: Reading, set: number, value: Buffer, { from, below }: Window): Sequence<number> => {
   const bound = (number: number): Buffer => Buffer.concat([value, numberKey(number)]);
-  return mapSequence(countedSequence(reading, set, bound(from), bound(Math.max(from, below))), numberInKey);
+  return countedNumbers(reading, set, bound(from), bound(Math.max(from, below)));
 };
 
 /** The numbers that a set keeps from one key (inclusive) to another (exclusive), and all others that it has. */
@@ -33,13 +30,14 @@ export const betweenKeys = (
   reading: Reading,
   set: number,
   [from, to]: [from: Buffer | undefined, to: Buffer | undefined],
-): { refs: Sequence<number>; others(): Sequence<number> } => {
-  const numbers = (start?: Buffer, end?: Buffer): Sequence<number> => mapSequence(countedSequence(reading, set, start, end), numberInKey);
-  return {
-    refs: numbers(from, to),
-    others: () => concatSequences([...(from === undefined ? [] : [numbers(undefined, from)]), ...(to === undefined ? [] : [numbers(to)])]),
-  };
-};
+): { refs: Sequence<number>; others(): Sequence<number> } => ({
+  refs: countedNumbers(reading, set, from, to),
+  others: () =>
+    concatSequences([
+      ...(from === undefined ? [] : [countedNumbers(reading, set, undefined, from)]),
+      ...(to === undefined ? [] : [countedNumbers(reading, set, to)]),
+    ]),
+});
 
 /** Key of a number; undefined for one that no block or transaction has. */
 export const keyOfNumber = (value: number): Buffer | undefined =>

@@ -89,9 +89,8 @@ export interface Entry {
   value: Buffer;
 }
 
-/** Keys from the n-th on (from 0), in order. */
-export const entriesFrom = (reading: Reading, set: number, n: number, limit: number): Entry[] => {
-  if (limit <= 0) return [];
+/** Where the n-th key (from 0) is: so many keys after a separator. */
+const placeOf = (reading: Reading, set: number, n: number): { from: Buffer; skip: number } => {
   let skip = n;
   let from: Buffer = nothing;
   for (let level = topLevel; level >= 1; level--) {
@@ -102,9 +101,25 @@ export const entriesFrom = (reading: Reading, set: number, n: number, limit: num
       skip -= count;
     }
   }
+  return { from, skip };
+};
+
+/** Keys from the n-th on (from 0), in order. */
+export const entriesFrom = (reading: Reading, set: number, n: number, limit: number): Entry[] => {
+  if (limit <= 0) return [];
+  const { from, skip } = placeOf(reading, set, n);
   const entries: Entry[] = [];
   for (const { key: full, value } of reading.range("sets", { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit })) {
     entries.push({ key: Buffer.from(keyOf(full)), value: value as Buffer });
   }
   return entries;
+};
+
+/** The numbers at the ends of the keys from the n-th on (from 0), in order. Nothing else is read. */
+export const numbersFrom = (reading: Reading, set: number, n: number, limit: number): number[] => {
+  if (limit <= 0) return [];
+  const { from, skip } = placeOf(reading, set, n);
+  const numbers: number[] = [];
+  for (const key of reading.keys("sets", { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit })) numbers.push(key.readUInt32BE(key.length - 4));
+  return numbers;
 };

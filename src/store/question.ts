@@ -24,7 +24,7 @@ export interface Access<Ref, Filter> {
   answers: readonly (keyof Filter)[];
   /** Whether `refs` come in the order asked for. */
   ordered: boolean;
-  /** All rows that some of those filters do not let through; rows that other filters of the question leave out may be missing. */
+  /** All rows that some of those filters do not let through, in any order; those that further filters leave out may be missing. */
   others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<Ref> };
 }
 

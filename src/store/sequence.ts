@@ -1,4 +1,4 @@
-import { entriesFrom, type Entry, rankOf, sizeOf } from "./counted-set.js";
+import { entriesFrom, type Entry, numbersFrom, rankOf, sizeOf } from "./counted-set.js";
 import type { Reading } from "./reading.js";
 import { countBefore } from "./sorting.js";
 
@@ -186,12 +186,24 @@ export const lowerBound = (sequence: Sequence<number>, value: number, low: numbe
 };
 
 /** The keys of a counted set from `from` (inclusive) to `to` (exclusive), in order; undefined: to the end. */
-export const countedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> => {
+export const countedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> => partOfSet(entriesFrom, { reading, set, from, to });
+
+/** The same, of which the numbers alone are read that the keys end with. */
+export const countedNumbers = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<number> => partOfSet(numbersFrom, { reading, set, from, to });
+
+interface SetPart {
+  reading: Reading;
+  set: number;
+  from: Buffer | undefined;
+  to: Buffer | undefined;
+}
+
+const partOfSet = <T>(read: (reading: Reading, set: number, n: number, limit: number) => T[], { reading, set, from, to }: SetPart): Sequence<T> => {
   const start = from === undefined ? 0 : rankOf(reading, set, from);
   const end = to === undefined ? sizeOf(reading, set) : rankOf(reading, set, to);
   const total = Math.max(0, end - start);
   return {
     total,
-    slice: (offset, limit) => entriesFrom(reading, set, start + offset, Math.min(limit, total - offset)),
+    slice: (offset, limit) => read(reading, set, start + offset, Math.min(limit, total - offset)),
   };
 };

@@ -74,14 +74,15 @@ function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly 
 const ofKinds = ({ filter, order }: TransactionQuery, within: Within): TransactionAccess => {
   const kinds: Name[] = ["type", "typeGroup", "version"];
   const places = kindsOf(filter, within.state);
-  const union = (some: readonly number[]): Sequence<number> => unionSequence(some.map((place) => within.narrow(kindSequence(place, within))));
+  const listsOf = (some: readonly number[]): Sequence<number>[] => some.map((place) => within.narrow(kindSequence(place, within)));
   const ordered = order.field === "timestamp";
-  const refs = union(places);
+  const refs = unionSequence(listsOf(places));
+  const rest = [...within.state.kinds.keys()].filter((place) => !places.includes(place));
   return {
     answers: [...kinds, ...within.answered],
     ordered,
     refs: ordered ? directed(refs, order.direction) : refs,
-    others: { answers: kinds, refs: () => union([...within.state.kinds.keys()].filter((place) => !places.includes(place))) },
+    others: { answers: kinds, refs: () => concatSequences(listsOf(rest)) },
   };
 };
 

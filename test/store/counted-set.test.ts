@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { entriesFrom, levelOf, rankOf, sizeOf, topLevel } from "../../src/store/counted-set.js";
+import { entriesFrom, levelOf, numbersFrom, rankOf, sizeOf, topLevel } from "../../src/store/counted-set.js";
 import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/counted-set-writer.js";
 import { createUndoJournal, rollBack, type UndoJournal } from "../../src/store/journal.js";
 import { createPending, type Pending } from "../../src/store/pending.js";
@@ -15,8 +15,12 @@ const keyOf = (n: number): Buffer => {
   key.writeUInt32BE(n);
   return key;
 };
-const numbersOf = (reading: Reading, from: number, limit: number): number[] =>
-  entriesFrom(reading, set, from, limit).map(({ key }) => key.readUInt32BE(0));
+/** Read both ways: the entries, and the numbers at the ends of the keys alone. */
+const numbersOf = (reading: Reading, from: number, limit: number): number[] => {
+  const numbers = entriesFrom(reading, set, from, limit).map(({ key }) => key.readUInt32BE(0));
+  expect(numbersFrom(reading, set, from, limit)).to.deep.equal(numbers);
+  return numbers;
+};
 
 /** Numbers whose keys are separators of the upper levels: rare, so they are looked for. */
 const separatorsOf = (level: number, count: number): number[] => {
