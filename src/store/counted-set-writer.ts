@@ -1,6 +1,7 @@
 import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, startOf, topLevel } from "./counted-set.js";
 import type { Journal } from "./journal.js";
 import type { WriterReading } from "./reading.js";
+import type { Steps } from "./search.js";
 
 /** Changes counted sets. Counts are held back until `flush`, so that one that changes often is written once. */
 export interface CountedSetWriter {
@@ -8,7 +9,7 @@ export interface CountedSetWriter {
   insert(set: number, key: Buffer, value?: Buffer): void;
   /** Takes a key out that is in the set with this value. */
   remove(set: number, key: Buffer, value?: Buffer): void;
-  flush(): void;
+  flush(): Steps<void>;
 }
 
 /**
@@ -55,6 +56,9 @@ const separator = (full: Buffer, count: number, written: number): Separator => (
   changed: false,
   below: undefined,
 });
+
+/** Counts that are written in one step. */
+const atOnce = 64;
 
 /** So many are remembered, at some 250 bytes each: beyond, all are forgotten. */
 const remembered = 250_000;
@@ -201,8 +205,9 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
           }
         });
       },
-      flush: () => {
-        for (const each of changed) {
+      flush: function* () {
+        for (const [index, each] of changed.entries()) {
+          if (index % atOnce === 0) yield;
           each.changed = false;
           if (each.count === each.written) continue;
           const before = each.written === 0 ? null : countBytes(each.written);

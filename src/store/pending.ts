@@ -71,6 +71,14 @@ function* merged(stored: Iterable<Row>, pending: readonly Entry[], valueOf: (byt
   yield* upTo(undefined);
 }
 
+function* rowsOf(keys: Iterable<Buffer>): Generator<Row> {
+  for (const key of keys) yield { key, value: undefined };
+}
+
+function* keysOf(rows: Iterable<Row>): Generator<Buffer> {
+  for (const { key } of rows) yield key;
+}
+
 const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> => {
   let map = maps.get(key);
   if (map === undefined) {
@@ -131,6 +139,11 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">): P
       const pending = inRange(database, bounds);
       const stored = db[database].getRange({ ...bounds });
       return pending.length === 0 ? stored : merged(stored, pending, (bytes) => valueOf(database, bytes));
+    },
+    keys: (database, bounds) => {
+      const pending = inRange(database, bounds);
+      const stored = db[database].getKeys({ ...bounds });
+      return pending.length === 0 ? stored : keysOf(merged(rowsOf(stored), pending, (bytes) => bytes));
     },
     count: (database, bounds) => {
       let count = db[database].getKeysCount({ ...bounds });

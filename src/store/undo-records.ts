@@ -16,15 +16,14 @@ export const putUndo = (pending: Pending, height: number, undo: Buffer): void =>
   }
 };
 
-const piecesOf = (reading: WriterReading, height: number): { key: Buffer; value: Buffer }[] =>
-  [...reading.range("undo", { start: numberKey(height), end: numberKey(height + 1) })].map(({ key, value }) => ({ key: Buffer.from(key), value: value as Buffer }));
+const boundsOf = (height: number) => ({ start: numberKey(height), end: numberKey(height + 1) });
 
 /** Undefined where none is kept. */
 export const readUndo = (reading: WriterReading, height: number): Buffer | undefined => {
-  const pieces = piecesOf(reading, height);
-  return pieces.length === 0 ? undefined : Buffer.concat(pieces.map(({ value }) => value));
+  const pieces = [...reading.range("undo", boundsOf(height))].map(({ value }) => value as Buffer);
+  return pieces.length === 0 ? undefined : Buffer.concat(pieces);
 };
 
 export const removeUndo = (pending: Pending, height: number): void => {
-  for (const { key } of piecesOf(pending, height)) pending.putBytes("undo", key, null);
+  for (const key of [...pending.keys("undo", boundsOf(height))]) pending.putBytes("undo", Buffer.from(key), null);
 };

@@ -44,7 +44,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
     const journal = createUndoJournal(pending);
     const countedSets = sets.writer(journal);
     yield* writeBlock(full, { ...always, journal, countedSets });
-    countedSets.flush();
+    yield* countedSets.flush();
     const { height } = full.block;
     putUndo(pending, height, journal.undo());
     if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
@@ -58,12 +58,12 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
       for (const full of blocks) {
         if (full.block.height <= settled) yield* writeBlock(full, { ...always, journal, countedSets });
         else {
-          countedSets.flush();
+          yield* countedSets.flush();
           yield* applyWithUndo(full);
         }
         written(full);
       }
-      countedSets.flush();
+      yield* countedSets.flush();
     },
     revert: () => {
       const state = readState(reading);
@@ -115,11 +115,14 @@ const writeBlock = function* (full: FullBlock, writing: Writing): Steps<void> {
   );
   bringRecipients(full, changes, writing);
   const wallets = walletsAfter(changes, state);
+  yield;
   yield* writeTransactions(transactions, wallets, state, writing);
   writeDelegates(block, changes, wallets, writing);
+  yield;
   yield* writeWallets(changes, wallets, writing);
   yield* writeLocks(changes, writing);
   writeFees(full, writing);
+  yield;
   writeBlockRecord(block, state.transactions - transactions.length, writing);
   journal.put("meta", stateKey, stateCodec.pack(state));
   if (endsRound(block.height, rules.milestones)) endRound(block.height, writing);

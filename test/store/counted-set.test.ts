@@ -55,11 +55,11 @@ describe("a counted set", () => {
   /** Not committed yet. */
   const insertPending = (...numbers: number[]): void => {
     for (const n of numbers) writer.insert(set, keyOf(n));
-    writer.flush();
+    for (const _ of writer.flush()) void _;
   };
   const removePending = (...numbers: number[]): void => {
     for (const n of numbers) writer.remove(set, keyOf(n));
-    writer.flush();
+    for (const _ of writer.flush()) void _;
   };
   const insert = (...numbers: number[]): Promise<void> => {
     insertPending(...numbers);
