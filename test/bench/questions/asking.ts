@@ -1,9 +1,10 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../../src/errors.js";
+import { defaultOptions } from "../../../src/options.js";
 
-/** Asks one thing of the state of now, and lets go of it, as a request does. */
+/** Asks one thing of the state of now, within the bound of a request, and lets go of it as a request does. */
 export const askOnce = async <T>(chain: ChainAdapter, ask: (snapshot: ChainSnapshot) => MaybePromise<T>): Promise<T> => {
-  const snapshot = await chain.snapshot();
+  const snapshot = await chain.snapshot({ searchRows: defaultOptions.searchRows });
   if (snapshot === undefined) throw new Error("the chain answers nothing yet");
   try {
     return await ask(snapshot);
