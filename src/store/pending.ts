@@ -12,6 +12,7 @@ export type Bytes = Buffer | null;
  * out a block takes many turns of the process; LMDB gets all of it at once, and writes it in a thread of its own.
  */
 export interface Pending extends WriterReading {
+  has(database: DatabaseName, key: Buffer): boolean;
   bytes(database: DatabaseName, key: Buffer): Bytes;
   put(database: DatabaseName, key: Buffer, value: unknown): void;
   putBytes(database: DatabaseName, key: Buffer, bytes: Bytes): void;
@@ -69,14 +70,6 @@ function* merged(stored: Iterable<Row>, pending: readonly Entry[], valueOf: (byt
     if (pending[next - 1]?.key.equals(row.key) !== true) yield row;
   }
   yield* upTo(undefined);
-}
-
-function* rowsOf(keys: Iterable<Buffer>): Generator<Row> {
-  for (const key of keys) yield { key, value: undefined };
-}
-
-function* keysOf(rows: Iterable<Row>): Generator<Buffer> {
-  for (const { key } of rows) yield key;
 }
 
 const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> => {
@@ -140,15 +133,14 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">): P
       const stored = db[database].getRange({ ...bounds });
       return pending.length === 0 ? stored : merged(stored, pending, (bytes) => valueOf(database, bytes));
     },
-    keys: (database, bounds) => {
-      const pending = inRange(database, bounds);
-      const stored = db[database].getKeys({ ...bounds });
-      return pending.length === 0 ? stored : keysOf(merged(rowsOf(stored), pending, (bytes) => bytes));
-    },
     count: (database, bounds) => {
       let count = db[database].getKeysCount({ ...bounds });
       for (const { key, bytes } of inRange(database, bounds)) count += Number(bytes !== null) - Number(db[database].doesExist(key));
       return count;
+    },
+    has: (database, key) => {
+      const entry = find(database, key);
+      return entry === undefined ? db[database].doesExist(key) : entry.bytes !== null;
     },
     bytes: (database, key) => {
       const entry = find(database, key);

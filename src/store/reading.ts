@@ -21,7 +21,6 @@ export interface KeyBounds {
 /** What the writing of blocks reads: no more than that has to reckon with what is not written yet. */
 export interface WriterReading extends Pick<Reading, "get"> {
   range(database: DatabaseName, bounds: KeyBounds): Iterable<{ key: Buffer; value: unknown }>;
-  keys(database: DatabaseName, bounds: KeyBounds): Iterable<Buffer>;
   count(database: DatabaseName, bounds: KeyBounds): number;
 }
 

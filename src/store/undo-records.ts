@@ -16,14 +16,12 @@ export const putUndo = (pending: Pending, height: number, undo: Buffer): void =>
   }
 };
 
-const boundsOf = (height: number) => ({ start: numberKey(height), end: numberKey(height + 1) });
-
 /** Undefined where none is kept. */
 export const readUndo = (reading: WriterReading, height: number): Buffer | undefined => {
-  const pieces = [...reading.range("undo", boundsOf(height))].map(({ value }) => value as Buffer);
+  const pieces = [...reading.range("undo", { start: numberKey(height), end: numberKey(height + 1) })].map(({ value }) => value as Buffer);
   return pieces.length === 0 ? undefined : Buffer.concat(pieces);
 };
 
 export const removeUndo = (pending: Pending, height: number): void => {
-  for (const key of [...pending.keys("undo", boundsOf(height))]) pending.putBytes("undo", Buffer.from(key), null);
+  for (let piece = 0, key = undoKey(height, piece); pending.has("undo", key); key = undoKey(height, ++piece)) pending.putBytes("undo", key, null);
 };
