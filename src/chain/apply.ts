@@ -1,6 +1,7 @@
 import type { Lock, Transaction } from "../../types/chain.js";
 import type { Ledger, WalletDraft } from "../../types/transaction-type.js";
 import { messageOf, PorticoError } from "../errors.js";
+import { atOnce, type Steps } from "../steps.js";
 import type { FullBlock } from "./block.js";
 import type { ChainRules } from "./rules.js";
 
@@ -113,7 +114,7 @@ export const applyInSteps = function* (
   { block, transactions }: FullBlock,
   source: LedgerSource,
   rules: ChainRules,
-): Generator<undefined, BlockChanges> {
+): Steps<BlockChanges> {
   const { ledger, wallets, locks } = createDraft(source, rules.addressOf);
   try {
     for (const transaction of transactions) {
@@ -129,10 +130,4 @@ export const applyInSteps = function* (
 };
 
 /** What a block does to the state before it. Pure: neither `source` nor the block is written to. */
-export const applyBlock = (full: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => {
-  const steps = applyInSteps(full, source, rules);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-};
+export const applyBlock = (full: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => atOnce(applyInSteps(full, source, rules));

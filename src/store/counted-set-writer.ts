@@ -1,7 +1,7 @@
 import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, startOf, topLevel } from "./counted-set.js";
 import type { Journal } from "./journal.js";
 import type { WriterReading } from "./reading.js";
-import type { Steps } from "./search.js";
+import type { Steps } from "../steps.js";
 
 /** Changes counted sets. Counts are held back until `flush`, so that one that changes often is written once. */
 export interface CountedSetWriter {

@@ -1,5 +1,6 @@
 import type { Delegate } from "../../types/chain.js";
 import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise, Page, WalletOrder } from "../../types/chain-adapter.js";
+import { atOnce } from "../steps.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
 import { type DelegateRow, delegateTester } from "./match.js";
 import { type Access, answerList } from "./question.js";
@@ -41,7 +42,7 @@ export const askDelegates = (query: DelegateQuery, delegates: DelegateList): May
       value: ({ delegate }) => delegate[query.order.field],
       ties: "asc",
     },
-    atOnce,
+    unbounded,
   );
   return page instanceof Promise ? page.then(withoutSecondKeys) : withoutSecondKeys(page);
 };
@@ -49,13 +50,8 @@ export const askDelegates = (query: DelegateQuery, delegates: DelegateList): May
 const withoutSecondKeys = ({ rows, total }: Page<DelegateRow>): Page<Delegate> => ({ rows: rows.map(({ delegate }) => delegate), total });
 
 /** They are too few to take turns with other searches. */
-const atOnce: Search = {
-  run: (steps) => {
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done === true) return value;
-    }
-  },
+const unbounded: Search = {
+  run: atOnce,
   left: Infinity,
   require: () => undefined,
   spend: () => undefined,

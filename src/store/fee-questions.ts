@@ -6,7 +6,8 @@ import { type FeeRecord, feeCodec, type StateRecord } from "./codec.js";
 import { feeBucketSeconds, feeKey, parseFeeKey } from "./keys.js";
 import type { Reading } from "./reading.js";
 import { existing, readTransaction, transactionsOfBlock } from "./records.js";
-import type { Search, Steps } from "./search.js";
+import type { Steps } from "../steps.js";
+import type { Search } from "./search.js";
 
 type Totals = Map<string, FeeRecord & { typeGroup: number; type: number }>;
 

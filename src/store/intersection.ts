@@ -1,4 +1,5 @@
-import type { Search, Steps } from "./search.js";
+import type { Steps } from "../steps.js";
+import type { Search } from "./search.js";
 import { arraySequence, type Sequence } from "./sequence.js";
 
 /**

@@ -1,7 +1,8 @@
 import type { ListQuery, MaybePromise, Page, Range } from "../../types/chain-adapter.js";
 import { intersection } from "./intersection.js";
 import { amountKey, numberKey } from "./keys.js";
-import type { Search, Steps } from "./search.js";
+import type { Steps } from "../steps.js";
+import type { Search } from "./search.js";
 import { reverseSequence, type Sequence } from "./sequence.js";
 import { type Comparable, comparisonOf, sortInSteps } from "./sorting.js";
 

@@ -1,14 +1,12 @@
 import { performance } from "node:perf_hooks";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
+import type { Steps } from "../steps.js";
 
 /**
  * Questions that no index answers outright look at many rows. They do so in steps, between which the process serves others,
  * and at no more rows than they may.
  */
-
-/** Work that can be interrupted wherever it yields: after a millisecond or so. */
-export type Steps<T> = Generator<undefined, T>;
 
 /** Shares the process's time between searches, and leaves most of it to whatever else there is to do. */
 export interface Searches {

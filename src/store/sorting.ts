@@ -1,4 +1,4 @@
-import type { Steps } from "./search.js";
+import type { Steps } from "../steps.js";
 
 export type Comparable = string | number | bigint;
 

@@ -3,7 +3,8 @@ import { listSequence } from "./appended-list.js";
 import { lists } from "./keys.js";
 import type { Reading } from "./reading.js";
 import { readWallet } from "./records.js";
-import type { Search, Steps } from "./search.js";
+import type { Steps } from "../steps.js";
+import type { Search } from "./search.js";
 import { arraySequence, lowerBound, type Sequence } from "./sequence.js";
 
 /**

@@ -6,7 +6,7 @@ import { type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walle
 import { idKey, lists, textKey } from "./keys.js";
 import { indexLock } from "./lock-index.js";
 import { readDelegate, readWallet } from "./records.js";
-import type { Steps } from "./search.js";
+import type { Steps } from "../steps.js";
 import { indexWallet } from "./wallet-index.js";
 import type { Writing } from "./writing.js";
 

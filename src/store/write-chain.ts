@@ -6,7 +6,7 @@ import { blockCodec, type FeeRecord, feeCodec, type KindRecord, type StateRecord
 import type { CountedSetWriter } from "./counted-set-writer.js";
 import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey } from "./keys.js";
 import { transactionNumber } from "./records.js";
-import type { Steps } from "./search.js";
+import type { Steps } from "../steps.js";
 import type { Writing } from "./writing.js";
 
 /** What a block adds to the chain itself: its transactions, its fees, and the block. */

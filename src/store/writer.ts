@@ -10,7 +10,7 @@ import { createCountedSets } from "./counted-set-writer.js";
 import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
 import type { Pending } from "./pending.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "./records.js";
-import type { Steps } from "./search.js";
+import type { Steps } from "../steps.js";
 import { putUndo, readUndo, removeUndo } from "./undo-records.js";
 import { writeDelegates, writeLocks, writeWallets } from "./write-accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./write-chain.js";

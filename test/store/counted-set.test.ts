@@ -5,6 +5,7 @@ import { type CountedSets, type CountedSetWriter, createCountedSets } from "../.
 import { createUndoJournal, rollBack, type UndoJournal } from "../../src/store/journal.js";
 import { createPending, type Pending } from "../../src/store/pending.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
+import { atOnce } from "../../src/steps.js";
 import type { Store } from "../../src/store/store.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
@@ -55,11 +56,11 @@ describe("a counted set", () => {
   /** Not committed yet. */
   const insertPending = (...numbers: number[]): void => {
     for (const n of numbers) writer.insert(set, keyOf(n));
-    for (const _ of writer.flush()) void _;
+    atOnce(writer.flush());
   };
   const removePending = (...numbers: number[]): void => {
     for (const n of numbers) writer.remove(set, keyOf(n));
-    for (const _ of writer.flush()) void _;
+    atOnce(writer.flush());
   };
   const insert = (...numbers: number[]): Promise<void> => {
     insertPending(...numbers);

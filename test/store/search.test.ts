@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { createSearch, createSearches, type Steps } from "../../src/store/search.js";
+import { createSearch, createSearches } from "../../src/store/search.js";
+import type { Steps } from "../../src/steps.js";
 import { comparisonOf, sortInSteps } from "../../src/store/sorting.js";
 
 /** Keeps the process busy for so long. */
