@@ -3,9 +3,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FullBlock } from "../chain/block.js";
 import { blockCodec, transactionCodec } from "./codec.js";
 import type { Environment } from "./environment.js";
-import { numberKey, textKey } from "./keys.js";
+import { changeBounds, changeKey, numberAtEnd } from "./keys.js";
 import type { Pending } from "./pending.js";
-import { createReading } from "./reading.js";
 import { readFullBlock } from "./records.js";
 
 /** A block that the store has taken in, or out. */
@@ -37,20 +36,14 @@ export interface ChangeLog {
 /** Milliseconds that the process is kept from all else at a time. */
 const turn = 10;
 
-const entryKey = (number: number): Buffer => Buffer.concat([textKey("change "), numberKey(number)]);
-/** Made anew each time: lmdb-js writes into what it is given. */
-const bounds = () => ({ start: entryKey(0), end: textKey("change!") });
-const numberIn = (key: Buffer): number => key.readUInt32BE(key.length - 4);
-
 /** A block that is in the chain is named by its height; of one that is not any more the log has all there is. */
 type Entry = ["applied", number] | ["reverted", unknown, unknown[]];
 
 export const createChangeLog = ({ root, db }: Environment, pending: Pending): ChangeLog => {
-  const reading = createReading({ db });
-  let last = [...db.meta.getKeys(bounds())].map(numberIn).at(-1) ?? 0;
+  let last = [...db.meta.getKeys(changeBounds())].map(numberAtEnd).at(-1) ?? 0;
 
   const changeOf = (entry: Entry): StoreChange => {
-    if (entry[0] === "applied") return { kind: "applied", full: readFullBlock(reading, entry[1]) };
+    if (entry[0] === "applied") return { kind: "applied", full: readFullBlock(pending, entry[1]) };
     const [kind, block, transactions] = entry;
     return { kind, full: { block: blockCodec.unpack(block as unknown[]), transactions: transactions.map((one) => transactionCodec.unpack(one as unknown[])) } };
   };
@@ -58,11 +51,11 @@ export const createChangeLog = ({ root, db }: Environment, pending: Pending): Ch
   return {
     note: ({ kind, full: { block, transactions } }) => {
       const entry: Entry = kind === "applied" ? [kind, block.height] : [kind, blockCodec.pack(block), transactions.map(transactionCodec.pack)];
-      pending.put("meta", entryKey(++last), entry);
+      pending.put("meta", changeKey(++last), entry);
     },
     tell: async ({ witness, witnessed }) => {
       for (;;) {
-        const untold = [...db.meta.getRange(bounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
+        const untold = [...db.meta.getRange(changeBounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
         if (untold.length === 0) return;
         const begun = performance.now();
         root.transactionSync(() => {

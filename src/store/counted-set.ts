@@ -1,4 +1,5 @@
-import type { Reading, WriterReading } from "./reading.js";
+import { numberAtEnd } from "./keys.js";
+import type { Getting, Reading, WriterReading } from "./reading.js";
 
 /**
  * Ordered sets of keys in which the n-th key, and the number of keys below any key, are found in O(log n).
@@ -54,7 +55,7 @@ export const countBetween = (reading: WriterReading, set: number, from: Buffer, 
   reading.count("sets", { start: at(set, 0, from), end: at(set, 0, to) });
 
 /** What is kept under a key; undefined: it is not in the set. */
-export const entryOf = (reading: Pick<Reading, "get">, set: number, key: Buffer): Buffer | undefined =>
+export const entryOf = (reading: Getting, set: number, key: Buffer): Buffer | undefined =>
   reading.get("sets", at(set, 0, key)) as Buffer | undefined;
 
 export const keyOf = (full: Buffer): Buffer => full.subarray(2);
@@ -120,6 +121,6 @@ export const numbersFrom = (reading: Reading, set: number, n: number, limit: num
   if (limit <= 0) return [];
   const { from, skip } = placeOf(reading, set, n);
   const numbers: number[] = [];
-  for (const key of reading.keys("sets", { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit })) numbers.push(key.readUInt32BE(key.length - 4));
+  for (const key of reading.keys("sets", { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit })) numbers.push(numberAtEnd(key));
   return numbers;
 };

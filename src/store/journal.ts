@@ -4,7 +4,6 @@ import { createUndoLog, type UndoEntry, undoEntries, undoKeys } from "./undo-log
 
 /** The one way in which a block writes. Who knows what lies under a key says so (`before`), and spares the looking. */
 export interface Journal {
-  get(database: DatabaseName, key: Buffer): unknown;
   put(database: DatabaseName, key: Buffer, value: unknown, before?: Bytes): void;
   /** A put under a key that is known to be new. */
   insert(database: DatabaseName, key: Buffer, value: unknown): void;
@@ -41,7 +40,6 @@ export const createUndoJournal = (pending: Pending): UndoJournal => {
   };
 
   return {
-    get: pending.get,
     put: (database, key, value, before) => {
       note(database, key, before);
       pending.put(database, key, value);
@@ -60,7 +58,6 @@ export const createUndoJournal = (pending: Pending): UndoJournal => {
 
 /** For blocks that will not be reverted: nothing is remembered. */
 export const createPlainJournal = (pending: Pending): Journal => ({
-  get: pending.get,
   put: pending.put,
   insert: pending.put,
   remove: (database, key) => pending.putBytes(database, key, null),

@@ -10,7 +10,7 @@ export const schemaVersion = 8;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {
-  /** What is known of the whole: `format`, `state`, `ranking`. */
+  /** What is known of the whole: `format`, `state`, `ranking`, `complete`; changes that are yet to be told of, by number. */
   meta: "record",
   /** Height -> block. */
   blocks: "record",
@@ -156,6 +156,14 @@ export const feeKey = (bucket: number, typeGroup: number, type: number): Buffer 
   key.writeUInt32BE(type, 8);
   return key;
 };
+
+/** The number that a key ends with. */
+export const numberAtEnd = (key: Buffer): number => key.readUInt32BE(key.length - 4);
+
+export const changeKey = (number: number): Buffer => Buffer.concat([textKey("change "), numberKey(number)]);
+
+/** Of all changes; made anew each time, since lmdb-js writes into what it is given. */
+export const changeBounds = () => ({ start: changeKey(0), end: textKey("change!") });
 
 /** Pieces of one height follow each other. */
 export const undoKey = (height: number, piece: number): Buffer => Buffer.concat([numberKey(height), numberKey(piece)]);

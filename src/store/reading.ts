@@ -12,6 +12,9 @@ export interface Reading {
   count(database: DatabaseName, options: RangeOptions): number;
 }
 
+/** What reads one thing by its key. */
+export type Getting = Pick<Reading, "get">;
+
 /** From `start` (inclusive) to `end` (exclusive). */
 export interface KeyBounds {
   start?: Buffer;
@@ -19,7 +22,7 @@ export interface KeyBounds {
 }
 
 /** What the writing of blocks reads: no more than that has to reckon with what is not written yet. */
-export interface WriterReading extends Pick<Reading, "get"> {
+export interface WriterReading extends Getting {
   range(database: DatabaseName, bounds: KeyBounds): Iterable<{ key: Buffer; value: unknown }>;
   count(database: DatabaseName, bounds: KeyBounds): number;
 }

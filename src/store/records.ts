@@ -16,9 +16,7 @@ import {
 } from "./codec.js";
 import { entryOf } from "./counted-set.js";
 import { type DatabaseName, idKey, numberKey, sets, textKey } from "./keys.js";
-import type { Reading } from "./reading.js";
-
-type Getting = Pick<Reading, "get">;
+import type { Getting } from "./reading.js";
 
 /** One record, read by what names it. */
 

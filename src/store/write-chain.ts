@@ -74,7 +74,7 @@ const indexTransaction = ({ id, timestamp, amount, fee, nonce, vendorField }: Tr
   if (vendorField !== undefined) add(sets.transactionsByVendorField, textDigest(vendorField));
 };
 
-export const writeFees = ({ block, transactions }: FullBlock, { journal }: Writing): void => {
+export const writeFees = ({ block, transactions }: FullBlock, { journal, reading }: Writing): void => {
   const bucket = Math.floor(block.timestamp / feeBucketSeconds);
   const records = new Map<string, { key: Buffer; record: FeeRecord }>();
   for (const { typeGroup, type, fee } of transactions) {
@@ -82,7 +82,7 @@ export const writeFees = ({ block, transactions }: FullBlock, { journal }: Writi
     let entry = records.get(name);
     if (entry === undefined) {
       const key = feeKey(bucket, typeGroup, type);
-      const found = journal.get("fees", key);
+      const found = reading.get("fees", key);
       entry = { key, record: found === undefined ? { count: 0, sum: 0n, min: fee, max: fee } : feeCodec.unpack(found as unknown[]) };
       records.set(name, entry);
     }

@@ -31,10 +31,9 @@ export interface Writer {
 }
 
 export const createWriter = (pending: Pending, rules: ChainRules, options: { undoBlocks: number }): Writer => {
-  const reading = pending;
-  const sets = createCountedSets(reading);
-  const candidates = createCandidates(reading);
-  const always = { reading, rules, candidates };
+  const sets = createCountedSets(pending);
+  const candidates = createCandidates(pending);
+  const always = { reading: pending, rules, candidates };
   const forget = (): void => {
     sets.forget();
     candidates.forget();
@@ -66,7 +65,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
       yield* countedSets.flush();
     },
     revert: () => {
-      const state = readState(reading);
+      const state = readState(pending);
       if (state === undefined) return undefined;
       const undo = readUndo(pending, state.tip.height);
       if (undo === undefined) {
@@ -75,7 +74,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
           `block ${state.tip.height} cannot be reverted: no more than ${options.undoBlocks} blocks can. Move the store away and it is built anew`,
         );
       }
-      const full = readFullBlock(reading, state.tip.height);
+      const full = readFullBlock(pending, state.tip.height);
       forget();
       rollBack(pending, undo);
       removeUndo(pending, state.tip.height);
