@@ -6,7 +6,7 @@ import type { StateRecord } from "./codec.js";
 import type { DelegateList } from "./delegate-list.js";
 import { amountKey, lists, sets } from "./keys.js";
 import { blockTester } from "./match.js";
-import { type Access, amountBounds, answerList, numberBounds } from "./question.js";
+import { type Access, amountBounds, answerList, numberBounds, towards } from "./question.js";
 import type { Reading } from "./reading.js";
 import { existing, heightOf, readBlock, readWallet } from "./records.js";
 import type { Search } from "./search.js";
@@ -49,7 +49,7 @@ const accessesTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean)
   const add = (name: Name | undefined, refs: Sequence<number>): void => {
     const ordered = inChainOrder || order.field === name;
     const answers: Name[] = [...(name === undefined ? [] : [name]), "height", "timestamp"];
-    accesses.push({ answers, ordered, refs: ordered ? directed(refs, order.direction) : refs });
+    accesses.push(towards(order.direction, { answers, ordered, refs }));
   };
   const addHeight = (name: Name, height: number | undefined): void =>
     add(name, height !== undefined && height >= window.from && height < window.below ? arraySequence([height]) : emptySequence);
@@ -140,7 +140,7 @@ const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockAcces
     const ordered = order.field === name;
     if (!ordered && filter[name] === undefined) return;
     const { refs, others } = betweenKeys(reading, set, bounds);
-    accesses.push({ answers: [name], ordered, refs: ordered ? directed(refs, order.direction) : refs, others: { answers: [name], refs: others } });
+    accesses.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
   };
   for (const { name, set } of numberSets) add(name, set, numberBounds(filter[name] ?? {}));
   for (const { name, set } of amountSets) add(name, set, amountBounds(filter[name] ?? {}));

@@ -3,7 +3,7 @@ import { intersection } from "./intersection.js";
 import { amountKey, numberKey } from "./keys.js";
 import type { Steps } from "../steps.js";
 import type { Search } from "./search.js";
-import { reverseSequence, type Sequence } from "./sequence.js";
+import { directed, reverseSequence, type Sequence } from "./sequence.js";
 import { type Comparable, comparisonOf, sortInSteps } from "./sorting.js";
 
 /**
@@ -28,6 +28,10 @@ export interface Access<Ref, Filter> {
   /** All rows that some of those filters do not let through, in any order; those that further filters leave out may be missing. */
   others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<Ref> };
 }
+
+/** An access whose references ascend by what they are ordered by, the way that is asked for; in no order that is asked for: as it is. */
+export const towards = <Ref, Filter>(direction: "asc" | "desc", access: Access<Ref, Filter>): Access<Ref, Filter> =>
+  access.ordered ? { ...access, refs: directed(access.refs, direction) } : access;
 
 export interface ListQuestion<Ref extends Comparable, Row, Filter, Field extends string> {
   query: ListQuery<Filter, Field>;

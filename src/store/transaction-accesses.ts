@@ -4,7 +4,7 @@ import { listSequence } from "./appended-list.js";
 import { betweenKeys, keyOfNumber, keyOfText, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
 import type { StateRecord, WalletRecord } from "./codec.js";
 import { amountKey, lists, sets } from "./keys.js";
-import { type Access, amountBounds, numberBounds } from "./question.js";
+import { type Access, amountBounds, numberBounds, towards } from "./question.js";
 import type { Reading } from "./reading.js";
 import { heightOf, transactionNumber, transactionsOfBlock } from "./records.js";
 import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, type Sequence, unionSequence } from "./sequence.js";
@@ -46,7 +46,7 @@ function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly 
   const ordered = order.field === "timestamp";
   const access = (answers: Name[], ...parts: Sequence<number>[]): TransactionAccess => {
     const refs = unionSequence(parts.map(narrow));
-    return { answers: [...answers, ...answered], ordered, refs: ordered ? directed(refs, order.direction) : refs };
+    return towards(order.direction, { answers: [...answers, ...answered], ordered, refs });
   };
   const listOf = (list: "sent" | "received" | "owned" | "voted", address: string): Sequence<number> => {
     const wallet = within.wallet(address);
@@ -78,12 +78,8 @@ const ofKinds = ({ filter, order }: TransactionQuery, within: Within): Transacti
   const ordered = order.field === "timestamp";
   const refs = unionSequence(listsOf(places));
   const rest = [...within.state.kinds.keys()].filter((place) => !places.includes(place));
-  return {
-    answers: [...kinds, ...within.answered],
-    ordered,
-    refs: ordered ? directed(refs, order.direction) : refs,
-    others: { answers: kinds, refs: () => concatSequences(listsOf(rest)) },
-  };
+  const others = { answers: kinds, refs: () => concatSequences(listsOf(rest)) };
+  return towards(order.direction, { answers: [...kinds, ...within.answered], ordered, refs, others });
 };
 
 /** Who sent them, by filter; undefined for a key that is none. */
@@ -123,7 +119,7 @@ const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answ
   const add = (name: Name, set: number, value: Buffer | undefined): void => {
     const refs = value === undefined ? emptySequence : underValue(reading, set, value, window);
     const ordered = order.field === "timestamp" || order.field === name;
-    accesses.push({ answers: [name, ...answered], ordered, refs: ordered ? directed(refs, order.direction) : refs });
+    accesses.push(towards(order.direction, { answers: [name, ...answered], ordered, refs }));
   };
   for (const [name, set] of [["amount", sets.transactionsByAmount], ["fee", sets.transactionsByFee]] as const) {
     const only = onlyValue(filter[name] ?? {});
@@ -144,7 +140,7 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
     // Ordering by `timestamp` means by place in the chain, which is not the order of this set.
     const ordered = name !== "timestamp" && order.field === name;
     const { refs, others } = betweenKeys(reading, set, bounds);
-    accesses.push({ answers: [name], ordered, refs: ordered ? directed(refs, order.direction) : refs, others: { answers: [name], refs: others } });
+    accesses.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
   };
   if (filter.timestamp !== undefined && answered.length === 0) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
   if (filter.amount !== undefined || order.field === "amount") add("amount", sets.transactionsByAmount, amountBounds(filter.amount ?? {}));

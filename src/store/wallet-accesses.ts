@@ -4,7 +4,7 @@ import { type DelegateList, keptWith } from "./delegate-list.js";
 import { delegatesBy } from "./delegate-questions.js";
 import { canBeKey, idKey, numberKey, sets, textKey } from "./keys.js";
 import { walletTester, within } from "./match.js";
-import { type Access, descendingBounds } from "./question.js";
+import { type Access, descendingBounds, towards } from "./question.js";
 import type { Reading } from "./reading.js";
 import { readWallet } from "./records.js";
 import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, reverseSequence, type Sequence, withoutKeys } from "./sequence.js";
@@ -44,7 +44,7 @@ const namedOutright = ({ filter, order }: WalletQuery, reading: Reading): Wallet
   if (filter.secondPublicKey !== undefined) {
     const refs = havingSecondPublicKey(filter.secondPublicKey, reading);
     const ordered = order.field === "address" || refs.total < 2;
-    accesses.push({ answers: ["secondPublicKey"], ordered, refs: ordered ? directed(refs, order.direction) : refs });
+    accesses.push(towards(order.direction, { answers: ["secondPublicKey"], ordered, refs }));
   }
   return accesses;
 };
@@ -114,8 +114,7 @@ const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
   const accesses: WalletAccess[] = [];
   /** The sets by balance run from the highest down. */
   const addByBalance = (answers: Name[], refs: Sequence<string>): void => {
-    const ordered = order.field === "balance";
-    accesses.push({ answers: [...answers, "balance", ...answered], ordered, refs: ordered ? directed(refs, opposite[order.direction]) : refs });
+    accesses.push(towards(opposite[order.direction], { answers: [...answers, "balance", ...answered], ordered: order.field === "balance", refs }));
   };
   const add = (refs: Sequence<string>): void => void accesses.push({ answers: [...answered], ordered: true, refs });
 

@@ -82,9 +82,7 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
 
   const drainSome = (until: number): void => {
     const position = store.journalPosition();
-    const kept = journal.kept();
-    const first = kept.findIndex(({ number }) => number > position);
-    const fresh = first === -1 ? [] : kept.slice(first, first + batchSize).filter(({ number }) => number <= until);
+    const fresh = journal.kept().filter(({ number }) => number > position && number <= until).slice(0, batchSize);
     for (const heard of fresh) recordHeard(heard);
     const newest = fresh.at(-1);
     if (newest !== undefined) store.setJournalPosition(newest.number);
