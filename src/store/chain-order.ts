@@ -1,5 +1,6 @@
 import type { Range } from "../../types/chain-adapter.js";
 import type { StateRecord } from "./codec.js";
+import { firstWhere } from "./halving.js";
 import { numberKey, textDigest } from "./keys.js";
 import type { Reading } from "./reading.js";
 import { readBlock, transactionsOfBlock } from "./records.js";
@@ -53,15 +54,8 @@ export const onlyValue = <T extends number | bigint>({ from, to }: Range<T>): T 
 
 /** Blocks never go back in time, so a range of times is a range of heights. */
 export const heightsAt = ({ from, to }: Range<number>, reading: Reading, state: StateRecord): Window => {
-  const firstNotBefore = (timestamp: number): number => {
-    let [low, high] = [1, state.tip.height + 1];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if ((readBlock(reading, middle)?.timestamp ?? Infinity) < timestamp) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
+  const firstNotBefore = (timestamp: number): number =>
+    firstWhere(1, state.tip.height + 1, (height) => (readBlock(reading, height)?.timestamp ?? Infinity) >= timestamp);
   return {
     from: from === undefined ? 1 : firstNotBefore(from),
     below: to === undefined ? state.tip.height + 1 : firstNotBefore(Math.floor(to) + 1),

@@ -1,4 +1,5 @@
 import { entriesFrom, type Entry, numbersFrom, rankOf, sizeOf } from "./counted-set.js";
+import { firstWhere } from "./halving.js";
 import type { Reading } from "./reading.js";
 import { countBefore } from "./sorting.js";
 
@@ -175,15 +176,8 @@ export const narrowed = (sequence: Sequence<number>, from: number, below: number
 };
 
 /** First place in low..high whose number is not below `value`. */
-export const lowerBound = (sequence: Sequence<number>, value: number, low: number, high: number): number => {
-  let [from, to] = [low, high];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if ((sequence.slice(middle, 1)[0] ?? Infinity) < value) from = middle + 1;
-    else to = middle;
-  }
-  return from;
-};
+export const lowerBound = (sequence: Sequence<number>, value: number, low: number, high: number): number =>
+  firstWhere(low, high, (place) => (sequence.slice(place, 1)[0] ?? Infinity) >= value);
 
 /** The keys of a counted set from `from` (inclusive) to `to` (exclusive), in order; undefined: to the end. */
 export const countedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> => partOfSet(entriesFrom, { reading, set, from, to });

@@ -1,19 +1,13 @@
 import type { Steps } from "../steps.js";
+import { firstWhere } from "./halving.js";
 
 export type Comparable = string | number | bigint;
 
 export const compare = <T extends Comparable>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** How many rows come before a place of their order, where `isBefore` says of each whether it does. */
-export const countBefore = <Row>(rows: readonly Row[], isBefore: (row: Row) => boolean): number => {
-  let [from, to] = [0, rows.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (isBefore(rows[middle] as Row)) from = middle + 1;
-    else to = middle;
-  }
-  return from;
-};
+export const countBefore = <Row>(rows: readonly Row[], isBefore: (row: Row) => boolean): number =>
+  firstWhere(0, rows.length, (place) => !isBefore(rows[place] as Row));
 
 type Comparison<Row> = (a: Row, b: Row) => number;
 
