@@ -24,6 +24,7 @@ import { type Party, parties, secondKeys } from "../src/conformance/parties.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
 import type { Milestone, Network } from "../types/node-context.js";
+import { firstMilestone } from "./first-milestone.js";
 import { createMemoryAdapter, type MemoryAdapter } from "./memory-adapter/adapter.js";
 
 /**
@@ -329,15 +330,7 @@ export interface ChainWish {
 const milestonesOf = ({ first, then, rounds }: ChainWish): Milestone[] => {
   const change = 1 + first * rounds;
   return [
-    {
-      height: 1,
-      reward: 0,
-      activeDelegates: first,
-      blocktime: 8,
-      block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 },
-      epoch: "2017-03-21T13:00:00.000Z",
-      fees: { staticFees: { transfer: 10_000_000 } },
-    },
+    firstMilestone(first),
     { height: 3, reward: 200_000_000 },
     { height: change, activeDelegates: then, reward: "300000001", block: { version: 1, idFullSha256: true } },
   ].sort((a, b) => a.height - b.height);

@@ -9,7 +9,7 @@ import { createReading, type Reading } from "../../src/store/reading.js";
 import { readState } from "../../src/store/records.js";
 import type { Store } from "../../src/store/store.js";
 import { readUndo } from "../../src/store/undo-records.js";
-import type { Milestone } from "../../types/node-context.js";
+import { firstMilestone } from "../first-milestone.js";
 import { buildRandomChain, chainWish } from "../random-chain.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
@@ -39,18 +39,6 @@ const expectSame = (one: DelegateList, other: DelegateList): void => void expect
 const moves = fc.array(fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 3 }) }, fc.integer({ min: -4, max: -1 })), { minLength: 5, maxLength: 40 });
 
 const { origin, ada, bob, cyd } = parties;
-
-const milestones: Milestone[] = [
-  {
-    height: 1,
-    reward: 0,
-    activeDelegates: 3,
-    blocktime: 8,
-    block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 },
-    epoch: "2017-03-21T13:00:00.000Z",
-    fees: { staticFees: { transfer: 10_000_000 } },
-  },
-];
 
 const chains = chainWish({ among: ["registration", "secondSignature", "vote", "vote", "unvote", "switch", "resignation", "transfer", "lock", "claim"] });
 
@@ -88,7 +76,7 @@ describe("the delegates of a tip", function () {
   });
 
   it("are kept where a block has nothing to do with them, and not read again", async () => {
-    const maker = createChainMaker(milestones);
+    const maker = createChainMaker([firstMilestone(3)]);
     const first = { version: 1, fee: 0n } as const;
     const registered = [ada, bob, cyd];
     maker.add({

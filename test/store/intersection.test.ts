@@ -13,8 +13,8 @@ import { createSearch, createSearches } from "../../src/store/search.js";
 import { arraySequence, reverseSequence, type Sequence } from "../../src/store/sequence.js";
 import type { Block, Transaction } from "../../types/chain.js";
 import type { BlockFilter, ChainSnapshot, Page, TransactionFilter } from "../../types/chain-adapter.js";
-import type { Milestone } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
+import { firstMilestone } from "../first-milestone.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
@@ -137,19 +137,6 @@ describe("several filters that sequences of numbers answer", () => {
 
 const { origin, ada, bob } = parties;
 
-const milestones: Milestone[] = [
-  {
-    height: 1,
-    reward: 0,
-    activeDelegates: 1,
-    blocktime: 8,
-    block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 },
-    epoch: "2017-03-21T13:00:00.000Z",
-    fees: { staticFees: { transfer: 10_000_000 } },
-  },
-  { height: 2, aip11: true },
-];
-
 /** Long enough for rows not to be looked at where that is not the least work. */
 describe("several filters of a real chain's lists", function () {
   this.timeout(120_000);
@@ -226,7 +213,7 @@ describe("several filters of a real chain's lists", function () {
   };
 
   it("let nothing through that one of them keeps out where another is answered by what it leaves out", async () => {
-    const maker = createChainMaker(milestones);
+    const maker = createChainMaker([firstMilestone(1), { height: 2, aip11: true }]);
     const first = { version: 1, fee: 0n } as const;
     maker.add({ generator: origin, transactions: [transfer(origin, bob, 1_000_000n, first), registration(ada, "ada", first)] });
     for (let height = 2; height <= 60; height++) {

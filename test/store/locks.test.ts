@@ -8,13 +8,11 @@ import { parties } from "../../src/conformance/parties.js";
 import { sets } from "../../src/store/keys.js";
 import type { ChainSnapshot, LockFilter, LockOrder } from "../../types/chain-adapter.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
+import { firstMilestone } from "../first-milestone.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
 const { origin, ada, bob } = parties;
-const milestones = [
-  { height: 1, reward: 0, activeDelegates: 1, blocktime: 8, epoch: "2017-03-21T13:00:00.000Z", block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 } },
-];
 
 /** What no network of today has, and none forbids: ids of other letters, expirations of any size and of a type that is not known. */
 const odd: readonly { id?: string; type: number; value: number }[] = [
@@ -32,7 +30,7 @@ const odd: readonly { id?: string; type: number; value: number }[] = [
 ];
 
 const oddChain = (): readonly BlockData[] => {
-  const maker = createChainMaker(milestones);
+  const maker = createChainMaker([firstMilestone(1)]);
   maker.add({ generator: origin, transactions: [transfer(origin, ada, 10n ** 12n, { version: 1, fee: 0n })] });
   const locks = odd.map((_, i) =>
     htlcLock(ada, bob, BigInt(1 + (i % 3)), { label: `odd ${i}`, secret: `odd ${i % 2}`, expiration: { type: 2, value: 9 } }, { vendorField: i % 2 === 0 ? "even" : "odd" }),

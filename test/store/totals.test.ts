@@ -15,22 +15,10 @@ import { createSnapshot } from "../../src/store/snapshot.js";
 import type { Block, Lock, Transaction } from "../../types/chain.js";
 import type { BlockFilter, ChainSnapshot, DelegateFilter, LockFilter, TransactionFilter, WalletFilter } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
-import type { Milestone } from "../../types/node-context.js";
+import { firstMilestone } from "../first-milestone.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
 const { origin, ada, bob, cyd, kim } = parties;
-
-const milestones: Milestone[] = [
-  {
-    height: 1,
-    reward: 1,
-    activeDelegates: 2,
-    blocktime: 8,
-    block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 },
-    epoch: "2017-03-21T13:00:00.000Z",
-    fees: { staticFees: { transfer: 10_000_000 } },
-  },
-];
 
 const someone = (n: number): Party => ({ name: `nobody ${n}`, publicKey: `02${plausibleHex(`key ${n}`, 64)}`, address: `Anybody${n}` });
 
@@ -52,7 +40,7 @@ const lockAt = (height: number, last: number): Draft[] => {
 };
 
 const makeChain = (height: number): readonly BlockData[] => {
-  const maker = createChainMaker(milestones);
+  const maker = createChainMaker([firstMilestone(2, 1)]);
   const first = { version: 1, fee: 0n } as const;
   maker.add({
     generator: origin,

@@ -1,0 +1,12 @@
+import type { Milestone } from "../types/node-context.js";
+
+/** What most chains of tests begin with. No rewards, unless they are given. */
+export const firstMilestone = (activeDelegates: number, reward = 0): Milestone => ({
+  height: 1,
+  reward,
+  activeDelegates,
+  blocktime: 8,
+  block: { version: 0, maxTransactions: 50, maxPayload: 2_097_152 },
+  epoch: "2017-03-21T13:00:00.000Z",
+  fees: { staticFees: { transfer: 10_000_000 } },
+});
