@@ -12,8 +12,11 @@ export const atOnce = <T>(steps: Steps<T>): T => {
   }
 };
 
-/** Does it in turns of so many milliseconds, between which the process serves whatever else there is. */
-export const inTurns = async <T>(steps: Steps<T>, turn: number): Promise<T> => {
+/** Milliseconds that work in turns keeps the process from all else at a time. */
+const turn = 1;
+
+/** Does it in turns, between which the process serves whatever else there is. */
+export const inTurns = async <T>(steps: Steps<T>): Promise<T> => {
   for (;;) {
     const begun = performance.now();
     do {

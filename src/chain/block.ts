@@ -1,6 +1,7 @@
 import type { Block, Transaction } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { PorticoError } from "../errors.js";
+import type { Steps } from "../steps.js";
 import { parseAmount } from "./amount.js";
 
 /** A block with its transactions, typed and trusted. */
@@ -156,15 +157,18 @@ const place = (transaction: UnconfirmedTransaction, sequence: number, block: Blo
 });
 
 /** Reads a whole block. @throws PorticoError BLOCK_INVALID naming block, transaction and member. */
-export const parseBlock = (data: Untrusted<BlockData> | null | undefined, addressOf: (publicKey: string) => string): FullBlock => {
+export function* parseBlock(data: Untrusted<BlockData> | null | undefined, addressOf: (publicKey: string) => string): Steps<FullBlock> {
   const block = parseBlockHeader(data);
   const given = data?.transactions ?? [];
   if (!Array.isArray(given)) throw broken(`block ${block.height}: transactions is not a list`);
   if (given.length !== block.numberOfTransactions) {
     throw broken(`block ${block.height} says ${block.numberOfTransactions} transactions and carries ${given.length}`);
   }
-  const transactions = given.map((transaction: Untrusted<TransactionData> | null, sequence) =>
-    place(parseTransaction(transaction, `block ${block.height}, transaction ${sequence} (${String(transaction?.id)})`, addressOf), sequence, block),
-  );
+  const transactions: Transaction[] = [];
+  for (const [sequence, transaction] of (given as (Untrusted<TransactionData> | null)[]).entries()) {
+    const at = `block ${block.height}, transaction ${sequence} (${String(transaction?.id)})`;
+    transactions.push(place(parseTransaction(transaction, at, addressOf), sequence, block));
+    yield;
+  }
   return { block, transactions };
-};
+}

@@ -6,6 +6,7 @@ import { createAddressOf } from "./address.js";
 import { type FullBlock, parseBlock } from "./block.js";
 import { createEpoch, type Epoch } from "./epoch.js";
 import { createMilestones, type Milestones } from "./milestones.js";
+import { atOnce, type Steps } from "../steps.js";
 import { createTransactionTypes, recipientsOf, type TransactionTypes } from "./transaction-types.js";
 
 /** All that is known of a network without reading its chain. */
@@ -19,6 +20,8 @@ export interface ChainRules {
   recipientsOf(transaction: Transaction): string[];
   /** Reads a block as hosts and files carry it. @throws PorticoError BLOCK_INVALID */
   parseBlock(data: BlockData): FullBlock;
+  /** The same, in steps. */
+  parseBlockInSteps(data: BlockData): Steps<FullBlock>;
 }
 
 export const createChainRules = (network: Network, added: readonly TransactionType[] = []): ChainRules => {
@@ -32,6 +35,7 @@ export const createChainRules = (network: Network, added: readonly TransactionTy
     types,
     addressOf,
     recipientsOf: (transaction) => recipientsOf(transaction, types),
-    parseBlock: (data) => parseBlock(data, addressOf),
+    parseBlock: (data) => atOnce(parseBlock(data, addressOf)),
+    parseBlockInSteps: (data) => parseBlock(data, addressOf),
   };
 };

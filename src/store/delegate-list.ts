@@ -1,7 +1,7 @@
 import type { Delegate, Tip } from "../../types/chain.js";
 import { approvalOf } from "../chain/amount.js";
 import { type DelegateRecord, delegateCodec, type StateRecord } from "./codec.js";
-import { keysWritten } from "./journal.js";
+import { keysIn } from "./entry-log.js";
 import type { Reading } from "./reading.js";
 import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "./records.js";
 import { readUndo } from "./undo-records.js";
@@ -56,7 +56,7 @@ const changesSince = ({ tip, byAddress }: DelegateList, reading: Reading, state:
   for (let height = tip.height + 1; height <= state.tip.height; height++) {
     const undo = readUndo(reading, height);
     if (undo === undefined) return undefined;
-    const written = keysWritten(undo, ["delegates", "wallets", "meta"]);
+    const written = keysIn(undo, ["delegates", "wallets", "meta"]);
     ranking ||= written.meta.some((key) => key.equals(rankingKey));
     for (const key of written.delegates) add(delegateCodec.unpack(reading.get("delegates", key) as unknown[]));
     for (const key of written.wallets) {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../errors.js";
+import { type CommitThreadData, createCommitting } from "./committing.js";
 import { lmdbFileFault } from "./file-check.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
 
@@ -13,6 +14,8 @@ export interface Environment {
   readonly path: string;
   readonly root: RootDatabase<unknown, Buffer>;
   readonly db: StoreDatabases;
+  /** Commits all entries of a log (entry-log.ts) in one transaction, beside what the process does. Rejects when none is written. */
+  commit(log: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -70,16 +73,24 @@ interface OpenOptions {
   disposable?: boolean;
 }
 
-const openRoot = (dataDir: string, path: string, { access = "write", disposable = false }: OpenOptions): RootDatabase<unknown, Buffer> => {
+const rootOptions = ({ access = "write", disposable = false }: OpenOptions): CommitThreadData["options"] => ({
+  maxDbs: maxDatabases,
+  keyEncoding: "binary",
+  noSubdir: true,
+  readOnly: access === "read",
+  // Whatever makes one transaction says so: what lmdb-js puts together by itself fails with a promise that nobody holds.
+  eventTurnBatching: false,
+  ...(disposable ? { useWritemap: true, noSync: true } : {}),
+});
+
+const openRoot = (dataDir: string, path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
+  const { access = "write" } = options;
   if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `there is no ${path} yet`);
   try {
     if (access === "write") mkdirSync(dataDir, { recursive: true });
     const fault = lmdbFileFault(path);
     if (fault !== undefined) throw new Error(fault);
-    const speed = disposable ? { useWritemap: true, noSync: true } : {};
-    // Whatever makes one transaction says so: what lmdb-js puts together by itself fails with a promise that nobody holds.
-    const together = { eventTurnBatching: false };
-    return open<unknown, Buffer>({ path, maxDbs: maxDatabases, keyEncoding: "binary", noSubdir: true, readOnly: access === "read", ...together, ...speed });
+    return open<unknown, Buffer>({ path, ...rootOptions(options) });
   } catch (cause) {
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
@@ -103,8 +114,13 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   const root = openRoot(dataDir, path, options);
   try {
     const db = openDatabases(root);
+    const committing = createCommitting(path, rootOptions(options));
     let closing: Promise<void> | undefined;
-    const environment = { path, root, db, close: () => (closing ??= closeRoot(root, options)) };
+    const close = async (): Promise<void> => {
+      await committing.close();
+      await closeRoot(root, options);
+    };
+    const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
     checkFormat(environment, nethash, options.access ?? "write");
     return environment;
   } catch (cause) {

@@ -5,6 +5,7 @@ import type { Clock, Logger } from "../../types/node-context.js";
 import { type FullBlock, parseBlockHeader } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { messageOf, PorticoError } from "../errors.js";
+import { inTurns } from "../steps.js";
 import type { Store } from "./store.js";
 
 export interface FollowerNeeds {
@@ -88,7 +89,8 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     delay = Math.min(delay * 2, retryDelay.last);
   };
 
-  const applyAll = createBatchedApply(store, rules, isStopped);
+  const parse = (data: BlockData): Promise<FullBlock> => inTurns(rules.parseBlockInSteps(data));
+  const applyAll = createBatchedApply(store, parse, isStopped);
 
   /** Asks the source. One that does not answer must not keep anyone from stopping: then there is nothing to read. */
   const read = (from: number, limit: number): Promise<BlockData[]> =>
@@ -134,11 +136,11 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   };
 
   /** A header that follows the tip and brings all its transactions needs no source. */
-  const directly = (data: BlockData): FullBlock | undefined => {
+  const directly = async (data: BlockData): Promise<FullBlock | undefined> => {
     const tip = store.tip();
     const header = parseBlockHeader(data);
     if (tip === undefined || header.height !== tip.height + 1 || header.previousBlock !== tip.id) return undefined;
-    return (data.transactions?.length ?? 0) === header.numberOfTransactions ? rules.parseBlock(data) : undefined;
+    return (data.transactions?.length ?? 0) === header.numberOfTransactions ? parse(data) : undefined;
   };
 
   const idAt = (height: number): string | undefined => {
@@ -166,7 +168,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       awaited = header;
       if (idAt(header.height) === header.id) return;
       await dropFrom(header.height);
-      const full = directly(data);
+      const full = await directly(data);
       if (full === undefined) await catchUp();
       else await store.apply([full]);
     });
@@ -200,7 +202,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     start: async () => {
       events.on("block.applied", onApplied);
       events.on("block.reverted", onReverted);
-      if (store.tip() === undefined) await store.apply([rules.parseBlock(rules.network.genesisBlock)]);
+      if (store.tip() === undefined) await store.apply([await parse(rules.network.genesisBlock)]);
       if (store.isComplete()) {
         enqueue(async () => {
           await takeOutUnsaved();
@@ -237,18 +239,20 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
  * Reads and writes blocks in batches that keep to the budget, and lets the process breathe between them. When a batch fails,
  * its blocks are written one by one, so that the store ends with the last good one.
  */
-const createBatchedApply = (store: Store, rules: ChainRules, isStopped: () => boolean) => {
+const createBatchedApply = (store: Store, parse: (data: BlockData) => Promise<FullBlock>, isStopped: () => boolean) => {
   let size = 10;
   return async (blocks: readonly BlockData[], progress: Progress): Promise<void> => {
     for (let from = 0; from < blocks.length && !isStopped(); ) {
       const batch = blocks.slice(from, from + size);
       const before = performance.now();
       try {
-        await store.apply(batch.map(rules.parseBlock), progress.target());
+        const parsed: FullBlock[] = [];
+        for (const block of batch) parsed.push(await parse(block));
+        await store.apply(parsed, progress.target());
       } catch (error) {
         if (batch.length === 1) throw error;
         for (const block of batch) {
-          if (block.height > (store.tip()?.height ?? 0)) await store.apply([rules.parseBlock(block)], progress.target());
+          if (block.height > (store.tip()?.height ?? 0)) await store.apply([await parse(block)], progress.target());
         }
       }
       const spent = performance.now() - before;

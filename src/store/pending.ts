@@ -1,6 +1,5 @@
-import { asBinary } from "lmdb";
+import { createEntryLog, type EntryLog } from "./entry-log.js";
 import type { Environment, StoreDatabase } from "./environment.js";
-import { messageOf } from "../errors.js";
 import { canBeKey, type DatabaseName, databases } from "./keys.js";
 import type { KeyBounds, WriterReading } from "./reading.js";
 
@@ -9,7 +8,7 @@ export type Bytes = Buffer | null;
 
 /**
  * What blocks are about to write, over what is written: it reads as if it were written already, and nobody else sees it. Working
- * out a block takes many turns of the process; LMDB gets all of it at once, and writes it in a thread of its own.
+ * out a block takes many turns of the process; all of it is then committed at once, in a thread of its own.
  */
 export interface Pending extends WriterReading {
   has(database: DatabaseName, key: Buffer): boolean;
@@ -22,32 +21,36 @@ export interface Pending extends WriterReading {
   clear(): void;
 }
 
-interface Entry {
-  key: Buffer;
-  bytes: Bytes;
-}
-
 /** What lmdb-js's types leave out. */
 interface Coding {
   encoder: { encode(value: unknown): Buffer };
   decoder: { decode(bytes: Buffer): unknown };
 }
 
-/** Entries by the first two bytes of their keys: of counted sets, that is one level of one set. */
-type Drawers = Map<number, Map<string, Entry>>;
+/** Where the log has the entry of a key. Keys are texts of a letter a byte: those compare as the bytes do. */
+type Drawer = Map<string, number>;
+
+/** By the first two bytes of the keys: of counted sets, that is one level of one set. */
+type Drawers = Map<number, Drawer>;
 
 const drawerOf = (key: Buffer): number => ((key[0] ?? 0) << 8) | (key[1] ?? 0);
 
-const entriesIn = (drawers: Drawers, { start, end }: KeyBounds): Entry[] => {
+const textOf = (key: Buffer): string => key.toString("latin1");
+
+interface Found {
+  key: string;
+  begin: number;
+}
+
+const foundIn = (drawers: Drawers, { start, end }: KeyBounds): Found[] => {
   const [first, last] = [start === undefined ? 0 : drawerOf(start), end === undefined ? Infinity : drawerOf(end)];
-  const found: Entry[] = [];
-  for (const [drawer, entries] of drawers) {
+  const [from, below] = [start === undefined ? "" : textOf(start), end === undefined ? undefined : textOf(end)];
+  const found: Found[] = [];
+  for (const [drawer, begins] of drawers) {
     if (drawer < first || drawer > last) continue;
-    for (const entry of entries.values()) {
-      if ((start === undefined || entry.key.compare(start) >= 0) && (end === undefined || entry.key.compare(end) < 0)) found.push(entry);
-    }
+    for (const [key, begin] of begins) if (key >= from && (below === undefined || key < below)) found.push({ key, begin });
   }
-  return found.sort((one, other) => one.key.compare(other.key));
+  return found.sort((one, other) => (one.key < other.key ? -1 : 1));
 };
 
 interface Row {
@@ -55,14 +58,19 @@ interface Row {
   value: unknown;
 }
 
+interface PendingRow {
+  key: Buffer;
+  bytes: Bytes;
+}
+
 /** Both in order; what is pending hides what is stored. */
-function* merged(stored: Iterable<Row>, pending: readonly Entry[], valueOf: (bytes: Buffer) => unknown): Generator<Row> {
+function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf: (bytes: Buffer) => unknown): Generator<Row> {
   let next = 0;
   const upTo = function* (key: Buffer | undefined): Generator<Row> {
-    for (let entry = pending[next]; entry !== undefined; entry = pending[next]) {
-      if (key !== undefined && entry.key.compare(key) > 0) return;
+    for (let row = pending[next]; row !== undefined; row = pending[next]) {
+      if (key !== undefined && row.key.compare(key) > 0) return;
       next++;
-      if (entry.bytes !== null) yield { key: entry.key, value: valueOf(entry.bytes) };
+      if (row.bytes !== null) yield { key: row.key, value: valueOf(row.bytes) };
     }
   };
   for (const row of stored) {
@@ -81,51 +89,44 @@ const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map
   return map;
 };
 
-/** lmdb-js tells of a failed commit by an error that holds a promise, which rejects with the reason. */
-const failureOf = async (error: unknown): Promise<Error> => {
-  const promised: unknown = error instanceof Error && "commitError" in error ? error.commitError : undefined;
-  const cause: unknown = promised instanceof Promise ? await promised.catch((reason: unknown) => reason) : error;
-  return new Error(`LMDB cannot write: ${messageOf(cause)}`, { cause });
-};
-
-export const createPending = ({ root, db }: Pick<Environment, "root" | "db">): Pending => {
+export const createPending = (environment: Pick<Environment, "root" | "db" | "commit">): Pending => {
+  const { root, db } = environment;
+  let log: EntryLog = createEntryLog();
   const rooms = new Map<DatabaseName, Drawers>();
 
-  const find = (database: DatabaseName, key: Buffer): Entry | undefined =>
-    rooms.get(database)?.get(drawerOf(key))?.get(key.toString("latin1"));
+  const clear = (): void => {
+    log = createEntryLog();
+    rooms.clear();
+  };
+
+  /** Undefined where nothing is pending. */
+  const pendingBytes = (database: DatabaseName, key: Buffer): Bytes | undefined => {
+    const begin = rooms.get(database)?.get(drawerOf(key))?.get(textOf(key));
+    return begin === undefined ? undefined : log.valueAt(begin);
+  };
 
   const isRaw = (database: DatabaseName): boolean => databases[database] === "raw";
   const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
   const valueOf = (database: DatabaseName, bytes: Buffer): unknown => (isRaw(database) ? bytes : coding(database).decoder.decode(bytes));
 
   const putBytes = (database: DatabaseName, key: Buffer, bytes: Bytes): void => {
-    const drawers = at(rooms, database);
-    at(drawers, drawerOf(key)).set(key.toString("latin1"), { key, bytes });
+    const drawer = at(at(rooms, database), drawerOf(key));
+    const text = textOf(key);
+    const before = drawer.get(text);
+    if (before !== undefined) log.drop(before);
+    drawer.set(text, log.add(database, key, bytes));
   };
 
-  const inRange = (database: DatabaseName, bounds: KeyBounds): Entry[] => {
+  const inRange = (database: DatabaseName, bounds: KeyBounds): PendingRow[] => {
     const drawers = rooms.get(database);
-    return drawers === undefined ? [] : entriesIn(drawers, bounds);
+    if (drawers === undefined) return [];
+    return foundIn(drawers, bounds).map(({ key, begin }) => ({ key: Buffer.from(key, "latin1"), bytes: log.valueAt(begin) }));
   };
-
-  const clear = (): void => rooms.clear();
-
-  const handOver = (): Promise<boolean> =>
-    root.batch(() => {
-      for (const [database, drawers] of rooms) {
-        for (const drawer of drawers.values()) {
-          for (const { key, bytes } of drawer.values()) {
-            if (bytes === null) void db[database].remove(key);
-            else void db[database].put(key, isRaw(database) ? bytes : asBinary(bytes));
-          }
-        }
-      }
-    });
 
   return {
     get: (database, key) => {
-      const entry = find(database, key);
-      if (entry !== undefined) return entry.bytes === null ? undefined : valueOf(database, entry.bytes);
+      const bytes = pendingBytes(database, key);
+      if (bytes !== undefined) return bytes === null ? undefined : valueOf(database, bytes);
       return canBeKey(key) ? db[database].get(key) : undefined;
     },
     range: (database, bounds) => {
@@ -139,21 +140,19 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">): P
       return count;
     },
     has: (database, key) => {
-      const entry = find(database, key);
-      return entry === undefined ? db[database].doesExist(key) : entry.bytes !== null;
+      const bytes = pendingBytes(database, key);
+      return bytes === undefined ? db[database].doesExist(key) : bytes !== null;
     },
     bytes: (database, key) => {
-      const entry = find(database, key);
-      return entry === undefined ? (db[database].getBinary(key) ?? null) : entry.bytes;
+      const bytes = pendingBytes(database, key);
+      return bytes === undefined ? (db[database].getBinary(key) ?? null) : bytes;
     },
     put: (database, key, value) => putBytes(database, key, isRaw(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
     putBytes,
     commit: async () => {
       try {
-        await handOver();
+        await environment.commit(log.bytes());
         root.resetReadTxn();
-      } catch (error) {
-        throw await failureOf(error);
       } finally {
         clear();
       }

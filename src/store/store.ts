@@ -62,9 +62,6 @@ export interface Store extends ChainAdapter {
 
 const completeKey = textKey("complete");
 
-/** Milliseconds that the working out of a block keeps the process from all else at a time. */
-const writeTurn = 1;
-
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; NOT_READY where it is another process that has to make it */
 export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
   const { access = "write", disposable = false } = options;
@@ -107,7 +104,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     try {
       // What is told of is read from the chain as it was then.
       await tell();
-      await inTurns(steps, writeTurn);
+      await inTurns(steps);
       await pending.commit();
       views.changed();
     } catch (error) {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { parseBlock, parseBlockHeader } from "../../src/chain/block.js";
+import { atOnce } from "../../src/steps.js";
 import { addressOf } from "../../src/chain/address.js";
 import { parties } from "../../src/conformance/parties.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
@@ -40,7 +41,7 @@ const block: BlockData = {
   transactions: [transaction],
 };
 
-const parse = (changes: object) => parseBlock({ ...block, ...changes }, (publicKey) => addressOf(publicKey, 23));
+const parse = (changes: object) => atOnce(parseBlock({ ...block, ...changes }, (publicKey) => addressOf(publicKey, 23)));
 
 const parseOne = (changes: object) => {
   const [found] = parse({ transactions: [{ ...transaction, ...changes }] }).transactions;
@@ -130,7 +131,7 @@ describe("a block", () => {
       expect(refusalOf(() => parse(changes))).to.equal(message);
     }
     for (const none of [null, undefined, "block", 7]) {
-      expect(refusalOf(() => parseBlock(none as never, () => ""))).to.equal("a block is not an object");
+      expect(refusalOf(() => atOnce(parseBlock(none as never, () => "")))).to.equal("a block is not an object");
     }
   });
 });

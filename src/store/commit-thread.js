@@ -1,0 +1,40 @@
+// @ts-check
+/**
+ * The thread that commits: each log of entries (entry-log.ts) in one LMDB transaction, which is on the disk when it is told of. It
+ * stands alone, in JavaScript: a thread starts without the loader by which a host may run TypeScript.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { open } from "lmdb";
+
+const { path, options, names } = /** @type {import("./committing.js").CommitThreadData} */ (workerData);
+const root = open({ path, ...options });
+const databases = names.map((name) => root.openDB({ name, keyEncoding: "binary", encoding: "binary" }));
+
+/** @param {Buffer} log */
+const write = (log) => {
+  for (let begin = 0; begin < log.length; ) {
+    const database = databases[log.readUInt8(begin)];
+    const key = begin + 7;
+    const value = key + log.readUInt16BE(begin + 1);
+    const length = log.readUInt32BE(begin + 3);
+    begin = value + Math.max(0, length - 1);
+    if (database === undefined) continue;
+    if (length === 0) database.removeSync(log.subarray(key, value));
+    else database.putSync(log.subarray(key, value), log.subarray(value, begin));
+  }
+};
+
+/** @param {Buffer} log @returns {string | undefined} What went wrong; then nothing is written. */
+const commit = (log) => {
+  try {
+    root.transactionSync(() => write(log));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+parentPort?.on("message", (/** @type {Uint8Array | null} */ log) => {
+  if (log !== null) parentPort?.postMessage(commit(Buffer.from(log.buffer, log.byteOffset, log.byteLength)));
+  else void root.close().then(() => parentPort?.close());
+});

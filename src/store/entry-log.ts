@@ -1,0 +1,94 @@
+import { type DatabaseName, databases } from "./keys.js";
+
+/**
+ * What lies, or is to lie, under keys of the store, as bytes: for each entry the place of the database (1 byte; 255: the entry does
+ * not count any more), the length of the key (2), one more than the length of the value (4; 0: nothing lies there), the key, and the
+ * value. It is what a block's undo record holds, and what is handed to the thread that writes (commit-thread.js reads it too).
+ */
+export interface EntryLog {
+  /** Where the entry begins. */
+  add(database: DatabaseName, key: Buffer, value: Buffer | null): number;
+  /** The value of the entry that begins there. */
+  valueAt(begin: number): Buffer | null;
+  /** Takes out the entry that begins there. */
+  drop(begin: number): void;
+  bytes(): Buffer;
+}
+
+export interface LogEntry {
+  database: DatabaseName;
+  key: Buffer;
+  value: Buffer | null;
+}
+
+const names = Object.keys(databases) as DatabaseName[];
+const placeOf = Object.fromEntries(names.map((name, place) => [name, place])) as Record<DatabaseName, number>;
+
+const headLength = 7;
+const dropped = 255;
+const firstSize = 16 * 1024;
+
+/** Begins and ends of an entry's parts. */
+const partsOf = (log: Buffer, begin: number): { key: number; value: number; end: number; isNothing: boolean } => {
+  const key = begin + headLength;
+  const value = key + log.readUInt16BE(begin + 1);
+  const length = log.readUInt32BE(begin + 3);
+  return { key, value, end: value + Math.max(0, length - 1), isNothing: length === 0 };
+};
+
+export const createEntryLog = (): EntryLog => {
+  let log = Buffer.allocUnsafe(firstSize);
+  let length = 0;
+  const room = (size: number): void => {
+    if (length + size <= log.length) return;
+    const longer = Buffer.allocUnsafe(Math.max(log.length * 2, length + size));
+    log.copy(longer, 0, 0, length);
+    log = longer;
+  };
+  return {
+    add: (database, key, value) => {
+      const begin = length;
+      const size = headLength + key.length + (value?.length ?? 0);
+      room(size);
+      log[begin] = placeOf[database];
+      log.writeUInt16BE(key.length, begin + 1);
+      log.writeUInt32BE(value === null ? 0 : value.length + 1, begin + 3);
+      log.set(key, begin + headLength);
+      if (value !== null) log.set(value, begin + headLength + key.length);
+      length += size;
+      return begin;
+    },
+    valueAt: (begin) => {
+      const { value, end, isNothing } = partsOf(log, begin);
+      return isNothing ? null : log.subarray(value, end);
+    },
+    drop: (begin) => void log.writeUInt8(dropped, begin),
+    bytes: () => log.subarray(0, length),
+  };
+};
+
+/** The entries of a log that count, in the order in which they were added. */
+export const entriesOf = (log: Buffer): LogEntry[] => {
+  const entries: LogEntry[] = [];
+  for (let begin = 0; begin < log.length; ) {
+    const { key, value, end, isNothing } = partsOf(log, begin);
+    const database = names[log.readUInt8(begin)];
+    if (database !== undefined) {
+      entries.push({ database, key: Buffer.from(log.subarray(key, value)), value: isNothing ? null : Buffer.from(log.subarray(value, end)) });
+    } else if (log[begin] !== dropped) throw new Error(`a log of entries names a database ${String(log[begin])} that is not known`);
+    begin = end;
+  }
+  return entries;
+};
+
+/** The keys of some databases that a log is about. What lies there is not looked at: that is most of a log. */
+export const keysIn = <Name extends DatabaseName>(log: Buffer, wanted: readonly Name[]): Record<Name, Buffer[]> => {
+  const found = Object.fromEntries(wanted.map((name): [Name, Buffer[]] => [name, []])) as Record<Name, Buffer[]>;
+  const lists = new Map<number, Buffer[]>(wanted.map((name) => [placeOf[name], found[name]]));
+  for (let begin = 0; begin < log.length; ) {
+    const { key, value, end } = partsOf(log, begin);
+    lists.get(log.readUInt8(begin))?.push(log.subarray(key, value));
+    begin = end;
+  }
+  return found;
+};
