@@ -66,13 +66,13 @@ export const rankOf = (reading: Reading, set: number, key: Buffer): number => {
   let from: Buffer = nothing;
   for (let level = topLevel; level >= 1; level--) {
     let passed = 0;
-    let last = from;
+    let last: Buffer | undefined;
     for (const { key: full, value } of reading.range("sets", { start: at(set, level, from), end: at(set, level, key) })) {
       rank += passed;
       passed = readCount(value);
-      last = Buffer.from(keyOf(full));
+      last = full;
     }
-    from = last;
+    if (last !== undefined) from = keyOf(last);
   }
   return rank + countBetween(reading, set, from, key);
 };
@@ -95,12 +95,14 @@ const placeOf = (reading: Reading, set: number, n: number): { from: Buffer; skip
   let skip = n;
   let from: Buffer = nothing;
   for (let level = topLevel; level >= 1; level--) {
+    let last: Buffer | undefined;
     for (const { key: full, value } of reading.range("sets", { start: at(set, level, from), end: endOf(set, level) })) {
-      from = Buffer.from(keyOf(full));
+      last = full;
       const count = readCount(value);
       if (skip < count) break;
       skip -= count;
     }
+    if (last !== undefined) from = keyOf(last);
   }
   return { from, skip };
 };
@@ -111,7 +113,7 @@ export const entriesFrom = (reading: Reading, set: number, n: number, limit: num
   const { from, skip } = placeOf(reading, set, n);
   const entries: Entry[] = [];
   for (const { key: full, value } of reading.range("sets", { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit })) {
-    entries.push({ key: Buffer.from(keyOf(full)), value: value as Buffer });
+    entries.push({ key: keyOf(full), value: value as Buffer });
   }
   return entries;
 };
