@@ -50,6 +50,8 @@ export interface ListQuestion<Ref extends Comparable, Row, Filter, Field extends
 const pageRows = 100;
 /** Rows looked at between two yields: about a millisecond. */
 const stepRows = 250;
+/** Looked at in one go at the least: to find out where they are takes as long. */
+const leastRows = 16;
 
 export const answerList = <Ref extends Comparable, Row, Filter extends object, Field extends string>(
   question: ListQuestion<Ref, Row, Filter, Field>,
@@ -104,10 +106,11 @@ function* lookFor<Ref extends Comparable, Row, Filter extends object, Field exte
     const expected = ({ refs }: Access<Ref, Filter>): number => Math.ceil((near / total) * refs.total);
     const ordered = accesses.filter((access) => access.ordered);
     const access = least(ordered, expected);
+    const likely = access === undefined ? Infinity : expected(access);
     // Should it have to go further than is to be expected, there has to be enough left for the other way.
     const most = whole.refs.total <= search.left ? Math.min(whole.refs.total, search.left - whole.refs.total) : search.left;
-    if (access !== undefined && expected(access) < Math.max(most, 1)) {
-      const rows = yield* walk(access, question, { total, most }, search);
+    if (access !== undefined && likely < Math.max(most, 1)) {
+      const rows = yield* walk(access, question, { total, likely, most }, search);
       if (rows !== undefined) return { rows, total };
     }
   }
@@ -137,11 +140,14 @@ const least = <T>(items: readonly T[], cost: (item: T) => number): T | undefined
   return best;
 };
 
-/** The page, by looking at rows from the nearer end on until it is full; undefined when that takes more than `most` rows. */
+/**
+ * The page, by looking at rows from the nearer end on until it is full: about as many as it is `likely` to take at first, then more
+ * at a time. Undefined when it takes more than `most`.
+ */
 function* walk<Ref extends Comparable, Row, Filter, Field extends string>(
   { refs, answers }: Access<Ref, Filter>,
   { query: { filter, offset, limit }, load, test }: ListQuestion<Ref, Row, Filter, Field>,
-  { total, most }: { total: number; most: number },
+  { total, likely, most }: { total: number; likely: number; most: number },
   search: Search,
 ): Steps<Row[] | undefined> {
   const passes = test(filter, new Set(answers));
@@ -151,14 +157,17 @@ function* walk<Ref extends Comparable, Row, Filter, Field extends string>(
   const skip = backwards ? total - offset - take : offset;
   const rows: Row[] = [];
   let passed = 0;
+  let step = Math.max(leastRows, likely);
   for (let from = 0; rows.length < take && from < list.total; ) {
     if (from >= most) return undefined;
-    const part = list.slice(from, Math.min(stepRows, most - from));
+    const part = list.slice(from, Math.min(step, stepRows, most - from));
     from += part.length;
+    step *= 2;
     search.spend(part.length);
     for (const ref of part) {
+      if (rows.length === take) break;
       const row = load(ref);
-      if ((passes === undefined || passes(row)) && passed++ >= skip && rows.length < take) rows.push(row);
+      if ((passes === undefined || passes(row)) && passed++ >= skip) rows.push(row);
     }
     yield;
   }
