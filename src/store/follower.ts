@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Block } from "../../types/chain.js";
 import type { BlockData, BlockSource, HostEvents, IndexingProgress } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
@@ -6,6 +5,7 @@ import { type FullBlock, parseBlockHeader } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { inTurns } from "../steps.js";
+import { createBatchedApply, createProgress } from "./batched-apply.js";
 import type { Store } from "./store.js";
 
 export interface FollowerNeeds {
@@ -37,14 +37,10 @@ export interface Follower {
 
 /** Blocks asked of the source at a time. */
 const readSize = 500;
-/** Milliseconds that one write should take, the disk included: it ends before the process can stop. */
-const writeBudget = 100;
 /** Milliseconds between a failure and the next try: doubled each time up to the last. */
 const retryDelay = { first: 100, last: 60_000 };
 /** Tries closer together than this (milliseconds) are no trouble yet: hosts tell of a block before their database has it. */
 const patience = 2_000;
-/** Milliseconds between two reports of progress. */
-const progressInterval = 1_000;
 
 export const createFollower = ({ store, rules, events, source, logger, clock, onProgress }: FollowerNeeds): Follower => {
   let queue: Promise<void> = Promise.resolve();
@@ -231,67 +227,6 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       events.off("block.reverted", onReverted);
       clearTimeout(retry);
       await queue;
-    },
-  };
-};
-
-/**
- * Reads and writes blocks in batches that keep to the budget, and lets the process breathe between them. When a batch fails,
- * its blocks are written one by one, so that the store ends with the last good one.
- */
-const createBatchedApply = (store: Store, parse: (data: BlockData) => Promise<FullBlock>, isStopped: () => boolean) => {
-  let size = 10;
-  return async (blocks: readonly BlockData[], progress: Progress): Promise<void> => {
-    for (let from = 0; from < blocks.length && !isStopped(); ) {
-      const batch = blocks.slice(from, from + size);
-      const before = performance.now();
-      try {
-        const parsed: FullBlock[] = [];
-        for (const block of batch) parsed.push(await parse(block));
-        await store.apply(parsed, progress.target());
-      } catch (error) {
-        if (batch.length === 1) throw error;
-        for (const block of batch) {
-          if (block.height > (store.tip()?.height ?? 0)) await store.apply([await parse(block)], progress.target());
-        }
-      }
-      const spent = performance.now() - before;
-      if (spent < writeBudget / 2) size = Math.min(readSize, size * 2);
-      else if (spent > writeBudget) size = Math.max(1, Math.floor(size / 2));
-      from += batch.length;
-      progress.tell(batch.length, store);
-      await nextTurn();
-    }
-  };
-};
-
-interface Progress {
-  /** Height of the end of the block source, once that is known. */
-  target(): number | undefined;
-  tell(blocks: number, store: Store): void;
-}
-
-const createProgress = (source: BlockSource, clock: Clock, onProgress: FollowerNeeds["onProgress"]): Progress => {
-  const start = clock.now();
-  let [told, total, target] = [start, 0, undefined as number | undefined];
-  void (async () => source.height?.())().then(
-    (height) => (target = height),
-    () => undefined,
-  );
-  return {
-    target: () => target,
-    tell: (blocks, store) => {
-      total += blocks;
-      const now = clock.now();
-      const tip = store.tip();
-      if (onProgress === undefined || tip === undefined || (now - told < progressInterval && tip.height !== target)) return;
-      told = now;
-      const blocksPerSecond = total / Math.max(0.001, (now - start) / 1000);
-      onProgress({
-        tip,
-        blocksPerSecond,
-        ...(target === undefined ? {} : { target, secondsLeft: Math.max(0, target - tip.height) / blocksPerSecond }),
-      });
     },
   };
 };

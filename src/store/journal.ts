@@ -1,6 +1,7 @@
 import { createEntryLog, entriesOf } from "./entry-log.js";
 import type { DatabaseName } from "./keys.js";
-import type { Bytes, Pending } from "./pending.js";
+import type { Bytes } from "./overlay.js";
+import type { Pending } from "./pending.js";
 
 /** The one way in which a block writes. Who knows what lies under a key says so (`before`), and spares the looking. */
 export interface Journal {

@@ -50,6 +50,13 @@ export interface Store extends ChainAdapter {
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID
    */
   apply(blocks: readonly FullBlock[], chainHeight?: number): Promise<void>;
+  /**
+   * The same, but resolves when the blocks are worked out and those before are committed: the next can be worked out while these are
+   * committed. How that went the next call tells, or `written`. What was worked out over blocks that could not be committed is given up.
+   */
+  applyAhead(blocks: readonly FullBlock[], chainHeight?: number): Promise<void>;
+  /** Resolves when all is committed. */
+  written(): Promise<void>;
   /** Takes the tip out. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
   /** Tells of what could not be told of before: when the process ended, or `witness` threw. */
@@ -96,26 +103,63 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     if (listener !== undefined) await changes.tell(listener);
   };
 
-  let writing = false;
+  let isTaken = false;
+  /** The commit that is under way, until somebody has heard how it went. */
+  let committing: Promise<void> | undefined;
 
-  const write = async (steps: Steps<void>): Promise<void> => {
-    if (writing) throw new Error("the store is being written already");
-    writing = true;
-    try {
-      // What is told of is read from the chain as it was then.
-      await tell();
-      await inTurns(steps);
-      await pending.commit();
-      views.changed();
-    } catch (error) {
-      pending.clear();
-      writer.aborted();
-      throw error;
-    } finally {
-      writing = false;
-    }
+  const commit = async (): Promise<void> => {
+    await pending.commit();
+    views.changed();
     await tell();
   };
+
+  const heard = async (): Promise<void> => {
+    try {
+      await committing;
+    } finally {
+      committing = undefined;
+    }
+  };
+
+  const giveUp = (): void => {
+    pending.clear();
+    writer.aborted();
+  };
+
+  /** One at a time. Leaves nothing behind where it fails. */
+  const taken = async (work: () => Promise<void>): Promise<void> => {
+    if (isTaken) throw new Error("the store is being written already");
+    isTaken = true;
+    try {
+      await work();
+    } catch (error) {
+      giveUp();
+      // Where the commit before has failed, that is why.
+      await heard();
+      throw error;
+    } finally {
+      isTaken = false;
+    }
+  };
+
+  /** Works out what is to be written while what was worked out before is committed, and leaves it to be committed in turn. */
+  const workOut = async (steps: Steps<void>): Promise<void> => {
+    await inTurns(steps);
+    await heard();
+    committing = commit();
+    committing.catch(() => undefined);
+  };
+
+  const write = async (steps: Steps<void>): Promise<void> => {
+    await heard();
+    // What is told of is read from the chain as it was then.
+    await tell();
+    await workOut(steps);
+    await heard();
+  };
+
+  const putOn = (blocks: readonly FullBlock[], chainHeight = 0): Steps<void> =>
+    writer.apply(blocks, chainHeight - options.undoBlocks, (full) => note({ kind: "applied", full }));
 
   const takeOut = function* (): Steps<void> {
     const full = writer.revert();
@@ -127,8 +171,10 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     environment,
     snapshot,
     tip: access === "write" ? () => views.ofNow()?.state.tip : readTip,
-    apply: (blocks, chainHeight = 0) => write(writer.apply(blocks, chainHeight - options.undoBlocks, (full) => note({ kind: "applied", full }))),
-    revert: () => write(takeOut()),
+    apply: (blocks, chainHeight) => taken(() => write(putOn(blocks, chainHeight))),
+    applyAhead: (blocks, chainHeight) => taken(() => workOut(putOn(blocks, chainHeight))),
+    written: () => taken(heard),
+    revert: () => taken(() => write(takeOut())),
     tell,
     isComplete,
     markComplete: () => {
@@ -137,6 +183,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     },
     stop: async () => {
       await searches.stop();
+      await committing?.catch(() => undefined);
       views.forget();
       await environment.close();
     },

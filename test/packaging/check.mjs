@@ -3,10 +3,11 @@
  * Run by `npm run check:package`; needs the package registry for the library's dependencies.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "portico-package-"));
@@ -18,11 +19,23 @@ const step = (what, work) => {
   process.stdout.write("ok\n");
 };
 
-const uses = `
-const context = { network: {}, events: {} };
-if (typeof createApiPlugin !== "function") throw new Error("createApiPlugin is no function");
-try { createApiPlugin(context); } catch (error) { if (!(error instanceof PorticoError)) throw error; process.exit(0); }
-throw new Error("a context that is not valid was accepted");
+const networkFolder = join(root, "test/data/core3-custom-c/network");
+const network = Object.fromEntries(
+  ["network", "milestones", "exceptions", "genesisBlock"].map((name) => [name, JSON.parse(gunzipSync(readFileSync(join(networkFolder, `${name}.json.gz`))))]),
+);
+
+const uses = (dataDir) => `
+const refuses = (context) => { try { createApiPlugin(context); } catch (error) { return error instanceof PorticoError; } };
+if (!refuses({ network: {}, events: {} })) throw new Error("a context that is not valid was accepted");
+const serve = async () => {
+  const network = JSON.parse(readFileSync("network.json", "utf8"));
+  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: ${JSON.stringify(dataDir)} });
+  const server = await plugin.listen(0);
+  const reply = await (await fetch("http://127.0.0.1:" + server.address().port + "/api/node/status")).json();
+  if (reply.data.now !== 1) throw new Error("the genesis block is not served: " + JSON.stringify(reply));
+  await plugin.stop();
+};
+serve();
 `;
 
 const consumer = `
@@ -56,16 +69,19 @@ try {
   step("checking its types (attw)", () =>
     run("npx", ["--no-install", "attw", tarball, "--profile", "esm-only", "--ignore-rules", "cjs-resolves-to-esm"], root));
   step("installing it in an empty folder", () => {
+    writeFileSync(join(folder, "network.json"), JSON.stringify(network));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true }));
     // Peers left out, as some package managers do: what the library needs it has to name.
     run("npm", ["install", "--silent", "--omit=peer", "--prefer-offline", "--no-audit", "--no-fund", tarball], folder);
   });
-  step("import from ESM", () => {
-    writeFileSync(join(folder, "esm.mjs"), `import { createApiPlugin, PorticoError } from "portico";${uses}`);
+  step("import from ESM, and serve", () => {
+    const imports = `import { EventEmitter } from "node:events"; import { readFileSync } from "node:fs"; import { createApiPlugin, PorticoError } from "portico";`;
+    writeFileSync(join(folder, "esm.mjs"), imports + uses("data-esm"));
     run("node", ["esm.mjs"], folder);
   });
-  step("require from CommonJS", () => {
-    writeFileSync(join(folder, "cjs.cjs"), `const { createApiPlugin, PorticoError } = require("portico");${uses}`);
+  step("require from CommonJS, and serve", () => {
+    const requires = `const { EventEmitter } = require("node:events"); const { readFileSync } = require("node:fs"); const { createApiPlugin, PorticoError } = require("portico");`;
+    writeFileSync(join(folder, "cjs.cjs"), requires + uses("data-cjs"));
     run("node", ["cjs.cjs"], folder);
   });
   step("types for a host in TypeScript", () => {

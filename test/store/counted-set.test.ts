@@ -116,22 +116,27 @@ describe("a counted set", () => {
     const upper = [...separatorsOf(topLevel, 2), ...separatorsOf(2, 12), ...separatorsOf(1, 40)];
     const highest = Math.max(...upper);
     const key = fc.oneof(fc.constantFrom(...upper), fc.integer({ min: 0, max: highest }));
-    const step = fc.record({ keys: fc.uniqueArray(key, { maxLength: 60 }), forget: fc.boolean(), commit: fc.boolean() });
+    const step = fc.record({ keys: fc.uniqueArray(key, { maxLength: 60 }), forget: fc.boolean(), commit: fc.constantFrom("not yet", "meanwhile", "now") });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), fc.nat(highest), async (steps, probe) => {
         const present = new Set<number>();
+        let underWay: Promise<void> | undefined;
         for (const { keys, forget, commit } of steps) {
           if (forget) countedSets.forget();
           removePending(...keys.filter((n) => present.has(n)));
           insertPending(...keys.filter((n) => !present.has(n)));
           for (const n of keys) if (!present.delete(n)) present.add(n);
-          if (!commit) continue;
-          await pending.commit();
+          if (commit === "not yet") continue;
+          await underWay;
+          underWay = pending.commit();
+          if (commit === "meanwhile") continue;
+          await underWay;
           const sorted = [...present].sort((a, b) => a - b);
           expect(sizeOf(reading, set)).to.equal(sorted.length);
           expect(rankOf(reading, set, keyOf(probe))).to.equal(sorted.filter((n) => n < probe).length);
           for (const place of [0, sorted.length >> 1, sorted.length - 1]) expect(numbersOf(reading, place, 2)).to.deep.equal(sorted.slice(Math.max(0, place), place + 2));
         }
+        await underWay;
         await remove(...present);
         expect(contentsOf(store)["sets"]).to.deep.equal([]);
       }),

@@ -1,6 +1,6 @@
 /**
- * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node --import tsx full-disk-process.ts DIR"`. It writes blocks until one
- * does not fit, and tells how that was.
+ * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node --import tsx full-disk-process.ts DIR MODE"`. It writes blocks,
+ * one by one or each ahead of the commit of the one before, until one does not fit, and tells how that was.
  */
 import { createChainRules } from "../../src/chain/rules.js";
 import { messageOf } from "../../src/errors.js";
@@ -10,14 +10,15 @@ import { loadChain } from "../data/read.js";
 // What a file that may not grow costs is an error of the write, not the process.
 process.on("SIGXFSZ", () => undefined);
 
-const [, , dataDir = ""] = process.argv;
+const [, , dataDir = "", mode] = process.argv;
 const { network, blocks } = loadChain("core3-custom-c");
 const rules = createChainRules(network);
 const store = createStore({ dataDir, undoBlocks: 100 }, { rules });
 const failures: string[] = [];
 for (const block of blocks) {
   if (failures.length > 0) break;
-  await store.apply([rules.parseBlock(block)]).catch((error: unknown) => failures.push(messageOf(error)));
+  const write = mode === "ahead" ? store.applyAhead : store.apply;
+  await write([rules.parseBlock(block)]).catch((error: unknown) => failures.push(messageOf(error)));
 }
 const height = store.tip()?.height ?? 0;
 // The same block again: nothing of it is there.

@@ -127,23 +127,57 @@ describe("the LMDB store", function () {
     expect(store.tip()?.height).to.equal(200);
   });
 
-  it("says that there is no room for a block, keeps those before it, and goes on when there is", async () => {
-    const dataDir = temporaryFolder();
-    const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
-    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
-    const told = JSON.parse(stdout) as { height: number; failures: string[]; readable: boolean; after: number };
-    expect(told.height).to.be.above(1);
-    expect(told).to.deep.include({ readable: true, after: told.height });
-    expect(told.failures).to.have.length(2);
-    for (const failure of told.failures) expect(failure).to.match(/^LMDB cannot write: /);
+  it("works blocks out while those before are committed, and ends with the last good ones", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    const blocks = chain.blocks.slice(0, 400).map(rules.parseBlock);
+    const tips: number[] = [];
+    for (let from = 0; from < 390; from += 10) {
+      await store.applyAhead(blocks.slice(from, from + 10));
+      tips.push(store.tip()?.height ?? 0);
+    }
+    expect(tips, "of what was worked out, the last batch is not committed yet").to.deep.equal(tips.map((_, batch) => batch * 10));
+    await store.written();
+    expect(store.tip()?.height).to.equal(390);
 
-    const { store, rules } = openTemporaryStore(chain.network, { dataDir });
-    expect(store.tip()?.height).to.equal(told.height);
-    await store.apply(chain.blocks.slice(told.height, told.height + 20).map(rules.parseBlock));
+    await store.applyAhead(blocks.slice(390, 395));
+    expect(await codeOf(() => store.applyAhead([blocks[396]!]))).to.equal("BLOCK_DOES_NOT_CHAIN");
+    expect(store.tip()?.height, "what was worked out before a bad block is committed").to.equal(395);
+    await store.applyAhead(blocks.slice(395, 398));
+    await store.revert();
+    await store.applyAhead(blocks.slice(397, 400));
+    await store.written();
+
     const other = openTemporaryStore(chain.network);
-    await other.store.apply(chain.blocks.slice(0, told.height + 20).map(rules.parseBlock));
+    for (const block of blocks) await other.store.apply([block]);
     expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
   });
+
+  it("ends writing what is under way before it stops", async () => {
+    const { store, rules, dataDir } = openTemporaryStore(chain.network);
+    await store.applyAhead(chain.blocks.slice(0, 100).map(rules.parseBlock));
+    await store.stop();
+    expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(100);
+  });
+
+  for (const mode of ["one by one", "ahead"]) {
+    it(`says that there is no room for a block, keeps those before it, and goes on when there is: ${mode}`, async () => {
+      const dataDir = temporaryFolder();
+      const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
+      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2" "$3"`, process.execPath, script, dataDir, mode]);
+      const told = JSON.parse(stdout) as { height: number; failures: string[]; readable: boolean; after: number };
+      expect(told.height).to.be.above(1);
+      expect(told).to.deep.include({ readable: true, after: told.height });
+      expect(told.failures).to.have.length(2);
+      for (const failure of told.failures) expect(failure).to.match(/^LMDB cannot write: /);
+
+      const { store, rules } = openTemporaryStore(chain.network, { dataDir });
+      expect(store.tip()?.height).to.equal(told.height);
+      await store.apply(chain.blocks.slice(told.height, told.height + 20).map(rules.parseBlock));
+      const other = openTemporaryStore(chain.network);
+      await other.store.apply(chain.blocks.slice(0, told.height + 20).map(rules.parseBlock));
+      expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
+    });
+  }
 
   it("refuses a block of another chain, a gap and a vote for nobody", async () => {
     const { store, rules } = openTemporaryStore(chain.network);

@@ -53,10 +53,12 @@ const within = async <T>(store: Store, work: (store: Store) => Promise<T>): Prom
   }
 };
 
-const timed = async <T>(all: readonly T[], write: (one: T) => Promise<void> | void): Promise<Spent> => {
+const timed = async <T>(all: readonly T[], write: (one: T) => Promise<void> | void, written?: () => Promise<void>): Promise<Spent> => {
   for (const one of all.slice(0, warmUp)) await write(one);
+  await written?.();
   const [begun, before] = [performance.now(), usage().cpu];
   for (const one of all.slice(warmUp)) await write(one);
+  await written?.();
   return { whole: (performance.now() - begun) / 1_000, working: (usage().cpu - before) / 1e6 };
 };
 
@@ -79,7 +81,7 @@ const measure = async ({ size: name, transactions, together, writes, rounds }: I
     bytes: recorded.slice(warmUp).flat().reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0),
   };
   for (let round = 0; round < rounds; round++) {
-    figures.store.push(await within(open(chain, size), (store) => timed(batches, (blocks) => store.apply(blocks))));
+    figures.store.push(await within(open(chain, size), (store) => timed(batches, (blocks) => store.applyAhead(blocks), store.written)));
     await putBack(size);
     const environment = openEnvironment(storeFolder(size), chain.network.network.nethash);
     figures.limit.push(await timed(recorded, (operations) => replayWrite(environment, operations)));
