@@ -81,5 +81,6 @@ export const numbersAt = ({ from, to }: Range<number>, reading: Reading, state: 
       reading,
     );
   const wide = inBlocks(lead, lag);
-  return wide.from >= until ? { ...inBlocks(0, 0), exact: true } : { ...wide, exact: false };
+  if (wide.from < until) return { ...wide, exact: false };
+  return { ...(lead === 0 && lag === 0 ? wide : inBlocks(0, 0)), exact: true };
 };
