@@ -146,7 +146,7 @@ describe("createApiPlugin", function () {
 
   const refusesWideSearches = async (url: string): Promise<void> => {
     const message = "More than 20 rows would have to be looked at: narrow the search, by an address, a delegate, a block or a shorter range of time or height.";
-    const refused = await fetch(`${url}/transactions?vendorFieldHex=61`);
+    const refused = await fetch(`${url}/transactions?vendorFieldHex=61&type=0`);
     expect(refused.status).to.equal(400);
     expect(await refused.json()).to.deep.equal({ statusCode: 400, error: "Bad Request", message });
     const first = await fetch(`${url}/v1/transactions?vendorField=a&type=0&fee=0`);

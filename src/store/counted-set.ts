@@ -90,6 +90,12 @@ export interface Entry {
   value: Buffer;
 }
 
+/** The first key of the set that is not below a key. */
+export const keyFrom = (reading: Reading, set: number, key: Buffer): Buffer | undefined => {
+  for (const full of reading.keys("sets", { start: at(set, 0, key), end: endOf(set, 0), limit: 1 })) return keyOf(full);
+  return undefined;
+};
+
 /** Where the n-th key (from 0) is: so many keys after a separator. */
 const placeOf = (reading: Reading, set: number, n: number): { from: Buffer; skip: number } => {
   let skip = n;

@@ -114,8 +114,10 @@ export const numberKey = (value: number): Buffer => {
   return key;
 };
 
+export const textDigestLength = 16;
+
 /** Stands for a text of any length. No two texts are known that share one. */
-export const textDigest = (text: string): Buffer => hash("sha256", text, "buffer").subarray(0, 16);
+export const textDigest = (text: string): Buffer => hash("sha256", text, "buffer").subarray(0, textDigestLength);
 
 /** Ids and public keys are hex in lower case nearly always: half as long as bytes. Anything else keeps its own letters. */
 export const idKey = (id: string): Buffer => (/^(?:[0-9a-f]{2}){32,33}$/.test(id) ? Buffer.from(id, "hex") : Buffer.from(`~${id}`, "utf8"));

@@ -75,6 +75,9 @@ export interface TransactionRow {
   recipients: readonly string[];
 }
 
+export const hasVendorPart = ({ vendorField }: Transaction, hex: string): boolean =>
+  vendorField !== undefined && Buffer.from(vendorField, "utf8").toString("hex").includes(hex);
+
 export const transactionTester = tester<TransactionFilter, TransactionRow>({
   id: (wanted, { transaction }) => transaction.id === wanted,
   blockId: (wanted, { transaction }) => transaction.blockId === wanted,
@@ -88,8 +91,7 @@ export const transactionTester = tester<TransactionFilter, TransactionRow>({
   addresses: (wanted, { transaction, recipients }) =>
     wanted.some((address) => transaction.senderId === address || recipients.includes(address)),
   vendorField: (wanted, { transaction }) => transaction.vendorField === wanted,
-  vendorFieldHex: (wanted, { transaction }) =>
-    transaction.vendorField !== undefined && Buffer.from(transaction.vendorField, "utf8").toString("hex").includes(wanted),
+  vendorFieldHex: (wanted, { transaction }) => hasVendorPart(transaction, wanted),
   timestamp: (wanted, { transaction }) => within(wanted, transaction.timestamp),
   amount: (wanted, { transaction }) => within(wanted, transaction.amount),
   fee: (wanted, { transaction }) => within(wanted, transaction.fee),

@@ -19,8 +19,16 @@ interface Needs {
   wallet(address: string): WalletRecord | undefined;
 }
 
-/** Every way to the transactions that a question could be answered from. `ofAny`: those of its `addresses`, as lists without a number in common. */
-export function* accessesTo(query: TransactionQuery, needs: Needs, ofAny: readonly Sequence<number>[] | undefined): Iterable<TransactionAccess> {
+/** What some looking has found beforehand, as lists without a number in common. */
+export interface Gathered {
+  /** Those of any of the filter's `addresses`. */
+  ofAny?: readonly Sequence<number>[];
+  /** Those whose vendor field has the part that is its `vendorFieldHex`. */
+  withPart?: readonly Sequence<number>[] | undefined;
+}
+
+/** Every way to the transactions that a question could be answered from. */
+export function* accessesTo(query: TransactionQuery, needs: Needs, { ofAny, withPart }: Gathered): Iterable<TransactionAccess> {
   const { timestamp } = query.filter;
   const { reading, state, rules, wallet } = needs;
   const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
@@ -28,6 +36,7 @@ export function* accessesTo(query: TransactionQuery, needs: Needs, ofAny: readon
   const within: Within = { reading, state, rules, wallet, window, narrow, answered: window.exact ? ["timestamp"] : [] };
   yield* inChainOrder(query, within, ofAny);
   yield* ofOneValue(query, within);
+  if (withPart !== undefined) yield { answers: ["vendorFieldHex"], ordered: false, refs: concatSequences(withPart) };
   yield* inOwnOrder(query, within);
 }
 

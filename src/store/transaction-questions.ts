@@ -1,6 +1,7 @@
-import type { MaybePromise, Page, TransactionQuery } from "../../types/chain-adapter.js";
+import type { MaybePromise, Page, TransactionFilter, TransactionQuery } from "../../types/chain-adapter.js";
 import type { Transaction } from "../../types/chain.js";
 import type { ChainRules } from "../chain/rules.js";
+import { then } from "../maybe-promise.js";
 import type { StateRecord, WalletRecord } from "./codec.js";
 import { transactionTester } from "./match.js";
 import { answerList } from "./question.js";
@@ -8,8 +9,9 @@ import type { Reading } from "./reading.js";
 import { existing, readTransaction } from "./records.js";
 import type { Search } from "./search.js";
 import type { Comparable } from "./sorting.js";
-import { accessesTo } from "./transaction-accesses.js";
+import { accessesTo, type Gathered } from "./transaction-accesses.js";
 import { ownedByAny } from "./union-of-owners.js";
+import { withVendorPart } from "./vendor-texts.js";
 
 export interface TransactionNeeds {
   reading: Reading;
@@ -20,17 +22,20 @@ export interface TransactionNeeds {
 }
 
 /** Answers a list question. Rows are found by their numbers, which are their places in the chain. */
-export const askTransactions = (query: TransactionQuery, needs: TransactionNeeds): MaybePromise<Page<Transaction>> => {
-  const { filter } = query;
-  if (filter.addresses === undefined) return answer(query, needs, undefined);
-  const ofAny = ownedByAny(filter.addresses, needs);
-  return ofAny instanceof Promise ? ofAny.then((numbers) => answer(query, needs, numbers)) : answer(query, needs, ofAny);
+export const askTransactions = (query: TransactionQuery, needs: TransactionNeeds): MaybePromise<Page<Transaction>> =>
+  then(gathered(query.filter, needs), (lists) => answer(query, needs, lists));
+
+const gathered = ({ addresses, vendorFieldHex, ...others }: TransactionFilter, needs: TransactionNeeds): MaybePromise<Gathered> => {
+  if (addresses !== undefined) return then(ownedByAny(addresses, needs), (ofAny) => ({ ofAny }));
+  // Where anything else is asked, that mostly leaves fewer rows than there are texts.
+  if (vendorFieldHex === undefined || Object.keys(others).length > 0) return {};
+  return then(needs.search.run(withVendorPart(vendorFieldHex, needs)), (withPart) => ({ withPart }));
 };
 
 const answer = (
   query: TransactionQuery,
   needs: TransactionNeeds,
-  ofAny: Parameters<typeof accessesTo>[2],
+  lists: Gathered,
 ): MaybePromise<Page<Transaction>> => {
   const { filter, order } = query;
   const { reading, rules, search } = needs;
@@ -38,7 +43,7 @@ const answer = (
   return answerList(
     {
       query,
-      accesses: accessesTo(query, needs, ofAny),
+      accesses: accessesTo(query, needs, lists),
       load: (number: number): Transaction => existing(readTransaction(reading, number), `transaction ${number}`),
       test: (asked, answered) => {
         const passes = transactionTester(asked, answered);
