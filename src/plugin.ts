@@ -16,6 +16,7 @@ import { type Options, readOptions } from "./options.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
 import type { StoreChange } from "./store/change-log.js";
+import type { BeforeShown } from "./store/store.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { version } from "./version.js";
@@ -62,7 +63,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const clock = context.clock ?? systemClock;
   const rules = createChainRules(context.network, context.transactionTypes);
   const webhooks = createWebhooks(context, { options, logger, clock });
-  const chain = createChain(context, { options, rules, logger, clock, companion: webhooks });
+  const beforeShown: BeforeShown = (open) => edge.renew(stateOf(open(bounds)));
+  const chain = createChain(context, { options, rules, logger, clock, companion: webhooks, beforeShown });
   const told = context.reader === true ? context.problem : undefined;
 
   type Phase = "stopped" | "starting" | "started" | "stopping";
@@ -216,8 +218,14 @@ interface Shared {
   clock: Clock;
 }
 
+interface ChainNeeds {
+  rules: ChainRules;
+  companion: StoreCompanion;
+  beforeShown: BeforeShown;
+}
+
 /** The host's own chain, else the LMDB store in `dataDir`: kept at the host's tip here, or read as another process keeps it. */
-const createChain = (context: NodeContext | ReaderContext, { options, ...needs }: Shared & { rules: ChainRules; companion: StoreCompanion }): Chain => {
+const createChain = (context: NodeContext | ReaderContext, { options, beforeShown, ...needs }: Shared & ChainNeeds): Chain => {
   if (context.reader !== true && context.chain !== undefined) return context.chain;
   const { dataDir } = context;
   if (dataDir === undefined) {
@@ -228,7 +236,7 @@ const createChain = (context: NodeContext | ReaderContext, { options, ...needs }
     return createReaderChain({ dataDir }, { ...needs, companion });
   }
   const { events, blocks: source, onProgress } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, companion, events, source, onProgress });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, beforeShown, companion, events, source, onProgress });
 };
 
 /** What a reader hears: nothing. */

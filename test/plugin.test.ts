@@ -52,6 +52,28 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 59 });
   });
 
+  it("has what is asked for again ready when a block is shown", async () => {
+    const plugin = create();
+    const url = await listening(plugin);
+    let opened = 0;
+    const { snapshot } = plugin.chain;
+    plugin.chain.snapshot = (bounds) => {
+      opened++;
+      return snapshot(bounds);
+    };
+    for (let time = 0; time < 3; time++) expect(await heightAt(url)).to.equal(1);
+    const before = opened;
+    for (const height of [2, 3]) {
+      events.emit("block.applied", chain.blocks[height - 1]);
+      await plugin.settled();
+      expect(await heightAt(url)).to.equal(height);
+    }
+    events.emit("block.reverted", chain.blocks[2]);
+    await plugin.settled();
+    expect(await heightAt(url)).to.equal(2);
+    expect(opened).to.equal(before);
+  });
+
   it("serves a host's own adapter alike", async () => {
     const adapter = createMemoryAdapter(chain.network);
     for (const block of chain.blocks) adapter.apply(block);

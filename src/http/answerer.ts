@@ -1,3 +1,5 @@
+import { performance } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import { then } from "../maybe-promise.js";
@@ -24,7 +26,15 @@ export interface Answerer<State extends Scope> {
    * there is no state to ask.
    */
   reply(plan: Plan<State>, body: unknown, noted: { height: number | undefined }): MaybePromise<Reply>;
+  /**
+   * Makes what is asked for again and again anew, of a state that is about to be shown, and releases that. Resolves when that is done, or
+   * has taken as long as it may.
+   */
+  renew(state: State): Promise<void>;
 }
+
+/** Milliseconds that a new state is held back for the sake of those who will ask it. */
+const longestRenewal = 50;
 
 /** Works from a state and lets it go: at once, where the answer is there at once. */
 const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T> => {
@@ -42,7 +52,7 @@ const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T
 /** Answers plans from states. Kept replies are of the state they are given out for, always. */
 export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>): Answerer<State> => {
   const { openState, tipId, cacheSize, threshold } = needs;
-  const replies = createReplyCache(cacheSize);
+  const replies = createReplyCache<Plan<State>>(cacheSize);
   const running = new Map<string, Promise<Reply>>();
 
   const replyOf = ({ entry, again }: Plan<State>, { status, json }: Answered, state: State): Reply => {
@@ -78,7 +88,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
       return present;
     }
     return then(work(plan, state, tip), (reply) => {
-      replies.keep(tip, plan.question, reply);
+      replies.keep(tip, plan.question, reply, plan);
       return reply;
     });
   };
@@ -94,7 +104,42 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     return then(plan.entry.answer(input, plan.asked, state), (answered) => replyOf(plan, answered, state));
   };
 
+  /** Begins one reply. What is not there at once is not waited for; what fails is for those to hear who ask. */
+  const begin = (plan: Plan<State>, state: State, tip: string): MaybePromise<void> => {
+    try {
+      return then(work(plan, state, tip), (reply) => replies.keep(tip, plan.question, reply, plan));
+    } catch {
+      return undefined;
+    }
+  };
+
+  const renewAll = async (state: State, tip: string, slow: Promise<void>[]): Promise<void> => {
+    const begun = performance.now();
+    for (const plan of replies.begin(tip)) {
+      const made = begin(plan, state, tip);
+      if (made instanceof Promise) {
+        slow.push(made);
+      }
+      await nextTurn();
+      if (performance.now() - begun > longestRenewal) {
+        return;
+      }
+    }
+  };
+
+  const renew = async (state: State): Promise<void> => {
+    const slow: Promise<void>[] = [];
+    try {
+      if (state.tip !== undefined) {
+        await renewAll(state, state.tip.id, slow);
+      }
+    } finally {
+      void Promise.allSettled(slow).then(() => state.release?.());
+    }
+  };
+
   return {
+    renew,
     kept: (plan) => {
       const tip = plan.again && plan.entry.kept ? tipId?.() : undefined;
       return tip === undefined ? undefined : replies.get(tip, plan.question);

@@ -3,7 +3,8 @@ export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   /** `size` in bytes, key included. */
   set(key: string, value: Value, size: number): void;
-  clear(): void;
+  /** What was used lately first. */
+  values(): Value[];
 }
 
 interface Held<Value> {
@@ -47,10 +48,6 @@ export const createBoundedMap = <Value>(bytes: number): BoundedMap<Value> => {
         hold(key, { value, size });
       }
     },
-    clear: () => {
-      young.clear();
-      old.clear();
-      youngSize = 0;
-    },
+    values: () => [...young.values(), ...old.values()].map(({ value }) => value),
   };
 };

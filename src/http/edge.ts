@@ -41,7 +41,7 @@ export interface EdgeNeeds<State extends Scope> {
 
 export type Listener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;
 
-export interface Edge {
+export interface Edge<State extends Scope> {
   /** Everything under the base path, errors included: `app.use(edge.router.routes())`. */
   readonly router: Router;
   readonly openapi: OpenApiDocument;
@@ -51,6 +51,8 @@ export interface Edge {
   mount(app: Koa): void;
   /** A server of this interface alone, not yet listening. Whatever arrives at it, it answers in JSON. */
   createServer(): Server;
+  /** Makes what is asked for again and again ready, of a state that is about to be what `openState` gives, and releases that state. */
+  renew(state: State): Promise<void>;
   /** Requests being answered now. */
   readonly open: number;
   /** Resolves when no request is being answered. */
@@ -75,7 +77,7 @@ const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: 
   [url, ...(typeof originalUrl === "string" ? [originalUrl] : [])].map(localTarget);
 
 /** Makes the HTTP edge of a table of routes. Throws TypeError for routes or options that contradict themselves. */
-export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge => {
+export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const options: EdgeOptions = { ...given, basePath: normalized(given.basePath) };
   const { basePath } = options;
   const routes: Route<State>[] = [...needs.routes, healthRoute(needs.health), openApiRoute(() => openapi)];
@@ -90,7 +92,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
         .map((entry) => ({ method: entry.route.method, path: entry.route.path, target: entry })),
     );
   const routings = { 1: routingOf(1), 2: routingOf(2) };
-  const { serve, shortcut, inFlight } = createServe<State>(options, {
+  const { serve, shortcut, renew, inFlight } = createServe<State>(options, {
     ...needs,
     locate: createLocate({ basePath, defaultVersion: options.defaultVersion, routings }),
     tipId: needs.tipId,
@@ -126,6 +128,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     openapi,
     callback,
     mount,
+    renew,
     createServer: () => createJsonServer(callback()),
     get open() {
       return inFlight.count;

@@ -30,11 +30,13 @@ export interface ServeNeeds<State extends Scope> {
 }
 
 /** What answers requests below the base path. */
-export interface Serve {
+export interface Serve<State extends Scope> {
   /** Koa's middleware; it never throws and calls nobody after it. */
   serve(ctx: Context): void | Promise<void>;
   /** Answers a request without Koa where that can be done, or hands it on. */
   shortcut: Shortcut;
+  /** Prepares for a state that is about to be shown, and releases it. */
+  renew(state: State): Promise<void>;
   readonly inFlight: InFlight;
 }
 
@@ -81,7 +83,7 @@ const detailOf = (error: PorticoError): string =>
  * Answers every request below the base path. A kept reply goes out at once; all else takes the long way, in this order: stopping,
  * rate limit, path, method, authorization, input, body, state, answer. An error ends it anywhere.
  */
-export const createServe = <State extends Scope>(options: EdgeOptions, needs: ServeNeeds<State>): Serve => {
+export const createServe = <State extends Scope>(options: EdgeOptions, needs: ServeNeeds<State>): Serve<State> => {
   const { isStopping, logger } = needs;
   const threshold = options.compression === false ? Infinity : options.compression.threshold;
   const standing = createStandingHeaders(options);
@@ -169,5 +171,5 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     requestId,
     isStopping,
   });
-  return { serve, shortcut, inFlight };
+  return { serve, shortcut, renew: answerer.renew, inFlight };
 };

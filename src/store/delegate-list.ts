@@ -4,6 +4,7 @@ import { type DelegateRecord, delegateCodec, type StateRecord } from "./codec.js
 import { keysIn } from "./entry-log.js";
 import type { Reading } from "./reading.js";
 import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "./records.js";
+import type { Steps } from "../steps.js";
 import { readUndo } from "./undo-records.js";
 
 /** Every delegate at one tip. They are some thousands at the most, and every list of them needs them all. */
@@ -23,20 +24,24 @@ export interface DelegateList {
 }
 
 /** Reads the delegates at a tip. Where the list of a tip not long before is at hand, only what has changed since. */
-export const readDelegates = (reading: Reading, state: StateRecord, before?: DelegateList): DelegateList => {
-  const changes = before === undefined ? undefined : changesSince(before, reading, state);
-  if (before === undefined || changes === undefined) return readAll(reading, state);
-  const delegates = new Map(before.byPublicKey);
-  const secondPublicKeys = new Map(before.secondPublicKeys);
-  for (const record of changes.records) readInto({ delegates, secondPublicKeys }, record, reading);
-  return listOf({ delegates, secondPublicKeys }, changes.ranking ? readRanks(reading) : before.ranks, state);
-};
+export function* readDelegates(reading: Reading, state: StateRecord, before?: DelegateList): Steps<DelegateList> {
+  const changes = before === undefined ? undefined : yield* changesSince(before, reading, state);
+  const read: Read =
+    before === undefined || changes === undefined
+      ? { delegates: new Map(), secondPublicKeys: new Map() }
+      : { delegates: new Map(before.byPublicKey), secondPublicKeys: new Map(before.secondPublicKeys) };
+  for (const [index, record] of (changes?.records ?? allRecords(reading)).entries()) {
+    readInto(read, record, reading);
+    if (index % together === 0) yield;
+  }
+  return yield* listOf(read, before === undefined || changes?.ranking !== false ? readRanks(reading) : before.ranks, state);
+}
 
-const readAll = (reading: Reading, state: StateRecord): DelegateList => {
-  const read: Read = { delegates: new Map(), secondPublicKeys: new Map() };
-  for (const { value } of reading.range("delegates", {})) readInto(read, delegateCodec.unpack(value as unknown[]), reading);
-  return listOf(read, readRanks(reading), state);
-};
+/** Delegates that are read in one step. */
+const together = 32;
+
+const allRecords = (reading: Reading): DelegateRecord[] =>
+  [...reading.range("delegates", {})].map(({ value }) => delegateCodec.unpack(value as unknown[]));
 
 interface Changes {
   /** Of every delegate whose record or wallet has changed, and perhaps of some more. */
@@ -48,7 +53,7 @@ interface Changes {
 const mostBlocks = 16;
 
 /** What the blocks that followed a tip have changed; undefined where it is not below the present one, or nobody knows. */
-const changesSince = ({ tip, byAddress }: DelegateList, reading: Reading, state: StateRecord): Changes | undefined => {
+function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state: StateRecord): Steps<Changes | undefined> {
   if (state.tip.height - tip.height > mostBlocks || heightOf(reading, tip.id) !== tip.height) return undefined;
   const records = new Map<string, DelegateRecord>();
   const add = (record: DelegateRecord | undefined): void => void (record !== undefined && records.set(record.publicKey, record));
@@ -56,8 +61,10 @@ const changesSince = ({ tip, byAddress }: DelegateList, reading: Reading, state:
   for (let height = tip.height + 1; height <= state.tip.height; height++) {
     const undo = readUndo(reading, height);
     if (undo === undefined) return undefined;
+    yield;
     const written = keysIn(undo, ["delegates", "wallets", "meta"]);
     ranking ||= written.meta.some((key) => key.equals(rankingKey));
+    yield;
     for (const key of written.delegates) add(delegateCodec.unpack(reading.get("delegates", key) as unknown[]));
     for (const key of written.wallets) {
       const delegate = byAddress.get(key.toString("utf8"));
@@ -65,7 +72,7 @@ const changesSince = ({ tip, byAddress }: DelegateList, reading: Reading, state:
     }
   }
   return { records: [...records.values()], ranking };
-};
+}
 
 interface Read {
   /** By public key. Their ranks and approvals are for `listOf` to tell. */
@@ -101,23 +108,20 @@ const readInto = ({ delegates, secondPublicKeys }: Read, record: DelegateRecord,
 
 const readRanks = (reading: Reading): ReadonlyMap<string, number> => new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
 
-const listOf = ({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): DelegateList => {
+function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Steps<DelegateList> {
   const all = [...delegates.values()].map((delegate) => {
     const rank = ranks.get(delegate.publicKey) ?? null;
     const approval = approvalOf(delegate.voteBalance, supply);
     return delegate.rank === rank && delegate.approval === approval ? delegate : { ...delegate, rank, approval };
   });
-  return {
-    tip,
-    all,
-    secondPublicKeys,
-    byPublicKey: new Map(all.map((delegate) => [delegate.publicKey, delegate])),
-    byAddress: new Map(all.map((delegate) => [delegate.address, delegate])),
-    byUsername: new Map(all.map((delegate) => [delegate.username, delegate])),
-    ranks,
-    producedBlocks: all.reduce((sum, { producedBlocks }) => sum + producedBlocks, 0),
-  };
-};
+  const by = (name: "publicKey" | "address" | "username") => new Map(all.map((delegate) => [delegate[name], delegate]));
+  yield;
+  const [byPublicKey, byAddress] = [by("publicKey"), by("address")];
+  yield;
+  const byUsername = by("username");
+  const producedBlocks = all.reduce((sum, delegate) => sum + delegate.producedBlocks, 0);
+  return { tip, all, secondPublicKeys, byPublicKey, byAddress, byUsername, ranks, producedBlocks };
+}
 
 export const findDelegate = (delegates: DelegateList, identifier: string): Delegate | undefined =>
   delegates.byUsername.get(identifier) ?? delegates.byAddress.get(identifier) ?? delegates.byPublicKey.get(identifier);

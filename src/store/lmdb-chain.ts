@@ -2,7 +2,7 @@ import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import type { ChangeListener } from "./change-log.js";
 import { createFollower, type Follower, type FollowerNeeds } from "./follower.js";
-import { createStore, type Store, type StoreOptions } from "./store.js";
+import { type BeforeShown, createStore, type Store, type StoreOptions } from "./store.js";
 import { watchSource } from "./watched-source.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
@@ -17,6 +17,8 @@ export interface StoreCompanion extends ChangeListener {
 export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   /** Not given: nobody is told of anything. */
   companion: StoreCompanion | undefined;
+  /** As the store's. */
+  beforeShown?: BeforeShown | undefined;
 }
 
 /** The default ChainAdapter: the LMDB store, open between `start` and `stop`, kept at the host's tip meanwhile. */
@@ -35,14 +37,14 @@ export interface LmdbChain extends ChainAdapter {
 /** Milliseconds between two looks for readers that were killed: the pages that they read would never be free again. */
 const readerCheckInterval = 60_000;
 
-export const createLmdbChain = (options: StoreOptions, { companion, ...needs }: LmdbChainNeeds): LmdbChain => {
+export const createLmdbChain = (options: StoreOptions, { companion, beforeShown, ...needs }: LmdbChainNeeds): LmdbChain => {
   const watched = watchSource(needs.source, needs.clock);
   let open: { store: Store; follower: Follower; checking: NodeJS.Timeout } | undefined;
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
     start: async () => {
       if (open !== undefined) return;
-      const store = createStore(options, { rules: needs.rules, listener: companion });
+      const store = createStore(options, { rules: needs.rules, listener: companion, beforeShown });
       const follower = createFollower({ ...needs, source: watched.source, store });
       const checking = setInterval(() => store.environment.root.readerCheck(), readerCheckInterval).unref();
       open = { store, follower, checking };

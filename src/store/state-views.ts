@@ -1,6 +1,7 @@
 import type { Transaction as ReadTransaction } from "lmdb";
 import type { ChainRules } from "../chain/rules.js";
 import type { StateRecord } from "./codec.js";
+import { atOnce, type Steps } from "../steps.js";
 import { type DelegateList, readDelegates } from "./delegate-list.js";
 import type { Environment } from "./environment.js";
 import { createReading } from "./reading.js";
@@ -16,12 +17,14 @@ export interface ViewsNeeds {
 export interface Views {
   /** The state of now, for the process that writes: it alone knows when that changes, so all requests until then share one. */
   ofNow(): StateView | undefined;
-  /** The state that was committed last, by whatever process. */
+  /** The state that was committed last, by whatever process: to be asked for before more can be committed. */
   ofLastCommit(): StateView | undefined;
   /** Counts a reader in. Returns what counts it out again, once. */
   take(view: StateView): () => void;
-  /** To be called after each write, before anything else can be: what is written later must not get into the view of this state. */
-  changed(): void;
+  /** Reads of a state that is to be shown what was asked of the one of now. */
+  renew(view: StateView): Steps<void>;
+  /** Makes a state that of now. */
+  show(view: StateView | undefined): void;
   /** Lets go of everything, before the environment is closed. */
   forget(): void;
 }
@@ -29,11 +32,13 @@ export interface Views {
 interface Held {
   transaction: ReadTransaction;
   readers: number;
+  delegates: DelegateList | undefined;
 }
 
 export const createViews = ({ environment, rules, lastState }: ViewsNeeds): Views => {
   const held = new Map<StateView, Held>();
   let current: StateView | undefined;
+  /** Read last, of whatever state. */
   let known: DelegateList | undefined;
 
   const open = (): StateView | undefined => {
@@ -45,12 +50,11 @@ export const createViews = ({ environment, rules, lastState }: ViewsNeeds): View
       transaction.done();
       return undefined;
     }
-    const delegates = (): DelegateList => {
-      if (known?.tip.id !== state.tip.id) known = readDelegates(reading, state, known);
-      return known;
-    };
+    const holding: Held = { transaction, readers: 0, delegates: undefined };
+    const readList = (): DelegateList => (known?.tip.id === state.tip.id ? known : (known = atOnce(readDelegates(reading, state, known))));
+    const delegates = (): DelegateList => (holding.delegates ??= readList());
     const view = { reading, state, rules, delegates };
-    held.set(view, { transaction, readers: 0 });
+    held.set(view, holding);
     return view;
   };
 
@@ -75,9 +79,14 @@ export const createViews = ({ environment, rules, lastState }: ViewsNeeds): View
         letGo(view);
       };
     },
-    changed: () => {
+    renew: function* (view) {
+      const holding = held.get(view);
+      const before = current === undefined ? undefined : held.get(current)?.delegates;
+      if (holding !== undefined && before !== undefined) holding.delegates = known = yield* readDelegates(view.reading, view.state, before);
+    },
+    show: (view) => {
       const before = current;
-      current = open();
+      current = view;
       if (before !== undefined) letGo(before);
     },
     forget: () => {

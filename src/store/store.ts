@@ -9,7 +9,7 @@ import { textKey } from "./keys.js";
 import { createLastState } from "./last-state.js";
 import { createPending } from "./pending.js";
 import { createSearch, createSearches, type SearchesOptions } from "./search.js";
-import { createSnapshot } from "./snapshot.js";
+import { createSnapshot, type StateView } from "./snapshot.js";
 import { createViews } from "./state-views.js";
 import { createWriter } from "./writer.js";
 
@@ -27,6 +27,9 @@ export interface StoreOptions {
   disposable?: boolean;
 }
 
+/** `open`: a snapshot of the state that is about to be shown. */
+export type BeforeShown = (open: (bounds?: SnapshotBounds) => ChainSnapshot) => Promise<void>;
+
 export interface StoreNeeds {
   rules: ChainRules;
   /** How searches share the process. */
@@ -36,6 +39,8 @@ export interface StoreNeeds {
    * process ends between the two. Not given: nobody is.
    */
   listener?: ChangeListener | undefined;
+  /** Told of each state before it is the one that `snapshot` gives: that is held back until it resolves. It must not reject. */
+  beforeShown?: BeforeShown | undefined;
 }
 
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
@@ -86,11 +91,14 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
 
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, lastState });
-  if (access === "write") views.changed();
+  if (access === "write") views.show(views.ofLastCommit());
 
-  const snapshot = ({ searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot | undefined => {
+  const snapshotOf = (view: StateView, { searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot =>
+    createSnapshot(view, createSearch(searches, searchRows), views.take(view));
+
+  const snapshot = (bounds?: SnapshotBounds): ChainSnapshot | undefined => {
     const view = access === "write" ? views.ofNow() : views.ofLastCommit();
-    return view === undefined ? undefined : createSnapshot(view, createSearch(searches, searchRows), views.take(view));
+    return view === undefined ? undefined : snapshotOf(view, bounds);
   };
 
   const isComplete = (): boolean => (complete ||= environment.db.meta.get(completeKey) === true);
@@ -103,13 +111,22 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     if (listener !== undefined) await changes.tell(listener);
   };
 
+  const show = async (view: StateView | undefined): Promise<void> => {
+    if (view === undefined || !isComplete()) return views.show(view);
+    const letGo = views.take(view);
+    await inTurns(views.renew(view));
+    await needs.beforeShown?.((bounds) => snapshotOf(view, bounds));
+    views.show(view);
+    letGo();
+  };
+
   let isTaken = false;
   /** The commit that is under way, until somebody has heard how it went. */
   let committing: Promise<void> | undefined;
 
   const commit = async (): Promise<void> => {
     await pending.commit();
-    views.changed();
+    await show(views.ofLastCommit());
     await tell();
   };
 

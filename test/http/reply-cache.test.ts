@@ -204,11 +204,11 @@ describe("kept replies", () => {
     const cache = createReplyCache(100_000);
     expect(cache.get("t", "q0")).to.equal(undefined);
     for (let index = 0; index < 500; index += 1) {
-      cache.keep("t", `q${index}`, replyOf("x".repeat(1000)));
+      cache.keep("t", `q${index}`, replyOf("x".repeat(1000)), index);
     }
     const present = Array.from({ length: 500 }, (_, index) => cache.get("t", `q${index}`)).filter((reply) => reply !== undefined);
     expect(present.length).to.be.within(20, 50);
-    cache.keep("t", "huge", replyOf("x".repeat(60_000)));
+    cache.keep("t", "huge", replyOf("x".repeat(60_000)), 0);
     expect(cache.get("t", "huge")).to.equal(undefined);
   });
 
@@ -224,8 +224,48 @@ describe("kept replies", () => {
     const cache = createReplyCache(100_000);
     cache.get("old", "q");
     cache.get("new", "q");
-    cache.keep("old", "q", replyOf("1"));
+    cache.keep("old", "q", replyOf("1"), 1);
     expect([cache.get("new", "q"), cache.get("old", "q")]).to.deep.equal([undefined, undefined]);
+  });
+
+  it("are there of a state that was begun before it is asked about, and of no other", () => {
+    const cache = createReplyCache<string>(100_000);
+    const [one, two, three] = ["1", "2", "3"].map(replyOf) as [Reply, Reply, Reply];
+    cache.get("first", "q");
+    cache.keep("first", "q", one, "asked q");
+    cache.keep("first", "r", one, "asked r");
+    expect(cache.begin("second")).to.deep.equal(["asked q", "asked r"]);
+    cache.keep("second", "q", two, "asked q");
+    expect(cache.get("first", "q"), "the state of now is not disturbed").to.equal(one);
+    expect(cache.begin("third"), "another one in its place").to.deep.equal(["asked q", "asked r"]);
+    cache.keep("second", "q", two, "asked q");
+    cache.keep("third", "q", three, "asked q");
+    cache.keep("third", "r", three, "asked r");
+    expect(cache.get("third", "q")).to.equal(three);
+    expect(cache.begin("fourth"), "what was made anew and not asked for").to.deep.equal(["asked q"]);
+    expect(cache.get("second", "q")).to.equal(undefined);
+    expect(cache.get("third", "q")).to.equal(undefined);
+  });
+
+  it("are made anew before a state is shown, where they were asked for, and the state is released", async () => {
+    const paths = ["/api/things/thing001", "/api/things/thing002"];
+    for (const path of [...paths, ...paths]) await get(path);
+    let open = 0;
+    const stateAt = (id: string): ThingState => {
+      open += 1;
+      return { things: [{ name: "thing001", size: 9n, debt: null }], tip: { id, height: 78 }, release: () => void (open -= 1) };
+    };
+    // thing002 is not there any more: that is for those to hear who ask
+    await served.edge.renew(stateAt("tip2"));
+    expect(open).to.equal(0);
+    const before = [await opened(() => get(paths[0]!)), (await get(paths[0]!)).json];
+    expect(before, "until then the state of now answers").to.deep.equal([0, { data: { name: "thing001", size: 1, debt: null } }]);
+
+    await served.edge.renew(stateAt("tip2"));
+    Object.assign(served.state, stateAt("tip2"));
+    expect(await opened(async () => expect((await get(paths[0]!)).json).to.deep.equal({ data: { name: "thing001", size: 9, debt: null } }))).to.equal(0);
+    expect((await get(paths[1]!)).status).to.equal(404);
+    expect(served.errors).to.deep.equal([]);
   });
 });
 

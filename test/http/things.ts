@@ -295,7 +295,7 @@ const edgeOptions: EdgeOptions = {
 };
 
 export interface Served {
-  edge: Edge;
+  edge: Edge<ThingState>;
   server: Server;
   /** `http://127.0.0.1:port` */
   origin: string;

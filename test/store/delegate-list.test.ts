@@ -5,6 +5,7 @@ import { registration, transfer } from "../../src/conformance/drafts.js";
 import { networkOf } from "../../src/conformance/network.js";
 import { parties } from "../../src/conformance/parties.js";
 import { type DelegateList, readDelegates } from "../../src/store/delegate-list.js";
+import { atOnce } from "../../src/steps.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
 import { readState } from "../../src/store/records.js";
 import type { Store } from "../../src/store/store.js";
@@ -15,7 +16,7 @@ import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
 const read = (store: Store, before?: DelegateList, wrap: (reading: Reading) => Reading = (reading) => reading): DelegateList => {
   const reading = wrap(createReading(store.environment));
-  return readDelegates(reading, readState(reading)!, before);
+  return atOnce(readDelegates(reading, readState(reading)!, before));
 };
 
 /** What a list says, whatever the order in which it came to be. */

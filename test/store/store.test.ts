@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import type { StoreChange } from "../../src/store/change-log.js";
+import type { BeforeShown } from "../../src/store/store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
@@ -150,6 +151,25 @@ describe("the LMDB store", function () {
     const other = openTemporaryStore(chain.network);
     for (const block of blocks) await other.store.apply([block]);
     expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
+  });
+
+  it("shows a state when those who wanted to look at it before have done so, and not before it is complete", async () => {
+    const seen: [before: number | undefined, next: number, delegates: number][] = [];
+    const beforeShown: BeforeShown = async (open) => {
+      const snapshot = open();
+      await new Promise((resolve) => setImmediate(resolve));
+      const { total } = await snapshot.delegates({ filter: {}, order: { field: "rank", direction: "asc" }, offset: 0, limit: 1 });
+      seen.push([store.tip()?.height, snapshot.tip.height, total]);
+      snapshot.release?.();
+    };
+    const { store, rules } = openTemporaryStore(chain.network, {}, { beforeShown });
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    store.markComplete();
+    await store.apply(chain.blocks.slice(60, 62).map(rules.parseBlock));
+    await store.revert();
+    const { total } = store.snapshot()!.delegates({ filter: {}, order: { field: "rank", direction: "asc" }, offset: 0, limit: 1 }) as { total: number };
+    expect(seen).to.deep.equal([[60, 62, total], [62, 61, total]]);
+    expect(store.tip()?.height).to.equal(61);
   });
 
   it("ends writing what is under way before it stops", async () => {

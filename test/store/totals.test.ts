@@ -8,6 +8,7 @@ import { type Party, parties, secondKeys } from "../../src/conformance/parties.j
 import { plausibleHex } from "../../src/conformance/plausible.js";
 import { everyRow } from "../../src/conformance/walk.js";
 import { readDelegates } from "../../src/store/delegate-list.js";
+import { atOnce } from "../../src/steps.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
 import { readState } from "../../src/store/records.js";
 import { createSearch, createSearches } from "../../src/store/search.js";
@@ -110,7 +111,7 @@ const open = async (height: number): Promise<Opened> => {
   for (let from = 0; from < blocks.length; from += 200) await store.apply(blocks.slice(from, from + 200).map(rules.parseBlock));
   const { reading, ...counting } = createCountingReading(createReading(store.environment));
   const state = readState(reading)!;
-  const delegates = readDelegates(reading, state);
+  const delegates = atOnce(readDelegates(reading, state));
   const search = createSearch(createSearches(), Infinity);
   const snapshot = createSnapshot({ reading, state, rules, delegates: () => delegates }, search, () => undefined);
   const block = (await snapshot.block({ height: height - 1 }))!;
