@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { RootDatabaseOptionsWithPath } from "lmdb";
+import { messageOf } from "../errors.js";
 import { databases } from "./keys.js";
 
 /** What the thread is started with. */
@@ -37,7 +38,7 @@ export const createCommitting = (path: string, options: CommitThreadData["option
       started.on("error", (error) => (fault = error));
       started.on("exit", () => {
         thread = undefined;
-        for (const { reject } of waiting.splice(0)) reject(new Error("the thread that writes has ended", { cause: fault }));
+        for (const { reject } of waiting.splice(0)) reject(new Error(`the thread that writes has ended: ${fault === undefined ? "nobody knows why" : messageOf(fault)}`, { cause: fault }));
         resolve();
       });
     });

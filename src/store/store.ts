@@ -11,6 +11,7 @@ import { createPending } from "./pending.js";
 import { createSearch, createSearches, type SearchesOptions } from "./search.js";
 import { createSnapshot, type StateView } from "./snapshot.js";
 import { createViews } from "./state-views.js";
+import { createWriteLine } from "./write-line.js";
 import { createWriter } from "./writer.js";
 
 export interface StoreOptions {
@@ -120,60 +121,19 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     letGo();
   };
 
-  let isTaken = false;
-  /** The commit that is under way, until somebody has heard how it went. */
-  let committing: Promise<void> | undefined;
-
-  const commit = async (): Promise<void> => {
-    await pending.commit();
-    await show(views.ofLastCommit());
-    await tell();
-  };
-
-  const heard = async (): Promise<void> => {
-    try {
-      await committing;
-    } finally {
-      committing = undefined;
-    }
-  };
-
-  const giveUp = (): void => {
-    pending.clear();
-    writer.aborted();
-  };
-
-  /** One at a time. Leaves nothing behind where it fails. */
-  const taken = async (work: () => Promise<void>): Promise<void> => {
-    if (isTaken) throw new Error("the store is being written already");
-    isTaken = true;
-    try {
-      await work();
-    } catch (error) {
-      giveUp();
-      // Where the commit before has failed, that is why.
-      await heard();
-      throw error;
-    } finally {
-      isTaken = false;
-    }
-  };
-
-  /** Works out what is to be written while what was worked out before is committed, and leaves it to be committed in turn. */
-  const workOut = async (steps: Steps<void>): Promise<void> => {
-    await inTurns(steps);
-    await heard();
-    committing = commit();
-    committing.catch(() => undefined);
-  };
-
-  const write = async (steps: Steps<void>): Promise<void> => {
-    await heard();
+  const line = createWriteLine({
     // What is told of is read from the chain as it was then.
-    await tell();
-    await workOut(steps);
-    await heard();
-  };
+    begin: tell,
+    commit: async () => {
+      await pending.commit();
+      await show(views.ofLastCommit());
+      await tell();
+    },
+    giveUp: () => {
+      pending.clear();
+      writer.aborted();
+    },
+  });
 
   const putOn = (blocks: readonly FullBlock[], chainHeight = 0): Steps<void> =>
     writer.apply(blocks, chainHeight - options.undoBlocks, (full) => note({ kind: "applied", full }));
@@ -188,10 +148,10 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     environment,
     snapshot,
     tip: access === "write" ? () => views.ofNow()?.state.tip : readTip,
-    apply: (blocks, chainHeight) => taken(() => write(putOn(blocks, chainHeight))),
-    applyAhead: (blocks, chainHeight) => taken(() => workOut(putOn(blocks, chainHeight))),
-    written: () => taken(heard),
-    revert: () => taken(() => write(takeOut())),
+    apply: (blocks, chainHeight) => line.write(putOn(blocks, chainHeight)),
+    applyAhead: (blocks, chainHeight) => line.writeAhead(putOn(blocks, chainHeight)),
+    written: line.written,
+    revert: () => line.write(takeOut()),
     tell,
     isComplete,
     markComplete: () => {
@@ -200,7 +160,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     },
     stop: async () => {
       await searches.stop();
-      await committing?.catch(() => undefined);
+      await line.idle();
       views.forget();
       await environment.close();
     },
