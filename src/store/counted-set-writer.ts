@@ -1,4 +1,4 @@
-import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, startOf, topLevel } from "./counted-set.js";
+import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, topLevel } from "./counted-set.js";
 import type { Journal } from "./journal.js";
 import type { WriterReading } from "./reading.js";
 import type { Steps } from "../steps.js";
@@ -25,10 +25,10 @@ export interface CountedSets {
 
 /** A separator, and those of the level below from it up to the next: the first of them is the same key. */
 interface Separator {
-  /** Its key in the database. */
-  readonly at: Buffer;
-  /** The first bytes of its key in the set, as a number: nearly all comparisons end there. */
-  readonly prefix: number;
+  readonly set: number;
+  readonly level: number;
+  /** As a text of a letter a byte: that compares as the bytes do, takes less memory, and is compared without leaving JavaScript. */
+  readonly key: string;
   /** Number of keys up to the next separator of its level. */
   count: number;
   /** What the database has there; 0: nothing. */
@@ -39,20 +39,15 @@ interface Separator {
   below: Separator[] | undefined;
 }
 
-const prefixLength = 6;
+const textOf = (key: Buffer): string => key.toString("latin1");
+const bytesOf = (key: string): Buffer => Buffer.from(key, "latin1");
 
-const prefixOf = (full: Buffer): number => {
-  if (full.length >= 2 + prefixLength) return full.readUIntBE(2, prefixLength);
-  let prefix = 0;
-  for (let i = 2; i < 2 + prefixLength; i++) prefix = prefix * 256 + (full[i] ?? 0);
-  return prefix;
-};
-
-const separator = (full: Buffer, count: number, written: number): Separator => ({
-  at: full,
-  prefix: prefixOf(full),
+const separator = (set: number, level: number, key: string, count = 0): Separator => ({
+  set,
+  level,
+  key,
   count,
-  written,
+  written: count,
   changed: false,
   below: undefined,
 });
@@ -60,7 +55,7 @@ const separator = (full: Buffer, count: number, written: number): Separator => (
 /** Counts that are written in one step. */
 const atOnce = 64;
 
-/** So many are remembered, at some 250 bytes each: beyond, all are forgotten. */
+/** So many are remembered, at some 150 bytes each: beyond, all are forgotten. */
 const remembered = 250_000;
 
 const countBytes = (count: number): Buffer => {
@@ -69,14 +64,17 @@ const countBytes = (count: number): Buffer => {
   return bytes;
 };
 
+/** Its key in the database. */
+const placed = ({ set, level, key }: Separator): Buffer => at(set, level, bytesOf(key));
+
 /** Number of separators of a row that are not above a key. */
-const placeOf = (row: readonly Separator[], full: Buffer, prefix: number): number => {
+const placeOf = (row: readonly Separator[], key: string): number => {
   let [low, high] = [0, row.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
     const candidate = row[middle];
     if (candidate === undefined) break;
-    if (candidate.prefix < prefix || (candidate.prefix === prefix && candidate.at.compare(full) <= 0)) low = middle + 1;
+    if (candidate.key <= key) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -99,14 +97,14 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
   };
 
   /** Reads the row of a level from a separator of the level above up to the end of what that one counts. */
-  const readRow = (set: number, level: number, from: Buffer, end: Buffer): Separator[] => {
+  const readRow = (set: number, level: number, from: string, to: string | undefined): Separator[] => {
     const row: Separator[] = [];
-    for (const { key, value } of reading.range("sets", { start: at(set, level, from), end })) {
-      const count = readCount(value);
-      row.push(separator(Buffer.from(key), count, count));
+    const end = to === undefined ? endOf(set, level) : at(set, level, bytesOf(to));
+    for (const { key, value } of reading.range("sets", { start: at(set, level, bytesOf(from)), end })) {
+      row.push(separator(set, level, textOf(keyOf(key)), readCount(value)));
     }
     // A level's beginning that counts nothing is not written.
-    if (from.length === 0 && row[0]?.at.length !== 2) row.unshift(separator(at(set, level, nothing), 0, 0));
+    if (from === "" && row[0]?.key !== "") row.unshift(separator(set, level, ""));
     known += row.length;
     return row;
   };
@@ -114,23 +112,20 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
   const rootOf = (set: number): Separator => {
     let root = roots.get(set);
     if (root === undefined) {
-      root = separator(startOf(set, topLevel + 1), 0, 0);
+      root = separator(set, topLevel + 1, "");
       roots.set(set, root);
     }
     return root;
   };
 
   /** Steps by level, from 1 on; `end` is where the counting of the last step's separator ends. */
-  const stepsTo = (set: number, key: Buffer): Step[] => {
+  const stepsTo = (set: number, key: string): Step[] => {
     const steps: Step[] = [];
-    const search = at(set, topLevel, key);
-    const prefix = prefixOf(search);
     let above = rootOf(set);
     let next: Separator | undefined;
     for (let level = topLevel; level >= 1; level--) {
-      search[1] = level;
-      const row = (above.below ??= readRow(set, level, keyOf(above.at), next === undefined ? endOf(set, level) : at(set, level, keyOf(next.at))));
-      const place = placeOf(row, search, prefix) - 1;
+      const row = (above.below ??= readRow(set, level, above.key, next?.key));
+      const place = placeOf(row, key) - 1;
       const found = row[place];
       if (found === undefined) throw new Error(`set ${set} has no beginning at level ${level}`);
       next = row[place + 1] ?? next;
@@ -152,13 +147,14 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
     };
 
     /** Makes a key a separator of a level: it takes over what lies from it on. The level below has it already. */
-    const split = (set: number, level: number, key: Buffer, { row, place, separator: left }: Step): void => {
-      const right = separator(at(set, level, key), 0, 0);
+    const split = (key: string, { row, place, separator: left }: Step): void => {
+      const { set, level } = left;
+      const right = separator(set, level, key);
       let kept: number;
-      if (level === 1) kept = countBetween(reading, set, keyOf(left.at), key);
+      if (level === 1) kept = countBetween(reading, set, bytesOf(left.key), bytesOf(key));
       else {
         const below = left.below ?? [];
-        right.below = below.splice(placeOf(below, at(set, level - 1, key), right.prefix) - 1);
+        right.below = below.splice(placeOf(below, key) - 1);
         kept = below.reduce((sum, { count }) => sum + count, 0);
       }
       add(right, left.count + 1 - kept);
@@ -168,15 +164,16 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
     };
 
     /** Gives what a separator counted, less its own key, to the one before it. */
-    const merge = (set: number, level: number, left: Separator, gone: Separator): void => {
+    const merge = (left: Separator, gone: Separator): void => {
+      const { set, level } = gone;
       add(left, gone.count - 1);
-      if (gone.written > 0) journal.remove("sets", gone.at, countBytes(gone.written));
+      if (gone.written > 0) journal.remove("sets", placed(gone), countBytes(gone.written));
       if (level > 1) {
-        const below = (left.below ??= readRow(set, level - 1, keyOf(left.at), at(set, level - 1, keyOf(gone.at))));
+        const below = (left.below ??= readRow(set, level - 1, left.key, gone.key));
         const [same, ...rest] = gone.below ?? [];
         const last = below[below.length - 1];
         if (same === undefined || last === undefined) throw new Error(`set ${set} has a gap at level ${level - 1}`);
-        merge(set, level - 1, last, same);
+        merge(last, same);
         below.push(...rest);
       }
       gone.count = gone.written = 0;
@@ -187,20 +184,21 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
       insert: (set, key, value = nothing) => {
         journal.insert("sets", at(set, 0, key), value);
         const own = levelOf(key);
-        stepsTo(set, key).forEach((step, level) => {
-          if (level <= own) split(set, level, key, step);
+        const text = textOf(key);
+        stepsTo(set, text).forEach((step, level) => {
+          if (level <= own) split(text, step);
           else add(step.separator, 1);
         });
       },
       remove: (set, key, value = nothing) => {
         journal.remove("sets", at(set, 0, key), value);
         const own = levelOf(key);
-        stepsTo(set, key).forEach(({ row, place, separator: found }, level) => {
+        stepsTo(set, textOf(key)).forEach(({ row, place, separator: found }, level) => {
           if (level > own) add(found, -1);
           else if (level === own) {
             const left = row[place - 1];
             if (left === undefined) throw new Error(`set ${set} has nothing before a separator of level ${level}`);
-            merge(set, level, left, found);
+            merge(left, found);
             row.splice(place, 1);
           }
         });
@@ -211,8 +209,8 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
           each.changed = false;
           if (each.count === each.written) continue;
           const before = each.written === 0 ? null : countBytes(each.written);
-          if (each.count === 0) journal.remove("sets", each.at, before);
-          else journal.put("sets", each.at, countBytes(each.count), before);
+          if (each.count === 0) journal.remove("sets", placed(each), before);
+          else journal.put("sets", placed(each), countBytes(each.count), before);
           each.written = each.count;
         }
         changed.length = 0;
