@@ -87,8 +87,11 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     if (present !== undefined) {
       return present;
     }
-    return then(work(plan, state, tip), (reply) => {
-      replies.keep(tip, plan.question, reply, plan);
+    const made = work(plan, state, tip);
+    // What took a while is not made anew unasked.
+    const asked = made instanceof Promise ? undefined : plan;
+    return then(made, (reply) => {
+      replies.keep(tip, plan.question, reply, asked);
       return reply;
     });
   };

@@ -3,7 +3,7 @@ export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   /** `size` in bytes, key included. */
   set(key: string, value: Value, size: number): void;
-  /** What was used lately first. */
+  /** In no order; one that was replaced lately may be among them. */
   values(): Value[];
 }
 

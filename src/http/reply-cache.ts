@@ -5,18 +5,18 @@ import type { Reply } from "./reply.js";
 export interface ReplyCache<Asked> {
   /** `tip` names the state, `question` all that was asked: route and whole parsed input. */
   get(tip: string, question: string): Reply | undefined;
-  /** Does nothing when the cache has moved on to another state. `asked`: by what the reply can be made anew. */
-  keep(tip: string, question: string, reply: Reply, asked: Asked): void;
+  /** Does nothing when the cache has moved on to another state. `asked`: by what the reply can be made anew; not given: it is not to be. */
+  keep(tip: string, question: string, reply: Reply, asked?: Asked): void;
   /**
-   * Begins with replies of a state that nobody asks about yet: they are there when somebody does. Returns what was asked for of the state
-   * of now since that began.
+   * Begins with replies of a state that nobody asks about yet: they are there when somebody does. Returns what was asked for of the one
+   * before since that began.
    */
   begin(tip: string): Asked[];
 }
 
 interface Kept<Asked> {
   reply: Reply;
-  asked: Asked;
+  asked: Asked | undefined;
   wanted: boolean;
 }
 
@@ -53,8 +53,10 @@ export const createReplyCache = <Asked>(bytes: number): ReplyCache<Asked> => {
       }
     },
     begin: (tip) => {
+      const neverAsked = following !== undefined;
       following = ofState(tip);
-      return [...(current?.replies.values() ?? [])].filter(({ wanted }) => wanted).map(({ asked }) => asked);
+      const kept = neverAsked ? [] : (current?.replies.values() ?? []);
+      return kept.filter(({ wanted }) => wanted).map(({ asked }) => asked).filter((asked) => asked !== undefined);
     },
   };
 };

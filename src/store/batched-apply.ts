@@ -13,7 +13,8 @@ const largestBatch = 500;
 
 /**
  * Reads and writes blocks in batches that keep to the budget, each worked out while the one before is committed, and lets the process
- * breathe between them. When a batch fails, its blocks are written one by one, so that the store ends with the last good one.
+ * breathe between them. When a batch cannot be worked out, its blocks are written one by one, so that the store ends with the last good
+ * one.
  */
 export const createBatchedApply = (store: Store, parse: (data: BlockData) => Promise<FullBlock>, isStopped: () => boolean) => {
   let size = 10;

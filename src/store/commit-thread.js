@@ -6,7 +6,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { open } from "lmdb";
 
-const { path, options, names } = /** @type {import("./committing.js").CommitThreadData} */ (workerData);
+const { path, options, names, owed } = /** @type {import("./committing.js").CommitThreadData} */ (workerData);
 const root = open({ path, ...options });
 const databases = names.map((name) => root.openDB({ name, keyEncoding: "binary", encoding: "binary" }));
 
@@ -31,6 +31,9 @@ const commit = (log) => {
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
+  } finally {
+    Atomics.sub(owed, 0, 1);
+    Atomics.notify(owed, 0);
   }
 };
 

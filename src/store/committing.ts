@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import type { RootDatabaseOptionsWithPath } from "lmdb";
 import { messageOf } from "../errors.js";
@@ -9,6 +10,8 @@ export interface CommitThreadData {
   options: Omit<RootDatabaseOptionsWithPath, "path">;
   /** By the places that logs of entries name them by. */
   names: string[];
+  /** How many logs the thread has not written yet: one number, which it counts down. */
+  owed: Int32Array;
 }
 
 /** Commits what is worked out in a thread of its own: LMDB copies pages for longer than a process may keep its clients waiting. */
@@ -24,27 +27,53 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** Milliseconds that a process which exits waits for the thread. */
+const longestExit = 10_000;
+
 /** The thread starts with the first log, and keeps the process from ending only while it writes. */
 export const createCommitting = (path: string, options: CommitThreadData["options"]): Committing => {
   let thread: Worker | undefined;
   let ended: Promise<void> = Promise.resolve();
   const waiting: Waiting[] = [];
+  const owed = new Int32Array(new SharedArrayBuffer(4));
+
+  /** A thread that were ended within its transaction would hold LMDB's lock, for which lmdb-js waits when the process exits: for good. */
+  const onExit = (): void => {
+    const begun = performance.now();
+    for (let left = Atomics.load(owed, 0); left > 0 && performance.now() - begun < longestExit; left = Atomics.load(owed, 0)) {
+      Atomics.wait(owed, 0, left, longestExit);
+    }
+  };
+
+  const expect = (from: Worker, answer: Waiting): void => {
+    if (waiting.push(answer) > 1) return;
+    from.ref();
+    process.on("exit", onExit);
+  };
+
+  const expectNothing = (from: Worker): void => {
+    from.unref();
+    process.off("exit", onExit);
+  };
 
   const start = (): Worker => {
-    const workerData: CommitThreadData = { path, options, names: Object.keys(databases) };
+    const workerData: CommitThreadData = { path, options, names: Object.keys(databases), owed };
     const started = new Worker(new URL("./commit-thread.js", import.meta.url), { workerData, execArgv: [] });
     let fault: unknown;
     ended = new Promise((resolve) => {
       started.on("error", (error) => (fault = error));
       started.on("exit", () => {
         thread = undefined;
-        for (const { reject } of waiting.splice(0)) reject(new Error(`the thread that writes has ended: ${fault === undefined ? "nobody knows why" : messageOf(fault)}`, { cause: fault }));
+        Atomics.store(owed, 0, 0);
+        expectNothing(started);
+        const why = fault === undefined ? "nobody knows why" : messageOf(fault);
+        for (const { reject } of waiting.splice(0)) reject(new Error(`the thread that writes has ended: ${why}`, { cause: fault }));
         resolve();
       });
     });
     started.on("message", (failure: string | undefined) => {
       const next = waiting.shift();
-      if (waiting.length === 0) started.unref();
+      if (waiting.length === 0) expectNothing(started);
       if (failure === undefined) next?.resolve();
       else next?.reject(new Error(`LMDB cannot write: ${failure}`));
     });
@@ -55,9 +84,11 @@ export const createCommitting = (path: string, options: CommitThreadData["option
     commit: (log) =>
       new Promise((resolve, reject) => {
         thread ??= start();
-        thread.ref();
-        waiting.push({ resolve, reject });
-        thread.postMessage(log);
+        expect(thread, { resolve, reject });
+        Atomics.add(owed, 0, 1);
+        // A copy of just these bytes: what a view lies in would be sent whole.
+        const bytes = new Uint8Array(log);
+        thread.postMessage(bytes, [bytes.buffer]);
       }),
     close: async () => {
       thread?.ref();

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../errors.js";
 import { type CommitThreadData, createCommitting } from "./committing.js";
@@ -102,8 +102,8 @@ const closeRoot = async (root: RootDatabase<unknown, Buffer>, { access }: OpenOp
   await root.close();
 };
 
-/** File of the store in a folder. */
-export const storeFile = (dataDir: string): string => join(dataDir, "chain.mdb");
+/** File of the store in a folder: the same one, wherever the process goes to later. */
+export const storeFile = (dataDir: string): string => resolve(dataDir, "chain.mdb");
 
 /**
  * Opens, or makes, the environment `chain.mdb` in a folder.

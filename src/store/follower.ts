@@ -78,6 +78,15 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     });
   };
 
+  /** What whoever starts it waits for, and hears the failure of. */
+  const atFirst = (work: () => Promise<void>): Promise<void> => {
+    const done = queue.then(async () => {
+      if (!isStopped()) await work();
+    });
+    queue = done.catch(() => undefined);
+    return done;
+  };
+
   const scheduleRetry = (): void => {
     clearTimeout(retry);
     retry = setTimeout(() => enqueue(catchUp), delay);
@@ -198,7 +207,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     start: async () => {
       events.on("block.applied", onApplied);
       events.on("block.reverted", onReverted);
-      if (store.tip() === undefined) await store.apply([await parse(rules.network.genesisBlock)]);
+      if (store.tip() === undefined) await atFirst(async () => store.apply([await parse(rules.network.genesisBlock)]));
       if (store.isComplete()) {
         enqueue(async () => {
           await takeOutUnsaved();
@@ -206,9 +215,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
         });
         return;
       }
-      const first = queue.then(catchUp);
-      queue = first.catch(() => undefined);
-      await first;
+      await atFirst(catchUp);
       if (!stopped) store.markComplete();
     },
     settled: async () => {

@@ -111,8 +111,8 @@ export const createPending = (environment: Pick<Environment, "root" | "db" | "co
       clear();
       try {
         await environment.commit(committing.log());
-        root.resetReadTxn();
       } finally {
+        root.resetReadTxn();
         committing = undefined;
       }
     },

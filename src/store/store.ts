@@ -40,7 +40,7 @@ export interface StoreNeeds {
    * process ends between the two. Not given: nobody is.
    */
   listener?: ChangeListener | undefined;
-  /** Told of each state before it is the one that `snapshot` gives: that is held back until it resolves. It must not reject. */
+  /** Told of each state before it is the one that `snapshot` gives: that is held back until it resolves. */
   beforeShown?: BeforeShown | undefined;
 }
 
@@ -115,18 +115,24 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const show = async (view: StateView | undefined): Promise<void> => {
     if (view === undefined || !isComplete()) return views.show(view);
     const letGo = views.take(view);
-    await inTurns(views.renew(view));
-    await needs.beforeShown?.((bounds) => snapshotOf(view, bounds));
-    views.show(view);
-    letGo();
+    try {
+      await inTurns(views.renew(view));
+      await needs.beforeShown?.((bounds) => snapshotOf(view, bounds));
+    } finally {
+      views.show(view);
+      letGo();
+    }
   };
 
   const line = createWriteLine({
     // What is told of is read from the chain as it was then.
     begin: tell,
     commit: async () => {
-      await pending.commit();
-      await show(views.ofLastCommit());
+      try {
+        await pending.commit();
+      } finally {
+        await show(views.ofLastCommit());
+      }
       await tell();
     },
     giveUp: () => {

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { HostEvents } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
@@ -75,7 +76,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const catalogue = createCatalogue({ store, clock, rules, rotationOverlap: options.rotationOverlap, onChange: worker.refresh });
 
   let hostRecorder: HostRecorder | undefined;
-  let leave: (() => void)[] = [];
+  let leave: (() => MaybePromise<void>)[] = [];
   let stopping: Promise<void> | undefined;
 
   /** Nothing that fails here reaches the host's emitter. */
@@ -105,7 +106,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     settled: async () => hostRecorder?.settled(),
     stop: (grace = defaultGrace) => {
       stopping ??= (async () => {
-        for (const end of leave) end();
+        for (const end of leave) await end();
         await hostRecorder?.end();
         await worker.stop(grace);
       })();

@@ -14,6 +14,8 @@ const largestKept = 65_536;
  */
 export interface RecentEvents {
   note(event: string, waiting: Waiting): void;
+  /** Whether anything was noted that is not written. */
+  hasNoted(): boolean;
   /** Writes what was noted. Within a transaction of the store, or without. */
   flush(): void;
   last(event: string, limit: number): RecentEvent[];
@@ -42,6 +44,7 @@ export const createRecentEvents = (store: WebhookStore, keep: number): RecentEve
       if (list === undefined) noted.set(event, [waiting]);
       else if (list.push(waiting) >= 2 * keep) list.splice(0, keep);
     },
+    hasNoted: () => noted.size > 0,
     flush,
     last: (event, limit) => {
       flush();

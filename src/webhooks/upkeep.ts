@@ -23,23 +23,32 @@ const interval = { idle: 1_000, busy: 20 };
 const batchSize = 500;
 
 /** Keeps the store small in the background: takes out what retention gives up, writes recent payloads. Returns what ends it. */
-export const startUpkeep = ({ deliveredRetention, deadRetention }: UpkeepOptions, { store, recent, clock, after, logger }: UpkeepNeeds): (() => void) => {
-  const tidy = (): number => {
+export const startUpkeep = (
+  { deliveredRetention, deadRetention }: UpkeepOptions,
+  { store, recent, clock, after, logger }: UpkeepNeeds,
+): (() => Promise<void>) => {
+  const failed = (error: unknown): void => logger.error(`webhooks: the store cannot be tidied: ${messageOf(error)}`);
+
+  const trim = (): number => {
     try {
-      recent.flush();
       const now = clock.now();
       return store.trim({ delivered: now - deliveredRetention, dead: now - deadRetention }, batchSize);
     } catch (error) {
-      logger.error(`webhooks: the store cannot be tidied: ${messageOf(error)}`);
+      failed(error);
       return 0;
     }
   };
+
+  let writing: Promise<void> | undefined;
   const round = (): void => {
-    cancel = after(tidy() < batchSize ? interval.idle : interval.busy, round);
+    // Soon: at once it would wait for the block that is being written, and everybody with it.
+    if (recent.hasNoted()) writing = store.transactionSoon(recent.flush).catch(failed);
+    cancel = after(trim() < batchSize ? interval.idle : interval.busy, round);
   };
   let cancel = after(interval.idle, round);
-  return () => {
+  return async () => {
     cancel();
+    await writing;
     try {
       recent.flush();
     } catch {

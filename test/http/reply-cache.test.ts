@@ -230,21 +230,31 @@ describe("kept replies", () => {
 
   it("are there of a state that was begun before it is asked about, and of no other", () => {
     const cache = createReplyCache<string>(100_000);
-    const [one, two, three] = ["1", "2", "3"].map(replyOf) as [Reply, Reply, Reply];
+    const [one, two] = [replyOf("1"), replyOf("2")];
     cache.get("first", "q");
     cache.keep("first", "q", one, "asked q");
     cache.keep("first", "r", one, "asked r");
     expect(cache.begin("second")).to.deep.equal(["asked q", "asked r"]);
     cache.keep("second", "q", two, "asked q");
     expect(cache.get("first", "q"), "the state of now is not disturbed").to.equal(one);
-    expect(cache.begin("third"), "another one in its place").to.deep.equal(["asked q", "asked r"]);
-    cache.keep("second", "q", two, "asked q");
-    cache.keep("third", "q", three, "asked q");
-    cache.keep("third", "r", three, "asked r");
-    expect(cache.get("third", "q")).to.equal(three);
-    expect(cache.begin("fourth"), "what was made anew and not asked for").to.deep.equal(["asked q"]);
-    expect(cache.get("second", "q")).to.equal(undefined);
-    expect(cache.get("third", "q")).to.equal(undefined);
+    expect(cache.get("second", "q")).to.equal(two);
+    expect(cache.get("first", "q")).to.equal(undefined);
+  });
+
+  it("are made anew of a state for what was asked for of the one before, and for nothing else", () => {
+    const cache = createReplyCache<string>(100_000);
+    const reply = replyOf("1");
+    cache.get("first", "q");
+    for (const question of ["q", "r"]) cache.keep("first", question, reply, `asked ${question}`);
+    cache.keep("first", "what took a while", reply);
+    expect(cache.begin("second")).to.deep.equal(["asked q", "asked r"]);
+    for (const question of ["q", "r"]) cache.keep("second", question, reply, `asked ${question}`);
+    expect(cache.get("second", "q")).to.equal(reply);
+    expect(cache.begin("third"), "r was made anew, and not asked for").to.deep.equal(["asked q"]);
+    cache.keep("third", "q", reply, "asked q");
+    expect(cache.begin("fourth"), "nobody has asked of the third").to.deep.equal([]);
+    cache.keep("third", "q", reply, "asked q");
+    expect(cache.get("fourth", "q"), "what was kept of another state").to.equal(undefined);
   });
 
   it("are made anew before a state is shown, where they were asked for, and the state is released", async () => {
@@ -261,7 +271,6 @@ describe("kept replies", () => {
     const before = [await opened(() => get(paths[0]!)), (await get(paths[0]!)).json];
     expect(before, "until then the state of now answers").to.deep.equal([0, { data: { name: "thing001", size: 1, debt: null } }]);
 
-    await served.edge.renew(stateAt("tip2"));
     Object.assign(served.state, stateAt("tip2"));
     expect(await opened(async () => expect((await get(paths[0]!)).json).to.deep.equal({ data: { name: "thing001", size: 9, debt: null } }))).to.equal(0);
     expect((await get(paths[1]!)).status).to.equal(404);

@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
-import { mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -177,6 +178,43 @@ describe("the LMDB store", function () {
     await store.applyAhead(chain.blocks.slice(0, 100).map(rules.parseBlock));
     await store.stop();
     expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(100);
+  });
+
+  it("lets a process exit while it writes, and has it all", async () => {
+    const script = fileURLToPath(new URL("exiting-process.ts", import.meta.url));
+    for (const milliseconds of [1, 10]) {
+      const dataDir = temporaryFolder();
+      const process = spawn(globalThis.process.execPath, ["--import", "tsx", script, dataDir, String(milliseconds)], { timeout: 20_000, killSignal: "SIGKILL" });
+      expect(await once(process, "exit")).to.deep.equal([7, null]);
+      expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(500);
+    }
+  });
+
+  it("writes where it was opened, wherever the process goes", async () => {
+    const [folder, other, home] = [temporaryFolder(), temporaryFolder(), process.cwd()];
+    try {
+      process.chdir(folder);
+      const { store, rules } = openTemporaryStore(chain.network, { dataDir: "data" });
+      process.chdir(other);
+      await store.apply([rules.parseBlock(chain.blocks[0]!)]);
+      expect(store.tip()?.height).to.equal(1);
+      expect(readdirSync(other)).to.deep.equal([]);
+    } finally {
+      process.chdir(home);
+    }
+  });
+
+  it("shows what is committed when those who looked at it before have failed, and goes on", async () => {
+    const { store, rules } = openTemporaryStore(chain.network, {}, { beforeShown: () => Promise.reject(new Error("looked away")) });
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    store.markComplete();
+    const readers = (): number => store.environment.root.readerList().split("\n").length;
+    const before = readers();
+    for (const height of [61, 62]) {
+      expect(await messageOf(store.apply([rules.parseBlock(chain.blocks[height - 1]!)]))).to.equal("looked away");
+      expect(store.tip()?.height).to.equal(height);
+    }
+    expect(readers()).to.equal(before);
   });
 
   for (const mode of ["one by one", "ahead"]) {

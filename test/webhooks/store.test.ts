@@ -58,9 +58,12 @@ const createModel = () => {
     apply: (store: WebhookStore, step: Step): void => {
       switch (step.kind) {
         case "append": {
+          // Nobody delivers to a webhook that is gone: what is left of it may have been forgotten.
+          const present = step.recipients.filter(({ webhookId }) => !removed.has(webhookId));
+          if (present.length === 0) return;
           messages++;
           const message = { at: messages, json: `{"n":${messages}}` };
-          const recipients = step.recipients.map(({ webhookId, begin, time }) => ({ webhookId, event: "peer.added", begin: beginIn(begin, time) }));
+          const recipients = present.map(({ webhookId, begin, time }) => ({ webhookId, event: "peer.added", begin: beginIn(begin, time) }));
           const ids = store.transaction(() => store.append(message, recipients));
           for (const [index, { webhookId, begin }] of recipients.entries()) {
             const row = { id: ++deliveries, webhookId, messageId: messages, event: "peer.added", at: messages, failures: 0, attemptCount: 0, attempts: [] };

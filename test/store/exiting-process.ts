@@ -1,0 +1,12 @@
+/** A process that exits while blocks are committed: `node --import tsx exiting-process.ts DIR MILLISECONDS`, so long after they were worked out. */
+import { createChainRules } from "../../src/chain/rules.js";
+import { createStore } from "../../src/store/store.js";
+import { loadChain } from "../data/read.js";
+
+const [, , dataDir = "", milliseconds] = process.argv;
+const { network, blocks } = loadChain("core3-custom-c");
+const rules = createChainRules(network);
+const store = createStore({ dataDir, undoBlocks: 1_000 }, { rules });
+await store.apply(blocks.slice(0, 1).map(rules.parseBlock));
+await store.applyAhead(blocks.slice(1, 500).map(rules.parseBlock));
+setTimeout(() => process.exit(7), Number(milliseconds));
