@@ -92,7 +92,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Op
     meaning: "Bodies from this size on are compressed; `false` switches compression off.",
     check: offOr({ threshold: wholeFrom(0) }),
   },
-  cacheSize: { default: 67_108_864, unit: "bytes", meaning: "Replies to what is asked for again, kept in memory until the tip moves.", check: wholeFrom(0) },
+  cacheSize: { default: 67_108_864, unit: "bytes", meaning: "Replies to what is asked for again, kept in memory until the tip moves; up to twice as much while the next is made ready.", check: wholeFrom(0) },
   searchRows: {
     default: 250_000,
     unit: "rows",

@@ -119,7 +119,7 @@ export interface PorticoOptions {
   cors?: false | { origins?: "*" | string[] };
   /** Bodies from this many bytes on are compressed; false switches compression off. */
   compression?: false | { threshold?: number };
-  /** Bytes of replies kept in memory. */
+  /** Bytes of replies kept in memory; up to twice as many while a new tip is made ready. */
   cacheSize?: number;
   /** Milliseconds that `stop()` waits for open requests. */
   stopTimeout?: number;
