@@ -27,6 +27,9 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** What the thread makes is gone at once: much room for it would only be memory of the process. */
+const maxYoungGenerationSizeMb = 4;
+
 /** Milliseconds that a process which exits waits for the thread. */
 const longestExit = 10_000;
 
@@ -58,7 +61,7 @@ export const createCommitting = (path: string, options: CommitThreadData["option
 
   const start = (): Worker => {
     const workerData: CommitThreadData = { path, options, names: Object.keys(databases), owed };
-    const started = new Worker(new URL("./commit-thread.js", import.meta.url), { workerData, execArgv: [] });
+    const started = new Worker(new URL("./commit-thread.js", import.meta.url), { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb } });
     let fault: unknown;
     ended = new Promise((resolve) => {
       started.on("error", (error) => (fault = error));
