@@ -19,10 +19,10 @@ const largestBatch = 500;
 export const createBatchedApply = (store: Store, parse: (data: BlockData) => Promise<FullBlock>, isStopped: () => boolean) => {
   let size = 10;
 
-  const heightAfter = (): number => (store.tip()?.height ?? 0) + 1;
+  const nextHeight = (): number => (store.tip()?.height ?? 0) + 1;
 
   const applySingly = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
-    for (const block of batch) if (block.height >= heightAfter()) await store.apply([await parse(block)], target);
+    for (const block of batch) if (block.height >= nextHeight()) await store.apply([await parse(block)], target);
   };
 
   const applyBatch = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
@@ -31,10 +31,10 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData) => Pro
       for (const block of batch) parsed.push(await parse(block));
       await store.applyAhead(parsed, target);
     } catch (error) {
-      // Parsing fails while the batch before is committed.
+      // A block that cannot be parsed is found while the batch before is still being committed.
       await store.written();
-      // Where it is that batch which failed, nothing here is to blame.
-      if (batch.length === 1 || batch[0]?.height !== heightAfter()) throw error;
+      // Where it was that batch which failed, these blocks are not to blame.
+      if (batch.length === 1 || batch[0]?.height !== nextHeight()) throw error;
       await applySingly(batch, target);
     }
   };
