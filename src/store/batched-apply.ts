@@ -42,6 +42,9 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData) => Pro
   return async (blocks: readonly BlockData[], progress: Progress): Promise<void> => {
     /** Blocks that are worked out, of which it is not known yet that they are written. */
     let ahead = 0;
+    const tell = (): void => {
+      if (ahead > 0) progress.tell(ahead, store);
+    };
     for (let from = 0; from < blocks.length && !isStopped(); ) {
       const batch = blocks.slice(from, from + size);
       const before = performance.now();
@@ -50,12 +53,12 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData) => Pro
       if (spent < writeBudget / 2) size = Math.min(largestBatch, size * 2);
       else if (spent > writeBudget) size = Math.max(1, Math.floor(size / 2));
       from += batch.length;
-      progress.tell(ahead, store);
+      tell();
       ahead = batch.length;
       await nextTurn();
     }
     await store.written();
-    progress.tell(ahead, store);
+    tell();
   };
 };
 
