@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import { then } from "../maybe-promise.js";
+import { inTurns, type Steps } from "../steps.js";
 import type { Answered } from "./compiled-route.js";
 import type { Plan } from "./plan.js";
 import { createReply, type Reply } from "./reply.js";
@@ -116,14 +116,14 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     }
   };
 
-  const renewAll = async (state: State, tip: string, slow: Promise<void>[]): Promise<void> => {
+  const renewAll = function* (state: State, tip: string, slow: Promise<void>[]): Steps<void> {
     const begun = performance.now();
     for (const plan of replies.begin(tip)) {
       const made = begin(plan, state, tip);
       if (made instanceof Promise) {
         slow.push(made);
       }
-      await nextTurn();
+      yield;
       if (performance.now() - begun > longestRenewal) {
         return;
       }
@@ -134,7 +134,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     const slow: Promise<void>[] = [];
     try {
       if (state.tip !== undefined) {
-        await renewAll(state, state.tip.id, slow);
+        await inTurns(renewAll(state, state.tip.id, slow));
       }
     } finally {
       void Promise.allSettled(slow).then(() => state.release?.());

@@ -113,7 +113,9 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   };
 
   const show = async (view: StateView | undefined): Promise<void> => {
-    if (view === undefined || !isComplete()) return views.show(view);
+    // Where nothing was committed, nobody needs to look before.
+    const isNew = view?.state.tip.id !== views.ofNow()?.state.tip.id;
+    if (view === undefined || !isNew || !isComplete()) return views.show(view);
     const letGo = views.take(view);
     try {
       await inTurns(views.renew(view));
