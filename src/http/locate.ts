@@ -45,6 +45,13 @@ const answers = <Entry>(match: Match<Entry> | undefined, method: string): boolea
 
 const isLiteral = <Entry>(match: Match<Entry> | undefined): boolean => match?.item.path.includes("{") === false;
 
+// Members are named one by one, and not spread: this is done for every request.
+const locatedIn = <Entry>(generation: Generation, match: Match<Entry> | undefined): Located<Entry> | undefined =>
+  match && { item: match.item, params: match.params, generation };
+
+const whereaboutsOf = <Entry>(generation: Generation, versioned: boolean, located: Located<Entry> | undefined): Whereabouts<Entry> =>
+  located === undefined ? { generation, versioned } : { generation, versioned, located };
+
 /**
  * Of a request that names no generation: the default one, or the other where only that has the path, or the method there. A path
  * that the other one spells out is not taken for a parameter of the default one: `/delegates/get` names no delegate.
@@ -56,10 +63,7 @@ const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string):
   const otherMatch = needs.routings[other].find(path);
   const spelledOut = isLiteral(otherMatch) && !isLiteral(match);
   const preferOther = answers(otherMatch, method) && (spelledOut || !answers(match, method));
-  if (otherMatch !== undefined && (match === undefined || preferOther)) {
-    return { ...otherMatch, generation: other };
-  }
-  return match && { ...match, generation: usual };
+  return otherMatch !== undefined && (match === undefined || preferOther) ? locatedIn(other, otherMatch) : locatedIn(usual, match);
 };
 
 const withoutTrailingSlash = ({ path, query }: Target): string => {
@@ -83,8 +87,7 @@ export const createLocate =
     }
     if (asked === undefined) {
       const located = choose(needs, path, method);
-      return { generation: located?.generation ?? needs.defaultVersion, versioned, ...(located && { located }) };
+      return whereaboutsOf(located?.generation ?? needs.defaultVersion, versioned, located);
     }
-    const match = needs.routings[asked].find(path);
-    return { generation: asked, versioned, ...(match && { located: { ...match, generation: asked } }) };
+    return whereaboutsOf(asked, versioned, locatedIn(asked, needs.routings[asked].find(path)));
   };

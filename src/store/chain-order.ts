@@ -1,14 +1,14 @@
 import type { Range } from "../../types/chain-adapter.js";
 import type { StateRecord } from "./codec.js";
-import { firstWhere } from "./halving.js";
+import { firstNotBelow } from "./halving.js";
 import { numberKey, textDigest } from "./keys.js";
 import type { Reading } from "./reading.js";
-import { readBlock, transactionsOfBlock } from "./records.js";
+import { existing, readBlock, transactionsOfBlock } from "./records.js";
 import { concatSequences, countedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "./sequence.js";
 
 /**
  * The order of the chain: blocks by height, transactions by number. What a range of times or heights leaves of it is a window
- * of numbers, and every list that ascends by them is narrowed to that by halving.
+ * of numbers, and every list that ascends by them is narrowed to that by looking at few of them.
  */
 export interface Window {
   from: number;
@@ -55,7 +55,7 @@ export const onlyValue = <T extends number | bigint>({ from, to }: Range<T>): T 
 /** Blocks never go back in time, so a range of times is a range of heights. */
 export const heightsAt = ({ from, to }: Range<number>, reading: Reading, state: StateRecord): Window => {
   const firstNotBefore = (timestamp: number): number =>
-    firstWhere(1, state.tip.height + 1, (height) => (readBlock(reading, height)?.timestamp ?? Infinity) >= timestamp);
+    firstNotBelow(1, state.tip.height + 1, timestamp, (height) => existing(readBlock(reading, height), `block ${height}`).timestamp);
   return {
     from: from === undefined ? 1 : firstNotBefore(from),
     below: to === undefined ? state.tip.height + 1 : firstNotBefore(Math.floor(to) + 1),

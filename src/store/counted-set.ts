@@ -1,3 +1,4 @@
+import type { RangeOptions } from "lmdb";
 import { numberAtEnd } from "./keys.js";
 import type { Getting, Reading, WriterReading } from "./reading.js";
 
@@ -113,22 +114,36 @@ const placeOf = (reading: Reading, set: number, n: number): { from: Buffer; skip
   return { from, skip };
 };
 
-/** Keys from the n-th on (from 0), in order. */
-export const entriesFrom = (reading: Reading, set: number, n: number, limit: number): Entry[] => {
-  if (limit <= 0) return [];
-  const { from, skip } = placeOf(reading, set, n);
+/** What is read of each key of a set. */
+export type ReadKeys<T> = (reading: Reading, options: RangeOptions) => T[];
+
+export const readEntries: ReadKeys<Entry> = (reading, options) => {
   const entries: Entry[] = [];
-  for (const { key: full, value } of reading.range("sets", { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit })) {
-    entries.push({ key: keyOf(full), value: value as Buffer });
-  }
+  for (const { key: full, value } of reading.range("sets", options)) entries.push({ key: keyOf(full), value: value as Buffer });
   return entries;
 };
 
-/** The numbers at the ends of the keys from the n-th on (from 0), in order. Nothing else is read. */
-export const numbersFrom = (reading: Reading, set: number, n: number, limit: number): number[] => {
-  if (limit <= 0) return [];
-  const { from, skip } = placeOf(reading, set, n);
+/** The numbers at the ends of the keys. Nothing else is read. */
+export const readNumbers: ReadKeys<number> = (reading, options) => {
   const numbers: number[] = [];
-  for (const key of reading.keys("sets", { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit })) numbers.push(numberAtEnd(key));
+  for (const full of reading.keys("sets", options)) numbers.push(numberAtEnd(full));
   return numbers;
 };
+
+/** Keys from the n-th on (from 0), in order. */
+export const fromNth = <T>(read: ReadKeys<T>, reading: Reading, set: number, n: number, limit: number): T[] => {
+  if (limit <= 0) return [];
+  const { from, skip } = placeOf(reading, set, n);
+  return read(reading, { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit });
+};
+
+export interface KeyRange {
+  /** Inclusive; undefined: from the first key. */
+  from: Buffer | undefined;
+  /** Exclusive; undefined: to the end. */
+  to: Buffer | undefined;
+}
+
+/** The first keys of a range, in order. */
+export const firstWithin = <T>(read: ReadKeys<T>, reading: Reading, set: number, { from = nothing, to }: KeyRange, limit: number): T[] =>
+  read(reading, { start: at(set, 0, from), end: to === undefined ? endOf(set, 0) : at(set, 0, to), limit });

@@ -8,3 +8,26 @@ export const firstWhere = (low: number, high: number, holds: (number: number) =>
   }
   return from;
 };
+
+/** Guesses before halving: numbers that lie evenly take two or three, those of a chain some more. */
+const evenGuesses = 8;
+
+/**
+ * The first place from `low` to below `high` whose number is not below `wanted`; `high` where there is none. Numbers ascend by
+ * place, and the evener they lie, the fewer are read: each guess goes by where the number would be if they lay quite evenly.
+ */
+export const firstNotBelow = (low: number, high: number, wanted: number, numberAt: (place: number) => number): number => {
+  if (low >= high) return low;
+  let [below, found] = [low, high - 1];
+  let [least, most] = [numberAt(below), numberAt(found)];
+  if (least >= wanted) return low;
+  if (most < wanted) return high;
+  for (let guesses = 0; found - below > 1; guesses++) {
+    const share = guesses < evenGuesses ? (wanted - least) / (most - least) : 0.5;
+    const place = Math.min(found - 1, Math.max(below + 1, below + Math.floor(share * (found - below))));
+    const number = numberAt(place);
+    if (number < wanted) [below, least] = [place, number];
+    else [found, most] = [place, number];
+  }
+  return found;
+};

@@ -1,5 +1,5 @@
-import { entriesFrom, type Entry, numbersFrom, rankOf, sizeOf } from "./counted-set.js";
-import { firstWhere } from "./halving.js";
+import { type Entry, firstWithin, fromNth, type KeyRange, rankOf, readEntries, type ReadKeys, readNumbers, sizeOf } from "./counted-set.js";
+import { firstNotBelow } from "./halving.js";
 import type { Reading } from "./reading.js";
 import { countBefore } from "./sorting.js";
 
@@ -177,27 +177,30 @@ export const narrowed = (sequence: Sequence<number>, from: number, below: number
 
 /** First place in low..high whose number is not below `value`. */
 export const lowerBound = (sequence: Sequence<number>, value: number, low: number, high: number): number =>
-  firstWhere(low, high, (place) => (sequence.slice(place, 1)[0] ?? Infinity) >= value);
+  firstNotBelow(low, high, value, (place) => sequence.slice(place, 1)[0] ?? Infinity);
 
 /** The keys of a counted set from `from` (inclusive) to `to` (exclusive), in order; undefined: to the end. */
-export const countedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> => partOfSet(entriesFrom, { reading, set, from, to });
+export const countedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> =>
+  partOfSet(readEntries, reading, set, { from, to });
 
 /** The same, of which the numbers alone are read that the keys end with. */
-export const countedNumbers = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<number> => partOfSet(numbersFrom, { reading, set, from, to });
+export const countedNumbers = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<number> =>
+  partOfSet(readNumbers, reading, set, { from, to });
 
-interface SetPart {
-  reading: Reading;
-  set: number;
-  from: Buffer | undefined;
-  to: Buffer | undefined;
-}
+/** So many keys are read in less time than it takes to find a place in a set. */
+const few = 32;
 
-const partOfSet = <T>(read: (reading: Reading, set: number, n: number, limit: number) => T[], { reading, set, from, to }: SetPart): Sequence<T> => {
+const partOfSet = <T>(read: ReadKeys<T>, reading: Reading, set: number, range: KeyRange): Sequence<T> => {
+  const { from, to } = range;
+  if (from !== undefined || to !== undefined) {
+    const first = firstWithin(read, reading, set, range, few + 1);
+    if (first.length <= few) return arraySequence(first);
+  }
   const start = from === undefined ? 0 : rankOf(reading, set, from);
   const end = to === undefined ? sizeOf(reading, set) : rankOf(reading, set, to);
   const total = Math.max(0, end - start);
   return {
     total,
-    slice: (offset, limit) => read(reading, set, start + offset, Math.min(limit, total - offset)),
+    slice: (offset, limit) => fromNth(read, reading, set, start + offset, Math.min(limit, total - offset)),
   };
 };

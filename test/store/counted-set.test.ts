@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { entriesFrom, levelOf, numbersFrom, rankOf, sizeOf, topLevel } from "../../src/store/counted-set.js";
+import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/counted-set.js";
 import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/counted-set-writer.js";
 import { createUndoJournal, rollBack, type UndoJournal } from "../../src/store/journal.js";
 import { createPending, type Pending } from "../../src/store/pending.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
+import { countedNumbers, countedSequence } from "../../src/store/sequence.js";
 import { atOnce } from "../../src/steps.js";
 import type { Store } from "../../src/store/store.js";
 import { loadChain } from "../data/read.js";
@@ -18,8 +19,8 @@ const keyOf = (n: number): Buffer => {
 };
 /** Read both ways: the entries, and the numbers at the ends of the keys alone. */
 const numbersOf = (reading: Reading, from: number, limit: number): number[] => {
-  const numbers = entriesFrom(reading, set, from, limit).map(({ key }) => key.readUInt32BE(0));
-  expect(numbersFrom(reading, set, from, limit)).to.deep.equal(numbers);
+  const numbers = fromNth(readEntries, reading, set, from, limit).map(({ key }) => key.readUInt32BE(0));
+  expect(fromNth(readNumbers, reading, set, from, limit)).to.deep.equal(numbers);
   return numbers;
 };
 
@@ -91,6 +92,24 @@ describe("a counted set", () => {
       expect(rankOf(reading, set, keyOf(n))).to.equal(place);
       expect(rankOf(reading, set, keyOf(n + 1))).to.equal(place + 1);
     }
+  });
+
+  it("gives the part between any two keys, whether it is short or long, and whichever of them is the greater", async () => {
+    const all = Array.from({ length: 400 }, (_, i) => i * 2);
+    await insert(...all);
+    const bound = fc.option(fc.oneof(fc.nat(810), fc.integer({ min: 300, max: 380 })), { nil: undefined });
+    const keyAt = (n: number | undefined): Buffer | undefined => (n === undefined ? undefined : keyOf(n));
+    fc.assert(
+      fc.property(bound, bound, fc.nat(450), fc.nat(100), (from, to, offset, limit) => {
+        const within = all.filter((n) => (from === undefined || n >= from) && (to === undefined || n < to));
+        const numbers = countedNumbers(reading, set, keyAt(from), keyAt(to));
+        const entries = countedSequence(reading, set, keyAt(from), keyAt(to));
+        expect([numbers.total, entries.total]).to.deep.equal([within.length, within.length]);
+        expect(numbers.slice(offset, limit)).to.deep.equal(within.slice(offset, offset + limit));
+        expect(entries.slice(offset, limit).map(({ key }) => key)).to.deep.equal(within.slice(offset, offset + limit).map(keyOf));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("agrees with a sorted array after any inserts and removals", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { firstWhere } from "../../src/store/halving.js";
+import { firstNotBelow, firstWhere } from "../../src/store/halving.js";
 
 describe("halving", () => {
   it("finds the first number for which something holds, or where all end, and asks for few", () => {
@@ -22,5 +22,43 @@ describe("halving", () => {
 
   it("ends where it begins when there is nothing to ask for", () => {
     expect(firstWhere(7, 7, () => expect.fail("was asked"))).to.equal(7);
+  });
+});
+
+describe("looking for a number among those that ascend", () => {
+  const searched = (numbers: readonly number[], low: number, high: number, wanted: number): { place: number; read: number } => {
+    let read = 0;
+    const place = firstNotBelow(low, high, wanted, (at) => {
+      read++;
+      expect(at).to.be.within(low, high - 1);
+      return numbers[at] as number;
+    });
+    return { place, read };
+  };
+
+  it("finds the first that is not below, however they lie, by few more reads than halving", () => {
+    const steps = fc.array(fc.oneof(fc.constant(0), fc.nat(3), fc.nat(10 ** 6)), { maxLength: 300 });
+    fc.assert(
+      fc.property(steps, fc.nat(300), fc.nat(300), fc.nat(10 ** 6), (all, one, other, wanted) => {
+        let sum = 0;
+        const numbers = all.map((step) => (sum += step));
+        const [low, high] = [Math.min(one, other, numbers.length), Math.min(Math.max(one, other), numbers.length)];
+        const { place, read } = searched(numbers, low, high, wanted);
+        const first = numbers.findIndex((number, at) => at >= low && at < high && number >= wanted);
+        expect(place).to.equal(first === -1 ? high : first);
+        expect(read).to.be.at.most(low === high ? 0 : 2 + 8 + Math.ceil(Math.log2(high - low)));
+      }),
+    );
+  });
+
+  it("reads four where they lie evenly, and a few more where some are missing", () => {
+    const even = Array.from({ length: 1_000_000 }, (_, at) => 8 * at);
+    const gaps = even.filter((_, at) => (at * 2_654_435_761) % 97 > 4);
+    for (const wanted of [17, 80_001, 4_000_000, 7_999_990]) {
+      const first = even.findIndex((number) => number >= wanted);
+      expect(searched(even, 0, even.length, wanted)).to.deep.include({ place: first });
+      expect(searched(even, 0, even.length, wanted).read).to.be.at.most(4);
+      expect(searched(gaps, 0, gaps.length, wanted).read).to.be.at.most(10);
+    }
   });
 });

@@ -1,4 +1,6 @@
 import type { SizeName } from "../chain/sizes.js";
+import { listKinds } from "../questions/filters.js";
+import type { QuestionGroup } from "../questions/questions.js";
 import type { QuestionFigure } from "../questions/timing.js";
 import type { Goal, Row } from "../table/row.js";
 import type { Measure, Run } from "./measure.js";
@@ -41,7 +43,7 @@ const rowOf = (id: string, bySize: BySize, run: Run): Row => {
   const asked = run.sizes.flatMap(({ name }) => bySize.get(name)?.get(id) ?? []);
   const [first, last] = [asked[0], asked.at(-1)];
   if (first === undefined || last === undefined) throw new Error(`nobody asked for ${id}`);
-  const told = asked.length === run.sizes.length && (last.total !== undefined || last.group === "searches");
+  const told = asked.length === run.sizes.length && (last.total !== undefined || last.group !== "totals");
   return {
     group: last.group,
     what: `${last.of}, ${last.name}`,
@@ -58,6 +60,7 @@ const rowOf = (id: string, bySize: BySize, run: Run): Row => {
 /** A search is held against what any may take: no ratio of two searches that find different things says much. */
 const boundedRow = (row: Row): Row => ({
   ...row,
+  group: "searches",
   figure: row.figure / 1_000,
   unit: "ms",
   against: "limit",
@@ -67,28 +70,27 @@ const boundedRow = (row: Row): Row => ({
   note: `${row.note ?? ""}; ${row.against} ${(row.peer / 1_000).toFixed(2)} ms`,
 });
 
-/** Totals of lists have a line each; of single filters, those of one resource that grow the most have one. */
-const summed = (rows: readonly Row[]): Row[] => {
-  const bare = rows.filter(({ what }) => what.startsWith("lists, "));
-  const byKind = new Map<string, Row[]>();
-  for (const row of rows) {
-    const kind = row.what.split(", ", 1)[0] ?? "";
-    if (kind !== "lists") byKind.set(kind, [...(byKind.get(kind) ?? []), row]);
-  }
-  const filtered = [...byKind].flatMap(([kind, all]) => {
-    const worst = [...all].sort((a, b) => b.ratio - a.ratio)[0];
-    const above = all.filter(({ ratio, goal }) => goal !== undefined && "atMost" in goal && ratio > goal.atMost).map(({ what }) => what.slice(kind.length + 2));
-    if (worst === undefined) return [];
-    const note = above.length === 0 ? worst.note : `${worst.note ?? ""}; above the goal: ${above.join(", ")}`;
-    return [{ ...worst, what: `${kind} by one filter, the worst of ${all.length}: ${worst.what.slice(kind.length + 2)}`, ...(note === undefined ? {} : { note }) }];
-  });
-  return [...bare.map((row) => ({ ...row, what: row.what.slice("lists, ".length) })), ...filtered];
+/** Of the rows of one resource, the one furthest from its goal, with the names of all that do not meet theirs. */
+const worstOf = (kind: string, what: string, rows: readonly Row[]): Row[] => {
+  const nameOf = (row: Row): string => row.what.slice(`${kind}, `.length);
+  const all = rows.filter((row) => row.what.startsWith(`${kind}, `)).sort((a, b) => b.ratio - a.ratio);
+  const [worst] = all;
+  if (worst === undefined) return [];
+  const above = all.filter(({ ratio, goal }) => goal !== undefined && "atMost" in goal && ratio > goal.atMost).map(nameOf);
+  const note = [worst.note, above.length > 0 && `above the goal: ${above.join(", ")}`].filter(Boolean).join("; ");
+  return [{ ...worst, what: `${kind} ${what}, the worst of ${all.length}: ${nameOf(worst)}`, note }];
 };
 
-/** Totals, one row a page, and searches, a hundred: within the process, on every size. */
+/** Totals without a row, pages by one filter, and searches, of a hundred rows: within the process, on every size. */
 export const measureAnswers: Measure = async (run) => {
   const bySize = await askAll(run);
   const ids = [...(bySize.get(run.sizes[0]?.name ?? "10k")?.values() ?? [])];
-  const rows = (group: QuestionFigure["group"]): Row[] => ids.filter((one) => one.group === group).map(({ id }) => rowOf(id, bySize, run));
-  return [...summed(rows("totals")), ...rows("searches").map(boundedRow)];
+  const rows = (group: QuestionGroup): Row[] => ids.filter((one) => one.group === group).map(({ id }) => rowOf(id, bySize, run));
+  const [totals, pages] = [rows("totals"), rows("filters").map(boundedRow)];
+  return [
+    ...totals.filter(({ what }) => what.startsWith("lists, ")).map((row) => ({ ...row, what: row.what.slice("lists, ".length) })),
+    ...listKinds.flatMap((kind) => worstOf(kind, "by one filter", totals)),
+    ...listKinds.flatMap((kind) => worstOf(kind, "by one filter", pages)),
+    ...rows("searches").map(boundedRow),
+  ];
 };

@@ -5,9 +5,12 @@ import { filters, type ListKind, listKinds } from "./filters.js";
 import { lists } from "./lists.js";
 import { busiestAddress, forger, walletAddress } from "./parties.js";
 
+/** `totals`: how many there are, and no row of them. `filters`: a page by one filter. `searches`: a page by several, or by ranges. */
+export type QuestionGroup = "totals" | "filters" | "searches";
+
 /** One thing to ask of a chain of any size. */
 export interface Question {
-  readonly group: "totals" | "searches";
+  readonly group: QuestionGroup;
   /** What it is about: `transactions`. */
   readonly of: string;
   readonly name: string;
@@ -22,20 +25,27 @@ const defaultOrder = {
   locks: { field: "timestamp", direction: "desc" },
 } as const;
 
-const ask = (kind: ListKind, filter: object, limit: number): Question["ask"] => {
-  const query = { filter, order: defaultOrder[kind], offset: 0, limit };
+/** Of a page beyond the end there is nothing to read but how many rows come before. */
+const beyond = { offset: Number.MAX_SAFE_INTEGER - 1, limit: 1 };
+const firstPage = { offset: 0, limit: 100 };
+
+const ask = (kind: ListKind, filter: object, page: { offset: number; limit: number }): Question["ask"] => {
+  const query = { filter, order: defaultOrder[kind], ...page };
   return (snapshot) => snapshot[kind](query as never);
 };
+
+const byOneFilter = (group: "totals" | "filters", size: ChainSize, page: { offset: number; limit: number }): Question[] =>
+  listKinds.flatMap((kind) =>
+    (Object.entries(filters[kind](size)) as [string, unknown][]).map(([name, value]): Question => ({ group, of: kind, name, ask: ask(kind, { [name]: value }, page) })),
+  );
 
 /** The total of every list, and of every list under each of its filters by itself. */
 const totals = (size: ChainSize): Question[] => [
   ...lists.map(({ name, orders, ask: askList }): Question => {
     const [order = { field: "timestamp", direction: "desc" as const }] = orders;
-    return { group: "totals", of: "lists", name, ask: (snapshot) => askList(snapshot, order, 0, 1) };
+    return { group: "totals", of: "lists", name, ask: (snapshot) => askList(snapshot, order, beyond.offset, beyond.limit) };
   }),
-  ...listKinds.flatMap((kind) =>
-    (Object.entries(filters[kind](size)) as [string, unknown][]).map(([name, value]): Question => ({ group: "totals", of: kind, name, ask: ask(kind, { [name]: value }, 1) })),
-  ),
+  ...byOneFilter("totals", size, beyond),
 ];
 
 const token = 100_000_000n;
@@ -63,6 +73,6 @@ const searchesOf = ({ blocks }: ChainSize): [ListKind, string, object][] => [
 ];
 
 const searches = (size: ChainSize): Question[] =>
-  searchesOf(size).map(([kind, name, filter]): Question => ({ group: "searches", of: kind, name, ask: ask(kind, filter, 100) }));
+  searchesOf(size).map(([kind, name, filter]): Question => ({ group: "searches", of: kind, name, ask: ask(kind, filter, firstPage) }));
 
-export const questionsOf = (size: ChainSize): Question[] => [...totals(size), ...searches(size)];
+export const questionsOf = (size: ChainSize): Question[] => [...totals(size), ...byOneFilter("filters", size, firstPage), ...searches(size)];

@@ -2,7 +2,7 @@ import type { ChainAdapter } from "../../../types/chain-adapter.js";
 import { sizes, type SizeName } from "../chain/sizes.js";
 import { undisturbed } from "../load/statistics.js";
 import { timeOnce } from "./asking.js";
-import { questionsOf } from "./questions.js";
+import { type QuestionGroup, questionsOf } from "./questions.js";
 
 export interface QuestionsInput {
   size: SizeName;
@@ -13,7 +13,7 @@ export interface QuestionsInput {
 
 export interface QuestionFigure {
   id: string;
-  group: "totals" | "searches";
+  group: QuestionGroup;
   of: string;
   name: string;
   /** Microseconds. */
