@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import type { PorticoOptions } from "../types/node-context.js";
 import type { WebhookOptions } from "../types/webhooks.js";
 import { PorticoError } from "./errors.js";
@@ -32,6 +34,17 @@ const oneOf =
 
 const texts: Check = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
+
+const isNetwork = (text: string): boolean => {
+  const [address = "", bits] = text.split("/", 2);
+  return isIP(address) !== 0 && (bits === undefined || ipaddr.isValidCIDR(text));
+};
+
+const networks: Check = (value) => {
+  if (texts(value) !== undefined) return texts(value);
+  const wrong = (value as string[]).find((item) => !isNetwork(item));
+  return wrong === undefined ? undefined : `must be a list of addresses and networks (CIDR), not "${wrong}"`;
+};
 
 const wholes: Check = (value) =>
   Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && (item as number) >= 0) ? undefined : "must be a list of whole numbers";
@@ -72,13 +85,13 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Op
     default: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
     unit: "requests; addresses or CIDR",
     meaning: "Requests per minute and address, and who is exempt; `false` switches the limit off.",
-    check: offOr({ perMinute: wholeFrom(1), exempt: texts }),
+    check: offOr({ perMinute: wholeFrom(1), exempt: networks }),
   },
   trustedProxies: {
     default: [],
     unit: "addresses or CIDR",
     meaning: "Proxies whose `X-Forwarded-For` is believed.",
-    check: texts,
+    check: networks,
   },
   cors: {
     default: { origins: "*" },
@@ -107,7 +120,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Op
     meaning: "The webhook engine; `false` switches it off.",
     check: offOr({
       tokens: texts,
-      allowTargets: texts,
+      allowTargets: networks,
       events: texts,
       schedule: wholes,
       jitter: part,

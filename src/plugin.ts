@@ -9,6 +9,7 @@ import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
+import { requireContext } from "./context.js";
 import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
 import { then } from "./maybe-promise.js";
@@ -34,22 +35,6 @@ const consoleLogger: Logger = {
   info: (message) => console.info(message),
   warn: (message) => console.warn(message),
   error: (message) => console.error(message),
-};
-
-type Unchecked = Partial<Record<Exclude<keyof NodeContext, "events">, unknown>> & { events?: Partial<HostEvents> };
-
-/** A reader is told of nothing, and has the store of another process. */
-const readerLacks = ["chain", "blocks", "events", "onProgress"] as const;
-
-const requireContext = (context: Unchecked): void => {
-  const { network, reader, events } = context;
-  if (network === undefined) throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `network`: the network's parameters, milestones, exceptions and genesis block");
-  if (reader === true) {
-    const needless = readerLacks.find((name) => context[name] !== undefined);
-    if (needless !== undefined) throw new PorticoError("OPTION_INVALID", `a reader takes no \`${needless}\`: its chain is what another process writes into \`dataDir\``);
-  } else if (typeof events?.on !== "function" || typeof events.off !== "function") {
-    throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `events`: the host's emitter, with `on` and `off`");
-  }
 };
 
 /**

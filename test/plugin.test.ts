@@ -301,6 +301,39 @@ describe("createApiPlugin", function () {
     expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);
     expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.match(/options\.rateLimit has no member "perHour"/);
     expect(refused({ network: { ...chain.network, milestones: [] } })).to.match(/no milestone at height 1/);
+    expect(refused({ options: { trustedProxies: ["10.0.0.0/8", "proxy"] } })).to.match(/options\.trustedProxies must be a list of addresses .*, not "proxy"/);
+    expect(refused({ options: { rateLimit: { exempt: ["10.0.0.0/33"] } } })).to.match(/options\.rateLimit exempt must be .*, not "10\.0\.0\.0\/33"/);
+    expect(refused({ options: { webhooks: { allowTargets: ["localhost"] } } })).to.match(/options\.webhooks allowTargets must be .*, not "localhost"/);
+    expect(refused({ options: { trustedProxies: ["10.0.0.0/8", "::1"], webhooks: { allowTargets: ["10.1.0.0/16", "::1"] } } })).to.equal("accepted");
+  });
+
+  it("refuses parts of a host that lack what they are asked by", () => {
+    const refused = (context: Record<string, unknown>): string => {
+      try {
+        createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context });
+      } catch (error) {
+        expect(error).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
+        return (error as PorticoError).message;
+      }
+      return "accepted";
+    };
+    const without = (part: string): object => ({ network: { ...chain.network, [part]: undefined } });
+    for (const part of ["network", "exceptions", "genesisBlock"]) {
+      expect(refused({ ...without(part) })).to.equal(`\`network.${part}\` must be an object, as in the network's ${part}.json`);
+    }
+    expect(refused({ ...without("milestones") })).to.match(/`network\.milestones` must be a list/);
+    const parts = { chain: "snapshot", blocks: "read", peers: "list", sync: "networkHeight", pool: "list", clock: "now", logger: "debug" };
+    for (const [part, method] of Object.entries(parts)) {
+      expect(refused({ [part]: {} })).to.equal(`\`${part}\` must have the method \`${method}\``);
+    }
+    expect(refused({ logger: { ...silent, warn: undefined } })).to.equal("`logger` must have the method `warn`");
+    expect(refused({ dataDir: 5 })).to.equal("`dataDir` must be the path of a folder");
+    expect(refused({ dataDir: "" })).to.equal("`dataDir` must be the path of a folder");
+    expect(refused({ transactionTypes: {} })).to.equal("`transactionTypes` must be a list");
+    expect(refused({ onProgress: true })).to.equal("`onProgress` must be a function");
+    expect(refused({ options: null })).to.equal("`options` must be an object");
+    expect(refused({ option: {} })).to.match(/^createApiPlugin takes no `option`; there are reader, network, events, /);
+    expect(refused({ blocks: undefined, peers: undefined, options: undefined })).to.equal("accepted");
   });
 
   it("has options that cannot be changed, and the version of its package", () => {
