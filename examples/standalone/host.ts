@@ -68,6 +68,17 @@ const prepareFolder = (dataDir: string): void => {
   }
 };
 
+/**
+ * Of another network: a slip. Of another layout: left by another version, and only the store has to go, not the folder, in which
+ * the forged blocks are as well.
+ */
+const foreignStore = (error: PorticoError, dataDir: string): HostError => {
+  const layouts = /^.* was written in layout \d+, this version reads layout \d+/.exec(error.message)?.[0];
+  if (layouts === undefined) return new HostError(`${error.message}; choose another --data-dir.`, { cause: error });
+  const remedy = `move ${join(dataDir, "chain.mdb")} away and start again: the chain is indexed anew from its blocks, webhooks have to be made anew`;
+  return new HostError(`${layouts}: ${remedy}.`, { cause: error });
+};
+
 /** What Portico or the system says, as a sentence for whoever typed the command. */
 const explain = (error: unknown, { host, port, network, dataDir }: HostOptions, imported: ChainFile | undefined): Error => {
   const code = codeOf(error);
@@ -76,7 +87,7 @@ const explain = (error: unknown, { host, port, network, dataDir }: HostOptions, 
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new HostError(`--host ${host} is no address of this machine.`, { cause: error });
   if (!(error instanceof PorticoError)) return error instanceof Error ? error : new Error(String(error));
   if (error.code === "OPTION_INVALID") return new HostError(`The network ${network} cannot be served: ${error.message}.`, { cause: error });
-  if (error.code === "STORE_FOREIGN") return new HostError(`${error.message}; choose another --data-dir.`, { cause: error });
+  if (error.code === "STORE_FOREIGN") return foreignStore(error, dataDir);
   if (error.code.startsWith("STORE_")) return new HostError(`The store in ${dataDir} is of no use: ${error.message}.`, { cause: error });
   // A chain file has a block a line from genesis on, so a block's height is its line.
   const line = imported === undefined ? undefined : /\bblock (\d+)/.exec(error.message)?.[1];

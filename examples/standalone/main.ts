@@ -18,6 +18,7 @@ const run = async (options: HostOptions): Promise<number> => {
   const failure = await Promise.race([host.failed, ended]);
   if (failure !== undefined) logger.error(failure.message);
   await host.stop();
+  logger.info("The node is stopped.");
   return failure?.exitCode ?? 0;
 };
 

@@ -135,6 +135,12 @@ const networksIn = (text: string): string[] => {
   return networks;
 };
 
+/** As Portico wants it, said in the words of the command line. @throws UsageError */
+const tokenIn = (text: string): string => {
+  if (text.length < 8 || text !== text.trim()) throw new UsageError("--webhook-token must have at least 8 characters, none of them a space at an end.");
+  return text;
+};
+
 /** Undefined where `--help` was asked for. @throws UsageError */
 export const readHostOptions = (args: string[]): HostOptions | undefined => {
   const { values, given } = parse(args);
@@ -162,7 +168,7 @@ export const readHostOptions = (args: string[]): HostOptions | undefined => {
     ...(interval === undefined ? {} : { forgeInterval: wholeNumber(interval, "forge-interval", 1, 86_400_000) }),
     workers: wholeNumber(text("workers") ?? "", "workers", 1, 64),
     ...(secrets === undefined ? {} : { secrets }),
-    ...(webhookToken === undefined ? {} : { webhookToken }),
+    ...(webhookToken === undefined ? {} : { webhookToken: tokenIn(webhookToken) }),
     allowTargets: [...(isLoopback(host) ? loopback : []), ...networksIn(text("allow-target") ?? "")],
     logLevel,
   };

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { open } from "lmdb";
 import type { BlockData, IndexingProgress } from "../../types/events.js";
 import { createCast } from "../../examples/standalone/cast.js";
 import { createCrypto, idOf, transactionData } from "../../examples/standalone/crypto.js";
@@ -332,6 +333,23 @@ describe("the standalone host", function () {
     it("says that the store is another network's, and leaves it as it was", async () => {
       await (await start()).stop();
       expect(await refusal({ network: "testnet" })).to.match(/chain\.mdb belongs to the network 9dfe[0-9a-f]+, not to d9ac[0-9a-f]+; choose another --data-dir\.$/);
+      expect((await start()).height).to.equal(1);
+    });
+
+    it("says what is to be done with a store of another layout: its blocks are kept", async () => {
+      await (await start()).stop();
+      const path = join(folder, "data", "chain.mdb");
+      const root = open({ path, noSubdir: true, keyEncoding: "binary" });
+      const meta = root.openDB<{ schema: number }, Buffer>({ name: "meta", keyEncoding: "binary", encoding: "msgpack" });
+      const key = Buffer.from("format");
+      const format = meta.get(key);
+      if (format === undefined) throw new Error("the store does not say what layout it has");
+      meta.putSync(key, { ...format, schema: 1 });
+      await root.close();
+      expect(await refusal({})).to.match(
+        /chain\.mdb was written in layout 1, this version reads layout \d+: move \/.*\/data\/chain\.mdb away and start again: the chain is indexed anew from its blocks, webhooks have to be made anew\.$/,
+      );
+      rmSync(path);
       expect((await start()).height).to.equal(1);
     });
 

@@ -49,6 +49,7 @@ describe("npm start", function () {
     for (const line of first.lines.filter((text) => text.startsWith("  http"))) expect((await fetch(line.trim())).status, line).to.equal(200);
     first.kill("SIGINT");
     expect(await first.ended).to.equal(0);
+    expect(first.lines.at(-1)).to.equal("The node is stopped.");
     const last = heightIn(first.lines.filter((line) => line.startsWith("block ")).at(-1) ?? "");
 
     const second = node("--forge-interval", "20");

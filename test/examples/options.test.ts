@@ -62,6 +62,7 @@ describe("the standalone host's command line", () => {
     ["--network testnet --no-forge --secrets s", "--no-forge and --secrets cannot go together: there is nothing to sign."],
     ["--secrets s", "--secrets is for a network other than local"],
     ["--allow-target 10.1", '--allow-target must be addresses or networks such as 10.1.0.0/16, not "10.1".'],
+    ["--webhook-token letmein", "--webhook-token must have at least 8 characters, none of them a space at an end."],
     ["--log-level loud", '--log-level must be one of debug, info, warn, error, not "loud".'],
   ] as const) {
     it(`refuses "${line}"`, () => {
