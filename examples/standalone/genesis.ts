@@ -31,6 +31,8 @@ const milestones: Milestone[] = [
         vote: 100_000_000,
         multiSignature: 500_000_000,
         ipfs: 500_000_000,
+        // A kind that no network of this family took: clients look for its fee all the same.
+        timelockTransfer: 0,
         multiPayment: 10_000_000,
         delegateResignation: 2_500_000_000,
         htlcLock: 10_000_000,

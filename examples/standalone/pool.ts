@@ -50,6 +50,7 @@ export const dynamicFees = {
     vote: 100,
     multiSignature: 500,
     ipfs: 250,
+    timelockTransfer: 500,
     multiPayment: 500,
     delegateResignation: 100,
     htlcLock: 100,

@@ -4,9 +4,13 @@ import { dynamicFees } from "./pool.js";
 
 /** What Portico is handed alike in every process that serves. */
 
-/** The version of the network's rules that this node keeps: clients look at it to know what they may ask. */
+/** The version of the network's rules that this node keeps: clients look at it to know what they may ask. It has no peers. */
 export const nodeInfo = (port: number) =>
-  ({ version: "3.9.1", ports: { "@arkecosystem/core-api": port }, transactionPool: { dynamicFees } }) satisfies NodeInfo;
+  ({
+    version: "3.9.1",
+    ports: { "@arkecosystem/core-p2p": null, "@arkecosystem/core-api": port },
+    transactionPool: { dynamicFees },
+  }) satisfies NodeInfo;
 
 export const porticoOptions = ({ webhookToken, allowTargets }: HostOptions): PorticoOptions => ({
   webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) },

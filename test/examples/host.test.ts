@@ -212,6 +212,16 @@ describe("the standalone host", function () {
       ours.release?.();
     });
 
+    it("tells its configuration in every key that the interface names", async () => {
+      type Configuration = { ports: object; constants: { fees: { staticFees: object } }; transactionPool: { dynamicFees: { addonBytes: object } } };
+      const host = await start();
+      const { data } = (await get(host, "/node/configuration")) as { data: Configuration };
+      const kinds = ["transfer", "secondSignature", "delegateRegistration", "vote", "multiSignature", "ipfs", "timelockTransfer", "multiPayment", "delegateResignation"];
+      expect(data.constants.fees.staticFees).to.include.all.keys(kinds);
+      expect(data.transactionPool.dynamicFees.addonBytes).to.include.all.keys(kinds);
+      expect(data.ports).to.deep.equal({ "@arkecosystem/core-p2p": null, "@arkecosystem/core-api": Number(new URL(host.url).port) });
+    });
+
     it("forges what is sent to it", async () => {
       const host = await start({ forge: true, forgeInterval: 5 });
       const crypto = createCrypto(host.network);

@@ -151,7 +151,7 @@ describe("npm start -- --workers", function () {
     }
     for (const { body } of await askEach(2, `${url}/wallets/${recipientId}`)) expect(body.data).to.deep.include({ balance: ids.length * Number(token) });
     for (const { body } of await askEach(2, `${url}/node/configuration`)) {
-      expect((body.data as { ports: object }).ports).to.deep.equal({ "@arkecosystem/core-api": Number(new URL(url).port) });
+      expect((body.data as { ports: object }).ports).to.deep.equal({ "@arkecosystem/core-p2p": null, "@arkecosystem/core-api": Number(new URL(url).port) });
     }
     host.kill("SIGINT");
     expect(await host.ended).to.equal(0);
