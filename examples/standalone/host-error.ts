@@ -25,3 +25,9 @@ export const codeOf = (error: unknown): string | undefined => {
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : undefined;
 };
+
+/** The file that a system error is about; undefined where it is about none. */
+export const pathOf = (error: unknown): string | undefined => {
+  const path: unknown = error instanceof Error && "path" in error ? error.path : undefined;
+  return typeof path === "string" ? path : undefined;
+};

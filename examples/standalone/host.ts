@@ -14,7 +14,7 @@ import { type ChainCrypto, createCrypto } from "./crypto.js";
 import { lockFolder } from "./folder-lock.js";
 import { createForger } from "./forger.js";
 import { localSeed } from "./genesis.js";
-import { codeOf, HostError, messageOf } from "./host-error.js";
+import { codeOf, HostError, messageOf, pathOf } from "./host-error.js";
 import { createHostEvents, type HostEmitter } from "./host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./key-ring.js";
 import { readNetwork } from "./network.js";
@@ -81,7 +81,8 @@ const foreignStore = (error: PorticoError, dataDir: string): HostError => {
 
 /** What Portico or the system says, as a sentence for whoever typed the command. */
 const explain = (error: unknown, { host, port, network, dataDir }: HostOptions, imported: ChainFile | undefined): Error => {
-  const code = codeOf(error);
+  const [code, path] = [codeOf(error), pathOf(error)];
+  if (path !== undefined) return new HostError(`${path} cannot be read or written: ${messageOf(error)}.`, { cause: error });
   if (code === "EADDRINUSE") return new HostError(`Port ${port} on ${host} is in use: stop what uses it, or choose another --port.`, { cause: error });
   if (code === "EACCES") return new HostError(`Port ${port} on ${host} may not be opened by this user: choose another --port.`, { cause: error });
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new HostError(`--host ${host} is no address of this machine.`, { cause: error });

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -321,6 +321,14 @@ describe("the standalone host", function () {
       const path = write("file", "");
       expect(await refusal({ dataDir: path })).to.match(/^The data folder \/.*file cannot be written: EEXIST: .+\.$/);
       expect(await refusal({ dataDir: join(path, "below") })).to.match(/^The data folder \/.*below cannot be written: ENOTDIR: .+\.$/);
+    });
+
+    it("says which of its files cannot be used", async () => {
+      const dataDir = join(folder, "data");
+      mkdirSync(dataDir);
+      const token = join(dataDir, "webhook-token");
+      symlinkSync(token, token);
+      expect(await refusal({})).to.match(/^\/.*\/data\/webhook-token cannot be read or written: ELOOP: .+\.$/);
     });
 
     it("says that another node has the folder, but not when that node is gone", async () => {
