@@ -58,6 +58,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   let preparing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   let server: Server | undefined;
+  /** How often it was told to stop: what was told to start before that, and has not begun yet, is not wanted any more. */
+  let stops = 0;
 
   /** Of a host's own chain: what was seen when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
@@ -121,7 +123,9 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const start = (): Promise<void> => {
     starting ??= (async () => {
+      const before = stops;
       if (stopping !== undefined) await stopping;
+      if (stops !== before) return;
       stopping = undefined;
       phase = "starting";
       try {
@@ -144,27 +148,37 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   };
 
   /** Every request is answered, and what was written has left. */
-  const finished = async (closed: Promise<unknown> | undefined): Promise<void> => {
+  const finished = async (left: ClosingServer | undefined): Promise<void> => {
     await edge.drained();
-    server?.closeIdleConnections();
-    await closed;
+    left?.server.closeIdleConnections();
+    await left?.closed;
+  };
+
+  /** Takes the server out of service: one that listens from then on is another start's. */
+  const closeServer = (): ClosingServer | undefined => {
+    if (server === undefined) return undefined;
+    const left = { server, closed: once(server, "close") };
+    server.close();
+    server = undefined;
+    return left;
+  };
+
+  const closeAllInOrder = async (): Promise<void> => {
+    phase = "stopping";
+    const left = closeServer();
+    await preparing?.catch(silence);
+    await Promise.race([finished(left), delay(options.stopTimeout, undefined, { ref: false })]);
+    left?.server.closeAllConnections();
+    await closeAll();
   };
 
   const stop = (): Promise<void> => {
-    if (phase === "stopped") return Promise.resolve();
-    stopping ??= (async () => {
-      phase = "stopping";
-      // From here on `start` means to start again.
-      starting = undefined;
-      const closed = server === undefined ? undefined : once(server, "close");
-      server?.close();
-      await preparing?.catch(silence);
-      await Promise.race([finished(closed), delay(options.stopTimeout, undefined, { ref: false })]);
-      server?.closeAllConnections();
-      server = undefined;
-      await closeAll();
-    })();
-    return stopping;
+    stops++;
+    // From here on `start` means to start again.
+    starting = undefined;
+    if (phase === "starting" || phase === "started") stopping = closeAllInOrder();
+    else closeServer();
+    return phase === "stopped" ? Promise.resolve() : (stopping ?? Promise.resolve());
   };
 
   return {
@@ -178,12 +192,14 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     mount: edge.mount,
     listen: async (port, address = "127.0.0.1") => {
       const listening = edge.createServer().listen(port, address);
+      const before = stops;
       await once(listening, "listening");
+      if (stops !== before) return listening.close();
       server = listening;
       try {
         await start();
       } catch (error) {
-        listening.close();
+        closeServer();
         throw error;
       }
       return listening;
@@ -196,6 +212,11 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     stop,
   };
 };
+
+interface ClosingServer {
+  server: Server;
+  closed: Promise<unknown>;
+}
 
 interface Shared {
   options: Readonly<Options>;

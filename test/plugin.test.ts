@@ -219,6 +219,27 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
   });
 
+  it("stays stopped when it was told to start and then to stop, although it had not done stopping", async () => {
+    const plugin = create();
+    await plugin.listen(0);
+    const [, listening] = await Promise.all([plugin.stop(), plugin.listen(0), plugin.stop()]);
+    await Promise.all([plugin.start(), plugin.stop(), plugin.start(), plugin.stop()]);
+    expect(plugin.health().status).to.equal("stopped");
+    expect(listening.listening).to.equal(false);
+    await plugin.start();
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+  });
+
+  it("closes its server, although that listened before the one before was closed", async () => {
+    const plugin = create();
+    const first = await plugin.listen(0);
+    const [, second] = await Promise.all([plugin.stop(), plugin.listen(0)]);
+    expect([first.listening, second.listening]).to.deep.equal([false, true]);
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    await plugin.stop();
+    expect(second.listening).to.equal(false);
+  });
+
   it("stops while a block source does not answer, and says that it is not ready until then", async () => {
     const plugin = create({ blocks: { read: () => new Promise(() => undefined) } });
     const asked = new Promise<void>((resolve) => events.once("block.applied", resolve));
