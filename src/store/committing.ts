@@ -86,11 +86,11 @@ export const createCommitting = (path: string, options: CommitThreadData["option
   return {
     commit: (log) =>
       new Promise((resolve, reject) => {
+        // A copy of just these bytes: what a view lies in would be sent whole. Made first: where there is no room for it, nothing is owed.
+        const bytes = new Uint8Array(log);
         thread ??= start();
         expect(thread, { resolve, reject });
         Atomics.add(owed, 0, 1);
-        // A copy of just these bytes: what a view lies in would be sent whole.
-        const bytes = new Uint8Array(log);
         thread.postMessage(bytes, [bytes.buffer]);
       }),
     close: async () => {

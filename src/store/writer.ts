@@ -44,9 +44,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
     const countedSets = sets.writer(journal);
     yield* writeBlock(full, { ...always, journal, countedSets });
     yield* countedSets.flush();
-    const { height } = full.block;
-    putUndo(pending, height, journal.undo());
-    if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
+    putUndo(pending, full.block.height, journal.undo());
   };
 
   return {
@@ -60,6 +58,9 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
           yield* countedSets.flush();
           yield* applyWithUndo(full);
         }
+        const { height } = full.block;
+        // Blocks that keep none push out those of blocks before them all the same.
+        if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
         written(full);
       }
       yield* countedSets.flush();
