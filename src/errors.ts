@@ -33,6 +33,7 @@ export const errorTable = {
   BLOCK_INVALID: { status: 500, exposed: false, message: "A block is not well formed." },
   BLOCK_DOES_NOT_CHAIN: { status: 500, exposed: false, message: "A block does not follow the tip." },
   STORE_DAMAGED: { status: 500, exposed: false, message: "The store cannot be read." },
+  STORE_IN_USE: { status: 500, exposed: false, message: "The store is being written by another process." },
   STORE_FOREIGN: { status: 500, exposed: false, message: "The store belongs to another network or version." },
   STORE_UNDO_EXHAUSTED: { status: 500, exposed: false, message: "The chain forked below the oldest block that can be reverted." },
 } as const satisfies Record<string, { status: number; exposed: boolean; message: string }>;

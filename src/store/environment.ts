@@ -5,6 +5,7 @@ import { messageOf, PorticoError } from "../errors.js";
 import { type CommitThreadData, createCommitting } from "./committing.js";
 import { lmdbFileFault } from "./file-check.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
+import { becomeWriter } from "./one-writer.js";
 
 export type StoreDatabase = Database<unknown, Buffer>;
 export type StoreDatabases = Record<DatabaseName, StoreDatabase>;
@@ -60,7 +61,7 @@ const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path
   if (found.schema !== schemaVersion) {
     throw new PorticoError(
       "STORE_FOREIGN",
-      `${path} was written in layout ${found.schema}, this version reads layout ${schemaVersion}: move the folder away and the store is built anew from the block source`,
+      `${path} was written in layout ${found.schema}, this version reads layout ${schemaVersion}: move it away and the chain is indexed anew from the block source; webhooks have to be made anew`,
     );
   }
   if (found.nethash !== nethash) {
@@ -107,24 +108,29 @@ export const storeFile = (dataDir: string): string => resolve(dataDir, "chain.md
 
 /**
  * Opens, or makes, the environment `chain.mdb` in a folder.
- * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, NOT_READY; the folder is then as it was.
+ * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE, NOT_READY; the folder is then as it was.
  */
 export const openEnvironment = (dataDir: string, nethash: string, options: OpenOptions = {}): Environment => {
   const path = storeFile(dataDir);
+  const { access = "write" } = options;
   const root = openRoot(dataDir, path, options);
+  let endWriting: (() => void) | undefined;
   try {
+    if (access === "write") endWriting = becomeWriter(path, root);
     const db = openDatabases(root);
     const committing = createCommitting(path, rootOptions(options));
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       await committing.close();
       await closeRoot(root, options);
+      endWriting?.();
     };
     const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
-    checkFormat(environment, nethash, options.access ?? "write");
+    checkFormat(environment, nethash, access);
     return environment;
   } catch (cause) {
     void root.close();
+    endWriting?.();
     if (cause instanceof PorticoError) throw cause;
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }

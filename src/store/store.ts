@@ -75,7 +75,7 @@ export interface Store extends ChainAdapter {
 
 const completeKey = textKey("complete");
 
-/** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; NOT_READY where it is another process that has to make it */
+/** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY where it is another process that has to make it */
 export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
   const { access = "write", disposable = false } = options;
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable });

@@ -133,7 +133,7 @@ describe("the store of another process", function () {
 
     await write(3, { folder: elsewhere, change: ({ environment: { db } }) => db.meta.putSync(textKey("format"), { schema: 99, nethash: "aa" }) });
     renameSync(storeFile(elsewhere), storeFile(dataDir));
-    expect(await eventually(() => (reader.problem()?.includes("layout 99") === true ? reader.problem() : undefined))).to.include("move the folder away");
+    expect(await eventually(() => (reader.problem()?.includes("layout 99") === true ? reader.problem() : undefined))).to.include("move it away and the chain is indexed anew");
     expect(reader.snapshot()).to.equal(undefined);
     expect(lines).to.have.length(3);
   });

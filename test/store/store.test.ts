@@ -10,7 +10,7 @@ import type { StoreChange } from "../../src/store/change-log.js";
 import type { BeforeShown } from "../../src/store/store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
-import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
 const whole = { filter: {}, order: { field: "address", direction: "asc" }, offset: 0, limit: 1e9 } as const;
@@ -188,6 +188,35 @@ describe("the LMDB store", function () {
       expect(await once(process, "exit")).to.deep.equal([7, null]);
       expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(500);
     }
+  });
+
+  it("is written by one process at a time, and by the next when that one was killed", async () => {
+    const script = fileURLToPath(new URL("holding-process.ts", import.meta.url));
+    const dataDir = temporaryFolder();
+    const holding = spawn(process.execPath, ["--import", "tsx", script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      await once(holding.stdout, "data");
+      const opening = Promise.resolve().then(() => openTemporaryStore(chain.network, { dataDir }));
+      expect(await messageOf(opening)).to.match(new RegExp(`chain\\.mdb is being written by process ${holding.pid}: stop it`));
+      expect(openTemporaryStore(chain.network, { dataDir, access: "read" }).store.tip()?.height).to.equal(1);
+    } finally {
+      const ended = once(holding, "exit");
+      holding.kill("SIGKILL");
+      await ended;
+    }
+    await closeStores();
+    const { store } = openTemporaryStore(chain.network, { dataDir });
+    expect(store.tip()?.height).to.equal(1);
+    expect(await codeOf(() => openTemporaryStore(chain.network, { dataDir }))).to.equal("STORE_IN_USE");
+    await store.stop();
+    expect(readdirSync(dataDir)).to.deep.equal(["chain.mdb", "chain.mdb-lock"]);
+    expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(1);
+  });
+
+  it("is not kept from being written by what a killed process left, although its number is another one's now", () => {
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, "chain.mdb-writer"), String(process.ppid));
+    expect(openTemporaryStore(chain.network, { dataDir }).store.tip()).to.equal(undefined);
   });
 
   it("writes where it was opened, wherever the process goes", async () => {

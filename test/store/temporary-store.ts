@@ -32,8 +32,12 @@ export const openTemporaryStore = (
   return { store, rules, dataDir };
 };
 
-export const closeTemporaryStores = async (): Promise<void> => {
+export const closeStores = async (): Promise<void> => {
   for (const { store } of opened.splice(0)) await store.stop();
+};
+
+export const closeTemporaryStores = async (): Promise<void> => {
+  await closeStores();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 };
 

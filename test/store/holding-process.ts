@@ -1,0 +1,12 @@
+/** A process that has a store open for writing until it is killed: `node --import tsx holding-process.ts DIR`. Says so in a line. */
+import { createChainRules } from "../../src/chain/rules.js";
+import { createStore } from "../../src/store/store.js";
+import { loadChain } from "../data/read.js";
+
+const [, , dataDir = ""] = process.argv;
+const { network, blocks } = loadChain("core3-custom-c");
+const rules = createChainRules(network);
+const store = createStore({ dataDir, undoBlocks: 10 }, { rules });
+await store.apply(blocks.slice(0, 1).map(rules.parseBlock));
+console.log("open");
+setInterval(() => undefined, 60_000);
