@@ -33,7 +33,7 @@ export interface Answerer<State extends Scope> {
   renew(state: State): Promise<void>;
 }
 
-/** Milliseconds that a new state is held back for the sake of those who will ask it. */
+/** Milliseconds of work for which a new state is held back, for the sake of those who will ask it. */
 const longestRenewal = 50;
 
 /** Works from a state and lets it go: at once, where the answer is there at once. */
@@ -117,16 +117,18 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
   };
 
   const renewAll = function* (state: State, tip: string, slow: Promise<void>[]): Steps<void> {
-    const begun = performance.now();
+    let spent = 0;
     for (const plan of replies.begin(tip)) {
+      const begun = performance.now();
       const made = begin(plan, state, tip);
       if (made instanceof Promise) {
         slow.push(made);
       }
-      yield;
-      if (performance.now() - begun > longestRenewal) {
+      spent += performance.now() - begun;
+      if (spent > longestRenewal) {
         return;
       }
+      yield;
     }
   };
 

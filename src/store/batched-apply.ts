@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BlockData, BlockSource, IndexingProgress } from "../../types/events.js";
 import type { Clock } from "../../types/node-context.js";
 import type { FullBlock } from "../chain/block.js";
+import type { Pace } from "../steps.js";
 import type { Store } from "./store.js";
 
 /** Milliseconds that one write should take, the disk included: it ends before the process can stop. */
@@ -14,21 +15,21 @@ const largestBatch = 500;
 /**
  * Reads and writes blocks in batches that keep to the budget, each worked out while the one before is committed, and lets the process
  * breathe between them. When a batch cannot be worked out, its blocks are written one by one, so that the store ends with the last good
- * one.
+ * one. A block alone is what a host at work has just applied: nothing is behind, and it is written with patience.
  */
-export const createBatchedApply = (store: Store, parse: (data: BlockData) => Promise<FullBlock>, isStopped: () => boolean) => {
+export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: Pace) => Promise<FullBlock>, isStopped: () => boolean) => {
   let size = 10;
 
   const nextHeight = (): number => (store.tip()?.height ?? 0) + 1;
 
   const applySingly = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
-    for (const block of batch) if (block.height >= nextHeight()) await store.apply([await parse(block)], target);
+    for (const block of batch) if (block.height >= nextHeight()) await store.apply([await parse(block, "patient")], target);
   };
 
   const applyBatch = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
     try {
       const parsed: FullBlock[] = [];
-      for (const block of batch) parsed.push(await parse(block));
+      for (const block of batch) parsed.push(await parse(block, "hurried"));
       await store.applyAhead(parsed, target);
     } catch (error) {
       // A block that cannot be parsed is found while the batch before is still being committed.
@@ -45,6 +46,11 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData) => Pro
     const tell = (): void => {
       if (ahead > 0) progress.tell(ahead, store);
     };
+    if (blocks.length === 1) {
+      await applySingly(blocks, progress.target());
+      progress.tell(1, store);
+      return;
+    }
     for (let from = 0; from < blocks.length && !isStopped(); ) {
       const batch = blocks.slice(from, from + size);
       const before = performance.now();

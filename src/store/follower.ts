@@ -4,7 +4,7 @@ import type { Clock, Logger } from "../../types/node-context.js";
 import { type FullBlock, parseBlockHeader } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { messageOf, PorticoError } from "../errors.js";
-import { inTurns } from "../steps.js";
+import { inTurns, type Pace } from "../steps.js";
 import { createBatchedApply, createProgress } from "./batched-apply.js";
 import type { Store } from "./store.js";
 
@@ -94,7 +94,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     delay = Math.min(delay * 2, retryDelay.last);
   };
 
-  const parse = (data: BlockData): Promise<FullBlock> => inTurns(rules.parseBlockInSteps(data));
+  const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => inTurns(rules.parseBlockInSteps(data), pace);
   const applyAll = createBatchedApply(store, parse, isStopped);
 
   /** Asks the source. One that does not answer must not keep anyone from stopping: then there is nothing to read. */
@@ -145,7 +145,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     const tip = store.tip();
     const header = parseBlockHeader(data);
     if (tip === undefined || header.height !== tip.height + 1 || header.previousBlock !== tip.id) return undefined;
-    return (data.transactions?.length ?? 0) === header.numberOfTransactions ? parse(data) : undefined;
+    return (data.transactions?.length ?? 0) === header.numberOfTransactions ? parse(data, "patient") : undefined;
   };
 
   const idAt = (height: number): string | undefined => {
@@ -207,7 +207,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     start: async () => {
       events.on("block.applied", onApplied);
       events.on("block.reverted", onReverted);
-      if (store.tip() === undefined) await atFirst(async () => store.apply([await parse(rules.network.genesisBlock)]));
+      if (store.tip() === undefined) await atFirst(async () => store.apply([await parse(rules.network.genesisBlock, "hurried")]));
       if (store.isComplete()) {
         enqueue(async () => {
           await takeOutUnsaved();

@@ -1,4 +1,4 @@
-import { inTurns, type Steps } from "../steps.js";
+import { inTurns, type Pace, type Steps } from "../steps.js";
 
 export interface WriteLineNeeds {
   /** Before anything is worked out that may change what was written: what is owed to it is done. */
@@ -13,7 +13,7 @@ export interface WriteLineNeeds {
 export interface WriteLine {
   /** Resolves when it is committed. */
   write(steps: Steps<void>): Promise<void>;
-  /** Resolves when it is worked out and what was worked out before is committed. How its own commit went, the next call tells. */
+  /** Resolves when it is worked out, in a hurry, and what was worked out before is committed. How its own commit went, the next call tells. */
   writeAhead(steps: Steps<void>): Promise<void>;
   /** Resolves when all is committed. */
   written(): Promise<void>;
@@ -50,8 +50,8 @@ export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): Writ
     }
   };
 
-  const workOut = async (steps: Steps<void>): Promise<void> => {
-    await inTurns(steps);
+  const workOut = async (steps: Steps<void>, pace: Pace): Promise<void> => {
+    await inTurns(steps, pace);
     await heard();
     committing = commit();
     committing.catch(() => undefined);
@@ -62,10 +62,10 @@ export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): Writ
       taken(async () => {
         await heard();
         await begin();
-        await workOut(steps);
+        await workOut(steps, "patient");
         await heard();
       }),
-    writeAhead: (steps) => taken(() => workOut(steps)),
+    writeAhead: (steps) => taken(() => workOut(steps, "hurried")),
     written: () => taken(heard),
     idle: async () => {
       await committing?.catch(() => undefined);
