@@ -1,5 +1,6 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
+import { messageOf } from "../errors.js";
 import type { ChangeListener } from "./change-log.js";
 import { createFollower, type Follower, type FollowerNeeds } from "./follower.js";
 import { type BeforeShown, createStore, type Store, type StoreOptions } from "./store.js";
@@ -34,20 +35,27 @@ export interface LmdbChain extends ChainAdapter {
   problem(): string | undefined;
 }
 
-/** Milliseconds between two looks for readers that were killed: the pages that they read would never be free again. */
-const readerCheckInterval = 60_000;
+/** Milliseconds: what is written beside a state that stands for long, as webhooks are, makes the file grow for no longer than that. */
+const freeingInterval = 60_000;
 
 export const createLmdbChain = (options: StoreOptions, { companion, beforeShown, ...needs }: LmdbChainNeeds): LmdbChain => {
   const watched = watchSource(needs.source, needs.clock);
-  let open: { store: Store; follower: Follower; checking: NodeJS.Timeout } | undefined;
+  let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
     start: async () => {
       if (open !== undefined) return;
       const store = createStore(options, { rules: needs.rules, listener: companion, beforeShown });
       const follower = createFollower({ ...needs, source: watched.source, store });
-      const checking = setInterval(() => store.environment.root.readerCheck(), readerCheckInterval).unref();
-      open = { store, follower, checking };
+      const freePages = (): void => {
+        try {
+          store.freePages();
+        } catch (error) {
+          needs.logger.warn(`pages of the store cannot be freed: ${messageOf(error)}`);
+        }
+      };
+      const freeing = setInterval(freePages, freeingInterval).unref();
+      open = { store, follower, freeing };
       companion?.opened(createWebhookStore(store.environment.root), async () => {
         if (isReady()) await follower.settled();
       });
@@ -57,7 +65,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
       const closing = open;
       open = undefined;
       if (closing === undefined) return;
-      clearInterval(closing.checking);
+      clearInterval(closing.freeing);
       await closing.follower.stop();
       await companion?.closing();
       await closing.store.stop();

@@ -25,6 +25,8 @@ export interface Views {
   renew(view: StateView): Steps<void>;
   /** Makes a state that of now. */
   show(view: StateView | undefined): void;
+  /** Reads the state of now by a transaction of now: under that of before, no page becomes free that anybody writes over. */
+  refresh(): void;
   /** Lets go of everything, before the environment is closed. */
   forget(): void;
 }
@@ -65,6 +67,12 @@ export const createViews = ({ environment, rules, lastState }: ViewsNeeds): View
     holding.transaction.done();
   };
 
+  const show = (view: StateView | undefined): void => {
+    const before = current;
+    current = view;
+    if (before !== undefined) letGo(before);
+  };
+
   return {
     ofNow: () => current,
     ofLastCommit: open,
@@ -84,10 +92,13 @@ export const createViews = ({ environment, rules, lastState }: ViewsNeeds): View
       const before = current === undefined ? undefined : held.get(current)?.delegates;
       if (holding !== undefined && before !== undefined) holding.delegates = known = yield* readDelegates(view.reading, view.state, before);
     },
-    show: (view) => {
-      const before = current;
-      current = view;
-      if (before !== undefined) letGo(before);
+    show,
+    refresh: () => {
+      const [before, again] = [current, current && open()];
+      if (before === undefined || again === undefined) return;
+      // What has been committed meanwhile is shown by who committed it.
+      if (again.state.tip.id === before.state.tip.id) show(again);
+      else letGo(again);
     },
     forget: () => {
       held.clear();

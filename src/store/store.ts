@@ -70,6 +70,8 @@ export interface Store extends ChainAdapter {
   /** Whether the store ever reached the end of the chain it was first built from. Until then it answers nothing. */
   isComplete(): boolean;
   markComplete(): void;
+  /** To be called now and then: frees pages that are held by readers that were killed, or by a state that has stood for long. */
+  freePages(): void;
   stop(): Promise<void>;
 }
 
@@ -165,6 +167,10 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     markComplete: () => {
       environment.root.transactionSync(() => environment.db.meta.putSync(completeKey, true));
       complete = true;
+    },
+    freePages: () => {
+      environment.root.readerCheck();
+      views.refresh();
     },
     stop: async () => {
       await searches.stop();

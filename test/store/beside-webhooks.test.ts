@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { expect } from "chai";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
@@ -40,5 +41,49 @@ describe("the LMDB store beside webhooks that are written at the same time", fun
     const alone = openTemporaryStore(chain.network);
     await alone.store.apply(blocks.slice(0, 260));
     expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
+  });
+
+  it("lets its file grow no further for what they write while no block comes, when pages are freed", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    const webhooks = createWebhookStore(store.environment.root);
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    const before = store.snapshot()!;
+    const size = (): number => statSync(store.environment.path).size;
+    const write = (times: number): void => {
+      for (let time = 0; time < times; time++) webhooks.transaction(() => webhooks.setJournalPosition(time));
+    };
+    const grown = (times: number): number => {
+      const from = size();
+      write(times);
+      return size() - from;
+    };
+    const held = grown(200);
+    store.freePages();
+    before.release?.();
+    store.freePages();
+    expect(held, "while what was held before cannot be written over").to.be.above(1_000_000);
+    expect(grown(100)).to.equal(0);
+    expect(store.tip()).to.deep.equal(before.tip);
+  });
+
+  it("keeps a snapshot as it is, and the state that is shown, when pages are freed", async () => {
+    const shown: (number | undefined)[] = [];
+    // Committed and not shown yet: that is not for who frees pages to do.
+    const beforeShown = async (): Promise<void> => {
+      store.freePages();
+      await new Promise((resolve) => setImmediate(resolve));
+      shown.push(store.tip()?.height);
+    };
+    const { store, rules } = openTemporaryStore(chain.network, {}, { beforeShown });
+    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    store.markComplete();
+    const snapshot = store.snapshot()!;
+    store.freePages();
+    await store.apply(chain.blocks.slice(60, 61).map(rules.parseBlock));
+    expect(shown).to.deep.equal([60]);
+    expect(store.tip()?.height).to.equal(61);
+    expect(snapshot.block({ height: 60 })).to.not.equal(undefined);
+    expect(snapshot.block({ height: 61 })).to.equal(undefined);
+    snapshot.release?.();
   });
 });
