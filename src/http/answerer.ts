@@ -34,7 +34,7 @@ export interface Answerer<State extends Scope> {
 }
 
 /** Milliseconds of work for which a new state is held back, for the sake of those who will ask it. */
-const longestRenewal = 50;
+const longestRenewal = 25;
 
 /** Works from a state and lets it go: at once, where the answer is there at once. */
 const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T> => {

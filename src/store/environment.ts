@@ -121,9 +121,12 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
     const committing = createCommitting(path, rootOptions(options));
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
-      await committing.close();
-      await closeRoot(root, options);
-      endWriting?.();
+      try {
+        await committing.close();
+        await closeRoot(root, options);
+      } finally {
+        endWriting?.();
+      }
     };
     const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
     checkFormat(environment, nethash, access);

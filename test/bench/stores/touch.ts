@@ -9,7 +9,8 @@ import { storeFolder } from "./folders.js";
  * in the life of a server.
  */
 export const touchStore = async (size: ChainSize): Promise<void> => {
-  const environment = openEnvironment(storeFolder(size), benchNetwork(size).network.nethash);
+  // It is the writer's own process, or there is none; and nothing is written here.
+  const environment = openEnvironment(storeFolder(size), benchNetwork(size).network.nethash, { access: "webhooks" });
   try {
     for (const database of Object.values(environment.db)) database.getKeysCount();
   } finally {
