@@ -20,4 +20,5 @@ const options = readArguments();
 if (options === undefined) process.exitCode = 2;
 else if (options.help) console.log(usage);
 else if (options.build !== undefined) say(`built: ${await buildStore(sizes[options.build], say)}`);
-else process.exitCode = await runBench(options, say);
+// Whatever a part that failed has left running ends with this process.
+else process.exit(await runBench(options, say));

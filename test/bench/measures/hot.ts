@@ -25,7 +25,7 @@ const connections = 16;
 /** What is asked most, and kept where it can be: against servers that send the same bytes from memory and do nothing else. */
 export const measureHot: Measure = async (run) => {
   const portico = await openPortico({ size: run.size.name });
-  const mounted = await openPortico({ size: run.size.name, mounted: true });
+  const mounted = { port: await portico.process.ask("mount", undefined), usage: portico.usage };
   const routes = await Promise.all(Object.values(hotPaths).map(async (path) => ({ path: withoutQuery(path), body: await bodyAt(portico.port, path) })));
   const [koa, node] = await Promise.all([openPeer("koa", routes), openPeer("node", routes)]);
   const own: Row[] = [];
@@ -47,6 +47,6 @@ export const measureHot: Measure = async (run) => {
     own.push(row("portico", "koa", 0.85), row("portico", "node", 0.6));
     inside.push(row("mounted", "koa", 0.85));
   }
-  await Promise.all([portico.close(), mounted.close(), koa.close(), node.close()]);
+  await Promise.all([portico.close(), koa.close(), node.close()]);
   return [...own, ...inside];
 };

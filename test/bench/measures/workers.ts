@@ -5,6 +5,8 @@ import { openExampleHost } from "../processes/example-host.js";
 import type { Measure } from "./measure.js";
 
 const connections = 32;
+/** Slices until both workers, each of which gets half of the requests, have compiled what they do. */
+const warmUp = 6;
 /** Replies to a POST are not kept, and of these each takes looking at rows, and is short: so the load leaves the cores to the workers. */
 const requests = [{ path: "/api/transactions/search?limit=10", body: JSON.stringify({ type: 0, amount: { from: 1 } }) }];
 
@@ -27,7 +29,7 @@ export const measureWorkers: Measure = async (run) => {
       for (const [index, { port }] of hosts.entries()) {
         let rate = 0;
         const share = await shareOf(async () => {
-          rate = (await putLoad({ port, connections, requests, duration: run.slice })).perSecond;
+          rate = (await putLoad({ port, connections, requests, duration: round === 0 ? warmUp * run.slice : run.slice })).perSecond;
         });
         // The first round only warms up.
         if (round === 0) continue;

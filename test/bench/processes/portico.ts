@@ -18,22 +18,12 @@ import { usage } from "./usage.js";
 
 export interface ServeInput {
   size: SizeName;
-  /** On its own server, or in a host's Koa app. */
-  mounted?: boolean;
   /** 0: nothing is kept, every reply is made anew. Not given: the default. */
   cacheSize?: number;
 }
 
 const silent = (): void => undefined;
 const logger = { debug: silent, info: silent, warn: console.error, error: console.error };
-
-const listenMounted = async (plugin: ApiPlugin): Promise<AddressInfo> => {
-  const app = new Koa();
-  plugin.mount(app);
-  const server = app.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return server.address() as AddressInfo;
-};
 
 const events = new EventEmitter();
 let serving: ApiPlugin | undefined;
@@ -47,7 +37,7 @@ const forging = createForging(events, served);
 
 const handlers = {
   /** Port, and milliseconds from `createApiPlugin` to where it listens. */
-  serve: async ({ size, mounted = false, cacheSize }: ServeInput): Promise<{ port: number; opening: number }> => {
+  serve: async ({ size, cacheSize }: ServeInput): Promise<{ port: number; opening: number }> => {
     const network = benchNetwork(sizes[size]);
     const begun = performance.now();
     const plugin = createApiPlugin({
@@ -59,8 +49,16 @@ const handlers = {
     });
     serving = plugin;
     await plugin.start();
-    const { port } = mounted ? await listenMounted(plugin) : ((await plugin.listen(0, "127.0.0.1")).address() as AddressInfo);
+    const { port } = (await plugin.listen(0, "127.0.0.1")).address() as AddressInfo;
     return { port, opening: performance.now() - begun };
+  },
+  /** Serves the same in a host's Koa app, too. Its port. */
+  mount: async (): Promise<number> => {
+    const app = new Koa();
+    served().mount(app);
+    const server = app.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
   },
   usage,
   /** Brings the store's pages into memory, and into this process's map of it: what a server has read for days is there. */
