@@ -41,7 +41,8 @@ const isNetwork = (text: string): boolean => {
 };
 
 const networks: Check = (value) => {
-  if (texts(value) !== undefined) return texts(value);
+  const fault = texts(value);
+  if (fault !== undefined) return fault;
   const wrong = (value as string[]).find((item) => !isNetwork(item));
   return wrong === undefined ? undefined : `must be a list of addresses and networks (CIDR), not "${wrong}"`;
 };
