@@ -1,8 +1,7 @@
-import { isIP } from "node:net";
-import ipaddr from "ipaddr.js";
 import type { PorticoOptions } from "../types/node-context.js";
 import type { WebhookOptions } from "../types/webhooks.js";
 import { PorticoError } from "./errors.js";
+import { networkRangeOf } from "./network-range.js";
 import { webhookDefaults } from "./webhooks/defaults.js";
 
 /** All options, filled in. */
@@ -35,15 +34,10 @@ const oneOf =
 const texts: Check = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
 
-const isNetwork = (text: string): boolean => {
-  const [address = "", bits] = text.split("/", 2);
-  return isIP(address) !== 0 && (bits === undefined || ipaddr.isValidCIDR(text));
-};
-
 const networks: Check = (value) => {
   const fault = texts(value);
   if (fault !== undefined) return fault;
-  const wrong = (value as string[]).find((item) => !isNetwork(item));
+  const wrong = (value as string[]).find((item) => networkRangeOf(item) === undefined);
   return wrong === undefined ? undefined : `must be a list of addresses and networks (CIDR), not "${wrong}"`;
 };
 

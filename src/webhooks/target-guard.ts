@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { PorticoError } from "../errors.js";
+import { type NetworkRange, networkRangeOf } from "../network-range.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Network = [Address, number];
 
 /** Says which addresses deliveries may go to. */
 export interface TargetGuard {
@@ -27,15 +27,13 @@ const isPublic = (address: Address): boolean => {
   return !metadataAddresses.includes(address.toString());
 };
 
-const readNetwork = (text: string): Network => {
-  const [address = "", bits = isIP(address) === 4 ? "32" : "128"] = text.split("/", 2);
-  if (isIP(address) === 0 || !ipaddr.isValidCIDR(`${address}/${bits}`)) {
-    throw new PorticoError("OPTION_INVALID", `allowTargets: "${text}" is neither an address nor a network in CIDR form`);
-  }
-  return ipaddr.parseCIDR(`${address}/${bits}`);
+const readNetwork = (text: string): NetworkRange => {
+  const network = networkRangeOf(text);
+  if (network === undefined) throw new PorticoError("OPTION_INVALID", `allowTargets: "${text}" is neither an address nor a network in CIDR form`);
+  return network;
 };
 
-const contains = ([network, bits]: Network, address: Address): boolean => address.kind() === network.kind() && address.match(network, bits);
+const contains = ([network, bits]: NetworkRange, address: Address): boolean => address.kind() === network.kind() && address.match(network, bits);
 
 const withoutBrackets = (hostname: string): string => (hostname.startsWith("[") ? hostname.slice(1, -1) : hostname);
 
