@@ -7,6 +7,7 @@ import { type CompiledRoute, compileRoute } from "./compiled-route.js";
 import type { EdgeOptions } from "./edge-options.js";
 import { failureOf } from "./failure.js";
 import { PorticoError } from "../errors.js";
+import { frontRoute } from "./front.js";
 import { healthRoute } from "./health.js";
 import { createInputReaders } from "./input-reader.js";
 import { createLocate, localTarget } from "./locate.js";
@@ -80,7 +81,7 @@ const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: 
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const options: EdgeOptions = { ...given, basePath: normalized(given.basePath) };
   const { basePath } = options;
-  const routes: Route<State>[] = [...needs.routes, healthRoute(needs.health), openApiRoute(() => openapi)];
+  const routes: Route<State>[] = [...needs.routes, frontRoute(basePath, needs.info), healthRoute(needs.health), openApiRoute(() => openapi)];
   const openapi = createOpenApi(routes, options, needs.info);
 
   const compileNeeds = { basePath, amounts: options.amounts, inputReader: createInputReaders() };

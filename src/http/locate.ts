@@ -78,11 +78,12 @@ const withoutTrailingSlash = ({ path, query }: Target): string => {
 export const createLocate =
   <Entry>(needs: LocateNeeds<Entry>) =>
   (target: Target, method: string, named: NamedVersion): Whereabouts<Entry> => {
-    const below = target.path.startsWith(needs.basePath) ? target.path.slice(needs.basePath.length) : "";
+    // Without a base path, the root stands at "/", which is the empty path all the same.
+    const below = target.path !== "/" && target.path.startsWith(needs.basePath) ? target.path.slice(needs.basePath.length) : "";
     const { version, path } = versionInPath(below);
     const versioned = version !== 0;
     const asked = generationNamed(versioned ? version : named);
-    if (below.endsWith("/") && target.path !== "/") {
+    if (below.endsWith("/")) {
       return { generation: asked ?? needs.defaultVersion, versioned, redirect: withoutTrailingSlash(target) };
     }
     if (asked === undefined) {

@@ -179,10 +179,8 @@ export const createOpenApi = <State extends Scope>(
     const [generation] = route.versions;
     const below = route.versions.includes(options.defaultVersion) ? "" : `/v${generation}`;
     const operation = operationOf(route, below + route.path, writer, options);
-    paths[options.basePath + below + route.path] = {
-      ...paths[options.basePath + below + route.path],
-      [route.method.toLowerCase()]: operation,
-    };
+    const path = options.basePath + below + route.path || "/";
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
     failuresOf(route, generationOf(route.versions)).forEach((status) => failures.add(String(status)));
   }
   const responses = failureResponses(failures, writer.reply(Failure, false));

@@ -67,9 +67,16 @@ describe("the OpenAPI document", () => {
     const written = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method} ${path}`),
     );
-    expect(written.sort()).to.deep.equal([...expected, "get /api/health", "get /api/openapi.json"].sort());
+    expect(written.sort()).to.deep.equal([...expected, "get /api", "get /api/health", "get /api/openapi.json"].sort());
     expect(document.tags.map(({ name }) => name)).to.deep.equal(["things", "hooks", "node"]);
   });
+
+  it("has paths that begin with a slash, whatever the base path", () =>
+    withThings({ basePath: "" }, {}, ({ edge: { openapi: { paths } } }) => {
+      expect(paths["/"]).to.have.property("get");
+      expect(Object.keys(paths).filter((path) => !path.startsWith("/"))).to.deep.equal([]);
+      return Promise.resolve();
+    }));
 
   it("moves with the default generation", () => {
     const first = createOpenApi(routes, { ...options, defaultVersion: 1, basePath: "/x" }, info);
@@ -88,7 +95,7 @@ describe("the OpenAPI document", () => {
     for (const reference of new Set(references)) {
       expect(at(document, reference), reference).to.be.an("object");
     }
-    expect(document.components.schemas).to.have.all.keys("Thing", "Meta", "Failure", "FirstGenerationFailure", "Health");
+    expect(document.components.schemas).to.have.all.keys("Thing", "Meta", "Failure", "FirstGenerationFailure", "Front", "Health");
   });
 
   it("shows no mark of the inside", () => {
@@ -174,6 +181,7 @@ describe("the OpenAPI document", () => {
     ["/api/things/{name}", "/api/things/thing003", "200"],
     ["/api/things/{name}", "/api/things/nobody", "404"],
     ["/api/failing", "/api/failing", "500"],
+    ["/api", "/api", "200"],
     ["/api/health", "/api/health", "200"],
     ["/api/hooks", "/api/hooks", "401"],
     ["/api/v1/old/get", "/api/v1/old/get?name=thing003", "200"],

@@ -124,6 +124,14 @@ describe("versions and paths", () => {
     expect((await get("/api/")).headers.location).to.equal("/api");
   });
 
+  it("tells who opens the base path where to look further, in either generation", async () => {
+    for (const [path, version] of [["/api", "2"], ["/api/v1", "1"], ["/api/v2", "2"]] as const) {
+      const { status, headers, json } = await get(path);
+      expect([status, headers["api-version"]], path).to.deep.equal([200, version]);
+      expect(json).to.deep.equal({ data: { title: "Things", version: "1", openapi: "/api/openapi.json", health: "/api/health" } });
+    }
+  });
+
   it("never redirects to another host", () =>
     withThings({ basePath: "" }, {}, async ({ port }) => {
       for (const path of ["//evil.example/", "///evil.example//", "/%2F/evil.example/"]) {
@@ -190,7 +198,7 @@ describe("versions and paths", () => {
       expect((await ask(port, "/things?limit=1")).json)
         .to.have.property("meta")
         .that.includes({ self: "/v2/things?limit=1&page=1" });
-      expect((await ask(port, "/")).status).to.equal(404);
+      expect((await ask(port, "/")).json).to.deep.equal({ data: { title: "Things", version: "1", openapi: "/openapi.json", health: "/health" } });
       expect((await ask(port, "/v1/both")).json).to.deep.equal({ generation: 1 });
     }));
 });

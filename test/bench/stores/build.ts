@@ -40,9 +40,10 @@ const fill = async (store: Store, chain: BenchChain, size: ChainSize, progress: 
   chain.skipTo(reached + 1, (height) => progress.skipped(height, reached));
   progress.begin(reached, chain.ledger.transactions);
   while (chain.height <= size.blocks) {
-    await store.apply(nextBatch(chain, size.blocks), size.blocks);
+    await store.applyAhead(nextBatch(chain, size.blocks), size.blocks);
     progress.tell(chain.height - 1, chain.ledger.transactions);
   }
+  await store.written();
   requireEqual(store, chain, size);
   store.markComplete();
 };
