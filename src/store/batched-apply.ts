@@ -74,6 +74,9 @@ export interface Progress {
   tell(blocks: number, store: Store): void;
 }
 
+/** Of blocks that nobody waits for the end of. */
+export const untold: Progress = { target: () => undefined, tell: () => undefined };
+
 export const createProgress = (source: BlockSource, clock: Clock, onProgress: ((progress: IndexingProgress) => void) | undefined): Progress => {
   const start = clock.now();
   let [told, total, target] = [start, 0, undefined as number | undefined];

@@ -24,10 +24,23 @@ const write = (log) => {
   }
 };
 
+/**
+ * Once more where it fails: LMDB now and then stumbles over its own list of free pages ("Invalid zero size key"), which it reads anew
+ * for the next transaction. What fails for a reason fails again.
+ * @param {Buffer} log
+ */
+const writeWhole = (log) => {
+  try {
+    root.transactionSync(() => write(log));
+  } catch {
+    root.transactionSync(() => write(log));
+  }
+};
+
 /** @param {Buffer} log @returns {string | undefined} What went wrong; then nothing is written. */
 const commit = (log) => {
   try {
-    root.transactionSync(() => write(log));
+    writeWhole(log);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,11 +1,11 @@
-import type { Block } from "../../types/chain.js";
+import type { Tip } from "../../types/chain.js";
 import type { BlockData, BlockSource, HostEvents, IndexingProgress } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import { type FullBlock, parseBlockHeader } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { inTurns, type Pace } from "../steps.js";
-import { createBatchedApply, createProgress } from "./batched-apply.js";
+import { createBatchedApply, createProgress, untold } from "./batched-apply.js";
 import type { Store } from "./store.js";
 
 export interface FollowerNeeds {
@@ -42,6 +42,28 @@ const retryDelay = { first: 100, last: 60_000 };
 /** Tries closer together than this (milliseconds) are no trouble yet: hosts tell of a block before their database has it. */
 const patience = 2_000;
 
+/** Whether a block brings all its transactions. */
+const isWhole = ({ transactions, numberOfTransactions }: BlockData): boolean => (transactions?.length ?? 0) === numberOfTransactions;
+
+const follows = (block: BlockData, before: Tip): boolean => block.height === before.height + 1 && block.previousBlock === before.id;
+
+/**
+ * What the host told, in pieces that are written as one: whole blocks that follow one another. A host that catches up applies more
+ * of them in a second than could be written one by one. Nothing is known yet of what it told: it may be anything.
+ */
+const runsOf = (blocks: readonly BlockData[]): BlockData[][] => {
+  const runs: BlockData[][] = [];
+  for (const block of blocks) {
+    const run = runs.at(-1);
+    const before = run?.at(-1);
+    if (isObject(block) && isObject(before) && follows(block, before) && isWhole(block) && isWhole(before)) run?.push(block);
+    else runs.push([block]);
+  }
+  return runs;
+};
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
 export const createFollower = ({ store, rules, events, source, logger, clock, onProgress }: FollowerNeeds): Follower => {
   let queue: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -50,32 +72,37 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   let delay = retryDelay.first;
   let retry: NodeJS.Timeout | undefined;
   /** What the host applied last: until the store has come to its height, the store is behind. */
-  let awaited: Block | undefined;
+  let awaited: Tip | undefined;
+  /** What the host has applied since the last thing that is waiting for its turn: all of it takes one turn. */
+  let heard: BlockData[] | undefined;
   /** Gives up the question that the source is thinking about. One at a time is asked. */
   let giveUp: (() => void) | undefined;
 
-  /** One thing at a time, in the order in which it came. A failure is told and tried again, never thrown to the host. */
-  const enqueue = (work: () => Promise<void>): void => {
-    queue = queue.then(async () => {
-      if (stopped) return;
-      try {
-        await work();
-        requireAwaited();
-        problem = undefined;
-        delay = retryDelay.first;
-        clearTimeout(retry);
-      } catch (error) {
-        if (isStopped()) return;
-        const message = messageOf(error);
-        const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
-        if (delay < patience) logger.debug(told);
-        else {
-          problem = message;
-          logger.error(told);
-        }
-        scheduleRetry();
+  /** A failure is told and tried again, never thrown to the host. */
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    if (stopped) return;
+    try {
+      await work();
+      requireAwaited();
+      problem = undefined;
+      delay = retryDelay.first;
+      clearTimeout(retry);
+    } catch (error) {
+      if (isStopped()) return;
+      const message = messageOf(error);
+      const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
+      if (delay < patience) logger.debug(told);
+      else {
+        problem = message;
+        logger.error(told);
       }
-    });
+      scheduleRetry();
+    }
+  };
+
+  /** One thing at a time, in the order in which it came. */
+  const enqueue = (work: () => Promise<void>): void => {
+    queue = queue.then(work);
   };
 
   /** What whoever starts it waits for, and hears the failure of. */
@@ -89,7 +116,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
 
   const scheduleRetry = (): void => {
     clearTimeout(retry);
-    retry = setTimeout(() => enqueue(catchUp), delay);
+    retry = setTimeout(() => enqueue(() => attempt(catchUp)), delay);
     retry.unref();
     delay = Math.min(delay * 2, retryDelay.last);
   };
@@ -140,14 +167,6 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     }
   };
 
-  /** A header that follows the tip and brings all its transactions needs no source. */
-  const directly = async (data: BlockData): Promise<FullBlock | undefined> => {
-    const tip = store.tip();
-    const header = parseBlockHeader(data);
-    if (tip === undefined || header.height !== tip.height + 1 || header.previousBlock !== tip.id) return undefined;
-    return (data.transactions?.length ?? 0) === header.numberOfTransactions ? parse(data, "patient") : undefined;
-  };
-
   const idAt = (height: number): string | undefined => {
     const chain = store.snapshot();
     try {
@@ -166,16 +185,27 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     for (let tip = store.tip(); !isStopped() && tip !== undefined && tip.height >= height; tip = store.tip()) await store.revert();
   };
 
+  /** Those that follow the tip and bring all their transactions need no source. */
+  const applyRun = async (run: readonly BlockData[]): Promise<void> => {
+    // Whether it is a block at all. What follows a block is one.
+    parseBlockHeader(run[0]);
+    awaited = run.at(-1);
+    const from = run.findIndex(({ height, id }) => idAt(height) !== id);
+    const first = run[from];
+    if (first === undefined) return;
+    await dropFrom(first.height);
+    const tip = store.tip();
+    if (tip !== undefined && follows(first, tip) && isWhole(first)) await applyAll(run.slice(from), untold);
+    else await catchUp();
+  };
+
   const onApplied = (payload?: unknown): void => {
+    const data = payload as BlockData;
+    if (heard !== undefined) return void heard.push(data);
+    const blocks = (heard = [data]);
     enqueue(async () => {
-      const data = payload as BlockData;
-      const header = parseBlockHeader(data);
-      awaited = header;
-      if (idAt(header.height) === header.id) return;
-      await dropFrom(header.height);
-      const full = await directly(data);
-      if (full === undefined) await catchUp();
-      else await store.apply([full]);
+      if (heard === blocks) heard = undefined;
+      for (const run of runsOf(blocks)) await attempt(() => applyRun(run));
     });
   };
 
@@ -185,7 +215,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     awaited = undefined;
   };
 
-  const missing = ({ height, id }: Block): PorticoError =>
+  const missing = ({ height, id }: Tip): PorticoError =>
     new PorticoError(
       "BLOCK_DOES_NOT_CHAIN",
       source === undefined
@@ -193,14 +223,17 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
         : `the block source does not have block ${height} (${id}), which the host has applied`,
     );
 
+  const takeOut = async (payload: unknown): Promise<void> => {
+    const { id, height } = parseBlockHeader(payload as BlockData);
+    if (awaited !== undefined && awaited.height >= height) awaited = undefined;
+    if (idAt(height) !== id) return;
+    if (store.tip()?.id === id && height > 1) await store.revert();
+    else await dropFrom(height);
+  };
+
   const onReverted = (payload?: unknown): void => {
-    enqueue(async () => {
-      const { id, height } = parseBlockHeader(payload as BlockData);
-      if (awaited !== undefined && awaited.height >= height) awaited = undefined;
-      if (idAt(height) !== id) return;
-      if (store.tip()?.id === id && height > 1) await store.revert();
-      else await dropFrom(height);
-    });
+    heard = undefined;
+    enqueue(() => attempt(() => takeOut(payload)));
   };
 
   return {
@@ -209,10 +242,12 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       events.on("block.reverted", onReverted);
       if (store.tip() === undefined) await atFirst(async () => store.apply([await parse(rules.network.genesisBlock, "hurried")]));
       if (store.isComplete()) {
-        enqueue(async () => {
-          await takeOutUnsaved();
-          await catchUp();
-        });
+        enqueue(() =>
+          attempt(async () => {
+            await takeOutUnsaved();
+            await catchUp();
+          }),
+        );
         return;
       }
       await atFirst(catchUp);

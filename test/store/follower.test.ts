@@ -1,12 +1,13 @@
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
+import fc from "fast-check";
 import type { ChainRules } from "../../src/chain/rules.js";
 import { createFollower, type Follower } from "../../src/store/follower.js";
 import type { Store } from "../../src/store/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
-import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
 const chain = loadChain("core3-testnet-a");
 const at = (height: number): BlockData => chain.blocks[height - 1]!;
@@ -140,6 +141,53 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(38).id);
     await emit("block.applied", forkedAt(39, "39000000000000000039"));
     expect(tip()).to.equal("39000000000000000039");
+  });
+
+  it("writes what is told faster than it can be written one by one in fewer commits", async () => {
+    await follow();
+    const commits = (): number => (store.environment.root.getStats() as { lastTxnId: number }).lastTxnId;
+    const before = commits();
+    for (let height = 2; height <= 201; height++) events.emit("block.applied", at(height));
+    await follower.settled();
+    expect(tip()).to.equal(at(201).id);
+    expect(commits() - before).to.be.below(60);
+  });
+
+  it("keeps the good ones of what is told at once, and goes on after what is none", async () => {
+    await follow();
+    const broken = { ...at(30), totalFee: "none" };
+    for (const payload of [undefined, at(2), ...chain.blocks.slice(2, 29), broken, at(30), null, at(31)]) events.emit("block.applied", payload);
+    await follower.settled();
+    expect(told.some((line) => line.includes("block 30: totalFee"))).to.equal(true);
+    expect(tip()).to.equal(at(31).id);
+  });
+
+  it("ends where the host does, however much is told at once and taken back", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.record({ what: fc.constantFrom("on", "on", "on", "fork", "back"), settled: fc.boolean() }), { maxLength: 60 }), async (steps) => {
+        await follow();
+        const host = [at(1)];
+        for (const { what, settled } of steps) {
+          const height = host.length;
+          if (height > 1 && (what === "back" || host[height - 1]!.id !== at(height).id)) events.emit("block.reverted", host.pop());
+          else {
+            host.push(what === "fork" ? forkedAt(height + 1, `f0${height}`) : at(height + 1));
+            events.emit("block.applied", host[height]);
+          }
+          if (settled) await follower.settled();
+        }
+        await follower.settled();
+        expect(tip()).to.equal(host.at(-1)!.id);
+        const contents = contentsOf(store);
+        await follower.stop();
+        await follow();
+        for (const block of host.slice(1)) await emit("block.applied", block);
+        expect(contents).to.deep.equal(contentsOf(store));
+        await follower.stop();
+        await closeTemporaryStores();
+      }),
+      { numRuns: 15 },
+    );
   });
 
   it("waits for a block that the host has told of before its database has it", async () => {
