@@ -1,0 +1,67 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import { loadChain } from "../data/read.js";
+import { metaOffsets, pagesOf } from "./pages.js";
+import { closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+
+const chain = loadChain("core3-custom-c");
+
+/** One of the things that go on in a store: so many blocks more, or fewer, a state held or let go of, webhooks written. */
+const deed = fc.record({ what: fc.constantFrom("on", "on", "on", "back", "hold", "let go", "deliver", "free"), count: fc.integer({ min: 1, max: 12 }) });
+
+describe("the pages of a store", function () {
+  this.timeout(120_000);
+  afterEach(closeTemporaryStores);
+
+  it("are each used once or free, whatever was written, taken out and read meanwhile", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(deed, { minLength: 40, maxLength: 80 }), async (deeds) => {
+        const { store, rules } = openTemporaryStore(chain.network);
+        const webhooks = createWebhookStore(store.environment.root);
+        const blocks = chain.blocks.map(rules.parseBlock);
+        const held: ChainSnapshot[] = [];
+        let height = 1;
+        await store.apply(blocks.slice(0, 1));
+        for (const { what, count } of deeds) {
+          if (what === "on") await store.apply(blocks.slice(height, (height += Math.min(count, blocks.length - height))));
+          else if (what === "back") for (let times = Math.min(count, height - 1); times > 0; times--, height--) await store.revert();
+          else if (what === "hold") held.push(store.snapshot()!);
+          else if (what === "let go") held.shift()?.release?.();
+          else if (what === "free") store.freePages();
+          else await webhooks.transactionSoon(() => webhooks.setJournalPosition(count));
+        }
+        expect(store.tip()?.height).to.equal(height);
+        for (const snapshot of held) snapshot.release?.();
+        await store.stop();
+        const { used, lost, problems } = pagesOf(store.environment.path);
+        expect(problems).to.deep.equal([]);
+        expect(lost).to.equal(0);
+        expect(used).to.be.above(20);
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  it("are seen to be lost, or used twice, where they are", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    for (const block of chain.blocks.slice(0, 30)) await store.apply([rules.parseBlock(block)]);
+    await store.stop();
+    const copy = join(temporaryFolder(), "damaged.mdb");
+    const damage = (metaMember: number, valueOf: (before: bigint) => bigint): void => {
+      const bytes = readFileSync(store.environment.path);
+      for (const at of [metaMember, 4_096 + metaMember]) bytes.writeBigInt64LE(valueOf(bytes.readBigInt64LE(at)), at);
+      writeFileSync(copy, bytes);
+    };
+    damage(metaOffsets.freeRoot, () => -1n);
+    expect(pagesOf(copy)).to.deep.include({ free: 0, problems: [] }).and.to.have.property("lost").above(0);
+    damage(metaOffsets.lastPage, (last) => last - 20n);
+    expect(pagesOf(copy).problems).to.not.be.empty;
+    const main = readFileSync(store.environment.path).readBigInt64LE(metaOffsets.mainRoot);
+    damage(metaOffsets.freeRoot, () => main);
+    expect(pagesOf(copy).problems.some((problem) => problem.startsWith(`page ${main} is used`))).to.equal(true);
+  });
+});
