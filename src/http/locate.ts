@@ -67,7 +67,7 @@ const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string):
 };
 
 const withoutTrailingSlash = ({ path, query }: Target): string => {
-  const shorter = path.replace(/\/+$/, "").replace(/^\/{2,}/, "/");
+  const shorter = path.replace(/\/+$/, "").replace(/^\/{2,}/, "/") || "/";
   return query === "" ? shorter : `${shorter}?${query}`;
 };
 

@@ -23,7 +23,7 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
   const nextHeight = (): number => (store.tip()?.height ?? 0) + 1;
 
   const applySingly = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
-    for (const block of batch) if (block.height >= nextHeight()) await store.apply([await parse(block, "patient")], target);
+    for (const block of batch) if (block.height >= nextHeight() && !isStopped()) await store.apply([await parse(block, "patient")], target);
   };
 
   const applyBatch = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
@@ -34,8 +34,8 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
     } catch (error) {
       // A block that cannot be parsed is found while the batch before is still being committed.
       await store.written();
-      // Where it was that batch which failed, these blocks are not to blame.
-      if (batch.length === 1 || batch[0]?.height !== nextHeight()) throw error;
+      // Where it was that batch which was not written, these do not follow what is.
+      if (batch[0]?.height !== nextHeight()) throw error;
       await applySingly(batch, target);
     }
   };
@@ -75,7 +75,7 @@ export interface Progress {
 }
 
 /** Of blocks that nobody waits for the end of. */
-export const untold: Progress = { target: () => undefined, tell: () => undefined };
+export const silent: Progress = { target: () => undefined, tell: () => undefined };
 
 export const createProgress = (source: BlockSource, clock: Clock, onProgress: ((progress: IndexingProgress) => void) | undefined): Progress => {
   const start = clock.now();

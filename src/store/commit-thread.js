@@ -30,10 +30,15 @@ const write = (log) => {
  * @param {Buffer} log
  */
 const writeWhole = (log) => {
+  const inTransaction = () => root.transactionSync(() => write(log));
   try {
-    root.transactionSync(() => write(log));
-  } catch {
-    root.transactionSync(() => write(log));
+    inTransaction();
+  } catch (error) {
+    try {
+      inTransaction();
+    } catch {
+      throw error;
+    }
   }
 };
 

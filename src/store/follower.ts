@@ -1,11 +1,11 @@
-import type { Tip } from "../../types/chain.js";
+import type { Block, Tip } from "../../types/chain.js";
 import type { BlockData, BlockSource, HostEvents, IndexingProgress } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import { type FullBlock, parseBlockHeader } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { inTurns, type Pace } from "../steps.js";
-import { createBatchedApply, createProgress, untold } from "./batched-apply.js";
+import { createBatchedApply, createProgress, silent } from "./batched-apply.js";
 import type { Store } from "./store.js";
 
 export interface FollowerNeeds {
@@ -43,26 +43,35 @@ const retryDelay = { first: 100, last: 60_000 };
 const patience = 2_000;
 
 /** Whether a block brings all its transactions. */
-const isWhole = ({ transactions, numberOfTransactions }: BlockData): boolean => (transactions?.length ?? 0) === numberOfTransactions;
+const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): boolean => (transactions?.length ?? 0) === numberOfTransactions;
 
-const follows = (block: BlockData, before: Tip): boolean => block.height === before.height + 1 && block.previousBlock === before.id;
+const follows = ({ height, previousBlock }: Block, before: Tip): boolean => height === before.height + 1 && previousBlock === before.id;
+
+/** Of a block that brings all its transactions. What a host tells may be anything. */
+const headerOfWhole = (data: BlockData): Block | undefined => {
+  try {
+    const header = parseBlockHeader(data);
+    return isWhole(data, header) ? header : undefined;
+  } catch {
+    return undefined;
+  }
+};
 
 /**
  * What the host told, in pieces that are written as one: whole blocks that follow one another. A host that catches up applies more
- * of them in a second than could be written one by one. Nothing is known yet of what it told: it may be anything.
+ * of them in a second than could be written one by one. Whatever else it told stands alone.
  */
-const runsOf = (blocks: readonly BlockData[]): BlockData[][] => {
+const runsOf = (told: readonly BlockData[]): BlockData[][] => {
   const runs: BlockData[][] = [];
-  for (const block of blocks) {
-    const run = runs.at(-1);
-    const before = run?.at(-1);
-    if (isObject(block) && isObject(before) && follows(block, before) && isWhole(block) && isWhole(before)) run?.push(block);
-    else runs.push([block]);
+  let before: Block | undefined;
+  for (const data of told) {
+    const header = headerOfWhole(data);
+    if (header !== undefined && before !== undefined && follows(header, before)) runs.at(-1)?.push(data);
+    else runs.push([data]);
+    before = header;
   }
   return runs;
 };
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 export const createFollower = ({ store, rules, events, source, logger, clock, onProgress }: FollowerNeeds): Follower => {
   let queue: Promise<void> = Promise.resolve();
@@ -74,7 +83,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   /** What the host applied last: until the store has come to its height, the store is behind. */
   let awaited: Tip | undefined;
   /** What the host has applied since the last thing that is waiting for its turn: all of it takes one turn. */
-  let heard: BlockData[] | undefined;
+  let gathered: BlockData[] | undefined;
   /** Gives up the question that the source is thinking about. One at a time is asked. */
   let giveUp: (() => void) | undefined;
 
@@ -185,26 +194,41 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     for (let tip = store.tip(); !isStopped() && tip !== undefined && tip.height >= height; tip = store.tip()) await store.revert();
   };
 
-  /** Those that follow the tip and bring all their transactions need no source. */
+  /** Those blocks of a run that the store does not have. */
+  const lacking = (run: readonly BlockData[]): readonly BlockData[] => {
+    const first = run.findIndex(({ height, id }) => idAt(height) !== id);
+    return first === -1 ? [] : run.slice(first);
+  };
+
+  /** Blocks that follow the tip and bring all their transactions need no source. */
+  const applyDirectly = async (blocks: readonly BlockData[]): Promise<void> => {
+    const tip = store.tip();
+    const first = blocks[0] && headerOfWhole(blocks[0]);
+    if (tip !== undefined && first !== undefined && follows(first, tip)) await applyAll(blocks, silent);
+  };
+
   const applyRun = async (run: readonly BlockData[]): Promise<void> => {
-    // Whether it is a block at all. What follows a block is one.
-    parseBlockHeader(run[0]);
-    awaited = run.at(-1);
-    const from = run.findIndex(({ height, id }) => idAt(height) !== id);
-    const first = run[from];
+    awaited = run.map(parseBlockHeader).at(-1);
+    const [first] = lacking(run);
     if (first === undefined) return;
     await dropFrom(first.height);
-    const tip = store.tip();
-    if (tip !== undefined && follows(first, tip) && isWhole(first)) await applyAll(run.slice(from), untold);
-    else await catchUp();
+    try {
+      await applyDirectly(lacking(run));
+    } catch (error) {
+      if (source === undefined) throw error;
+    }
+    if (lacking(run).length === 0) return;
+    await catchUp();
+    // A source that lags has mended what was missing before them.
+    await applyDirectly(lacking(run));
   };
 
   const onApplied = (payload?: unknown): void => {
     const data = payload as BlockData;
-    if (heard !== undefined) return void heard.push(data);
-    const blocks = (heard = [data]);
+    if (gathered !== undefined) return void gathered.push(data);
+    const blocks = (gathered = [data]);
     enqueue(async () => {
-      if (heard === blocks) heard = undefined;
+      if (gathered === blocks) gathered = undefined;
       for (const run of runsOf(blocks)) await attempt(() => applyRun(run));
     });
   };
@@ -232,7 +256,8 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   };
 
   const onReverted = (payload?: unknown): void => {
-    heard = undefined;
+    // What is applied from now on must not be written before this is taken out.
+    gathered = undefined;
     enqueue(() => attempt(() => takeOut(payload)));
   };
 

@@ -139,6 +139,7 @@ describe("versions and paths", () => {
         expect(status).to.be.oneOf([301, 404]);
         expect(headers.location ?? "/x").to.match(/^\/[^/]/);
       }
+      for (const [path, location] of [["//", "/"], ["//?x", "/?x"]] as const) expect((await ask(port, path)).headers.location).to.equal(location);
     }));
 
   it("names the methods of a path to whoever uses another", async () => {

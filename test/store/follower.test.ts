@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { ChainRules } from "../../src/chain/rules.js";
 import { createFollower, type Follower } from "../../src/store/follower.js";
-import type { Store } from "../../src/store/store.js";
+import type { Store, StoreNeeds } from "../../src/store/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
@@ -58,8 +58,8 @@ describe("the follower", function () {
     told.length = 0;
     return createFollower({ store, rules, events, source, logger, clock: { now: () => Date.now() }, onProgress: undefined });
   };
-  const follow = async (source?: BlockSource, start = true): Promise<void> => {
-    ({ store, rules } = openTemporaryStore(chain.network));
+  const follow = async (source?: BlockSource, start = true, needs: Partial<StoreNeeds> = {}): Promise<void> => {
+    ({ store, rules } = openTemporaryStore(chain.network, {}, needs));
     events = new EventEmitter();
     follower = create(source);
     if (start) await follower.start();
@@ -150,8 +150,44 @@ describe("the follower", function () {
     for (let height = 2; height <= 201; height++) events.emit("block.applied", at(height));
     await follower.settled();
     expect(tip()).to.equal(at(201).id);
-    expect(commits() - before).to.be.below(60);
+    expect(commits() - before).to.be.below(150);
   });
+
+  it("takes what is told at once beyond a gap, although the source lags", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 20));
+    await follow(source);
+    for (let end = 60; end <= 120; end += 20) {
+      source.blocks = chain.blocks.slice(0, end - 2);
+      for (let height = end - 9; height <= end; height++) events.emit("block.applied", at(height));
+      await follower.settled();
+      expect(tip()).to.equal(at(end).id);
+    }
+    expect(told.filter((line) => line.includes("cannot be followed"))).to.deep.equal([]);
+  });
+
+  it("has mended what is told at once from the source, where one of it is broken, when it is settled", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 1));
+    await follow(source);
+    const end = withTransactions + 20;
+    source.blocks = chain.blocks.slice(0, end);
+    const broken = { ...at(withTransactions), transactions: at(withTransactions).transactions!.map((one) => ({ ...one, fee: "none" })) };
+    for (let height = 2; height <= end; height++) events.emit("block.applied", height === withTransactions ? broken : at(height));
+    await follower.settled();
+    expect(tip()).to.equal(at(end).id);
+  });
+
+  for (const count of [11, 12, 40]) {
+    it(`loses none of ${count} blocks that are told at once when those who look at them fail`, async () => {
+      let witnessed = 0;
+      const witness = (): void => {
+        if (++witnessed === 3) throw new Error("looked away");
+      };
+      await follow(undefined, true, { listener: { witness, witnessed: () => undefined } });
+      for (let height = 2; height < 2 + count; height++) events.emit("block.applied", at(height));
+      await follower.settled();
+      expect(tip()).to.equal(at(1 + count).id);
+    });
+  }
 
   it("keeps the good ones of what is told at once, and goes on after what is none", async () => {
     await follow();
@@ -203,7 +239,14 @@ describe("the follower", function () {
 
   it("never throws into the host's emitter, whatever it emits", async () => {
     await follow();
-    for (const payload of [undefined, null, 7, "block", {}, { height: -1 }, { ...at(2), generatorPublicKey: 5 }, { ...at(2), height: 1e9 }]) {
+    const trap = {
+      get height(): number {
+        throw new Error("a trap");
+      },
+    };
+    const odd = [undefined, null, 7, "block", {}, { height: -1 }, { ...at(2), generatorPublicKey: 5 }, { ...at(2), height: 1e9 }, { ...at(2), height: 2n }, trap];
+    for (const payload of [...odd, ...odd]) expect(() => events.emit("block.applied", payload)).to.not.throw();
+    for (const payload of odd) {
       expect(() => events.emit("block.applied", payload)).to.not.throw();
       expect(() => events.emit("block.reverted", payload)).to.not.throw();
     }
