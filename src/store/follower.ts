@@ -6,6 +6,7 @@ import type { ChainRules } from "../chain/rules.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { inTurns, type Pace } from "../steps.js";
 import { createBatchedApply, createProgress, silent } from "./batched-apply.js";
+import { firstWhere } from "./halving.js";
 import type { Store } from "./store.js";
 
 export interface FollowerNeeds {
@@ -194,11 +195,10 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     for (let tip = store.tip(); !isStopped() && tip !== undefined && tip.height >= height; tip = store.tip()) await store.revert();
   };
 
-  /** Those blocks of a run that the store does not have. */
-  const lacking = (run: readonly BlockData[]): readonly BlockData[] => {
-    const first = run.findIndex(({ height, id }) => idAt(height) !== id);
-    return first === -1 ? [] : run.slice(first);
-  };
+  const has = (block: BlockData | undefined): boolean => block !== undefined && idAt(block.height) === block.id;
+
+  /** Those blocks of a run that the store does not have: it has all before one that it has. */
+  const lacking = (run: readonly BlockData[]): readonly BlockData[] => run.slice(firstWhere(0, run.length, (place) => !has(run[place])));
 
   /** Blocks that follow the tip and bring all their transactions need no source. */
   const applyDirectly = async (blocks: readonly BlockData[]): Promise<void> => {
