@@ -24,7 +24,12 @@ const newDelegate = ({ address, publicKey }: { address: string; publicKey: strin
 });
 
 /** Whose record moves: delegates that registered, whose votes moved, or who forged the block. */
-export const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map<string, WalletRecord>, { journal, reading, candidates }: Writing): void => {
+export const writeDelegates = function* (
+  block: Block,
+  changes: BlockChanges,
+  wallets: Map<string, WalletRecord>,
+  { journal, reading, candidates }: Writing,
+): Steps<void> {
   const delegates = new Map<string, DelegateRecord>();
   const delegate = (publicKey: string): DelegateRecord | undefined => {
     const found = delegates.get(publicKey) ?? readDelegate(reading, publicKey);
@@ -41,6 +46,7 @@ export const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map
       throw new PorticoError("BLOCK_INVALID", `block ${block.height} (${block.id}) holds a vote for ${publicKey}, which is no delegate`);
     }
     found.voteBalance += by;
+    yield;
   }
   const generator = delegate(block.generatorPublicKey);
   if (generator !== undefined) {
@@ -54,6 +60,7 @@ export const writeDelegates = (block: Block, changes: BlockChanges, wallets: Map
   for (const record of delegates.values()) {
     journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
     candidates.delegateWritten(record);
+    yield;
   }
 };
 

@@ -117,8 +117,7 @@ const writeBlock = function* (full: FullBlock, writing: Writing): Steps<void> {
   const wallets = walletsAfter(changes, state);
   yield;
   yield* writeTransactions(transactions, wallets, state, writing);
-  writeDelegates(block, changes, wallets, writing);
-  yield;
+  yield* writeDelegates(block, changes, wallets, writing);
   yield* writeWallets(changes, wallets, writing);
   yield* writeLocks(changes, writing);
   writeFees(full, writing);
