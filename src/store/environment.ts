@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../errors.js";
@@ -84,11 +84,46 @@ const rootOptions = ({ access = "write", disposable = false }: OpenOptions): Com
   ...(disposable ? { useWritemap: true, noSync: true } : {}),
 });
 
-const openRoot = (dataDir: string, path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
+/** Gives a file its name, unless there is one of that name. */
+const giveName = (file: string, path: string): void => {
+  try {
+    linkSync(file, path);
+  } catch (error) {
+    if (existsSync(path)) return;
+    // Some file systems have no links.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw error;
+    renameSync(file, path);
+  }
+};
+
+/**
+ * Makes an empty store, which is there as a whole or not at all: while one process begins an LMDB file, others must not open it, as
+ * readers would that wait for it.
+ */
+const makeStore = (path: string, nethash: string, options: OpenOptions): void => {
+  const draft = `${path}-${process.pid}`;
+  const remove = (): void => [draft, `${draft}-lock`].forEach((file) => rmSync(file, { force: true }));
+  remove();
+  try {
+    // On the disk when it is closed, which is at once then.
+    const root = open<unknown, Buffer>({ path: draft, ...rootOptions(options), overlappingSync: false });
+    const db = openDatabases(root);
+    root.transactionSync(() => db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
+    void root.close();
+    giveName(draft, path);
+  } finally {
+    remove();
+  }
+};
+
+const openRoot = (dataDir: string, path: string, nethash: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
   const { access = "write" } = options;
   if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `there is no ${path} yet`);
   try {
-    if (access === "write") mkdirSync(dataDir, { recursive: true });
+    if (access === "write" && !existsSync(path)) {
+      mkdirSync(dataDir, { recursive: true });
+      makeStore(path, nethash, options);
+    }
     const fault = lmdbFileFault(path);
     if (fault !== undefined) throw new Error(fault);
     return open<unknown, Buffer>({ path, ...rootOptions(options) });
@@ -113,7 +148,7 @@ export const storeFile = (dataDir: string): string => resolve(dataDir, "chain.md
 export const openEnvironment = (dataDir: string, nethash: string, options: OpenOptions = {}): Environment => {
   const path = storeFile(dataDir);
   const { access = "write" } = options;
-  const root = openRoot(dataDir, path, options);
+  const root = openRoot(dataDir, path, nethash, options);
   let endWriting: (() => void) | undefined;
   try {
     if (access === "write") endWriting = becomeWriter(path, root);

@@ -25,12 +25,13 @@ const readMeta = (file: number, position: number): Meta | undefined => {
 };
 
 const faultOf = (file: number): string | undefined => {
-  const { size } = fstatSync(file);
-  if (size === 0) return undefined;
+  if (fstatSync(file).size === 0) return undefined;
   const first = readMeta(file, 0);
   if (first === undefined) return "it is no LMDB file";
   const second = readMeta(file, first.pageSize);
   if (second === undefined) return "its second meta page is damaged";
+  // After the meta pages: another process may be writing, and what they name is in the file before they name it.
+  const { size } = fstatSync(file);
   const { roots, pageSize } = first.transaction > second.transaction ? first : second;
   return roots.every((root) => (root + 1n) * BigInt(pageSize) <= BigInt(size)) ? undefined : "it is cut off";
 };

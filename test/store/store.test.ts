@@ -233,6 +233,13 @@ describe("the LMDB store", function () {
     }
   });
 
+  it("is made beside where it will be, and leaves nothing else there, not even what a process left that ended meanwhile", () => {
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, `chain.mdb-${process.pid}`), "half a store");
+    openTemporaryStore(chain.network, { dataDir });
+    expect(readdirSync(dataDir).sort()).to.deep.equal(["chain.mdb", "chain.mdb-lock", "chain.mdb-writer"]);
+  });
+
   it("shows what is committed when those who looked at it before have failed, and goes on", async () => {
     const { store, rules } = openTemporaryStore(chain.network, {}, { beforeShown: () => Promise.reject(new Error("looked away")) });
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));

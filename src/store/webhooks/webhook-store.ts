@@ -20,15 +20,16 @@ const keptChanges = 10_000;
 
 const readNumber = ({ counters: database }: WebhookDatabases, key: string): number => (database.get(key) as number | undefined) ?? 0;
 
-/** The name of this store among others. Made once; a store of another layout is not read. */
+/** The name of this store among others. Made once, by whatever process is first; a store of another layout is not read. */
 const openInstance = (db: WebhookDatabases): string => {
+  const begin = (): void => {
+    if (db.counters.get(counters.schema) !== undefined) return;
+    db.counters.putSync(counters.schema, schemaVersion);
+    db.counters.putSync(counters.instance, randomBytes(6).toString("hex"));
+  };
+  if (db.counters.get(counters.schema) === undefined) db.root.transactionSync(begin);
   const schema = db.counters.get(counters.schema);
-  if (schema === undefined) {
-    db.root.transactionSync(() => {
-      db.counters.putSync(counters.schema, schemaVersion);
-      db.counters.putSync(counters.instance, randomBytes(6).toString("hex"));
-    });
-  } else if (schema !== schemaVersion) {
+  if (schema !== schemaVersion) {
     throw new PorticoError("STORE_FOREIGN", `the webhooks were kept in layout ${schema}, this version reads layout ${schemaVersion}`);
   }
   return db.counters.get(counters.instance) as string;
