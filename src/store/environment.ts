@@ -88,10 +88,9 @@ const rootOptions = ({ access = "write", disposable = false }: OpenOptions): Com
 const giveName = (file: string, path: string): void => {
   try {
     linkSync(file, path);
-  } catch (error) {
+  } catch {
     if (existsSync(path)) return;
     // Some file systems have no links.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw error;
     renameSync(file, path);
   }
 };
@@ -107,9 +106,11 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
   try {
     // On the disk when it is closed, which is at once then.
     const root = open<unknown, Buffer>({ path: draft, ...rootOptions(options), overlappingSync: false });
-    const db = openDatabases(root);
-    root.transactionSync(() => db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
-    void root.close();
+    try {
+      checkFormat({ root, db: openDatabases(root), path: draft }, nethash, "write");
+    } finally {
+      void root.close();
+    }
     giveName(draft, path);
   } finally {
     remove();

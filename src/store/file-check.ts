@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
  * LMDB maps its file and trusts it: one that is no LMDB file, or is cut off, takes the process down instead of raising an
  * error. So the two meta pages are looked at first. Offsets are those of liblmdb's `MDB_page` and `MDB_meta`.
  */
-const offsets = { magic: 24, pageSize: 48, freeRoot: 88, mainRoot: 136, transaction: 152, end: 160 } as const;
+export const metaOffsets = { magic: 24, pageSize: 48, freeRoot: 88, mainRoot: 136, transaction: 152, end: 160 } as const;
 const magic = 0xbeefc0de;
 const noPage = 0xffffffffffffffffn;
 
@@ -15,12 +15,12 @@ interface Meta {
 }
 
 const readMeta = (file: number, position: number): Meta | undefined => {
-  const page = Buffer.alloc(offsets.end);
-  if (readSync(file, page, 0, page.length, position) < page.length || page.readUInt32LE(offsets.magic) !== magic) return undefined;
+  const page = Buffer.alloc(metaOffsets.end);
+  if (readSync(file, page, 0, page.length, position) < page.length || page.readUInt32LE(metaOffsets.magic) !== magic) return undefined;
   return {
-    pageSize: page.readUInt32LE(offsets.pageSize),
-    transaction: page.readBigUInt64LE(offsets.transaction),
-    roots: [page.readBigUInt64LE(offsets.freeRoot), page.readBigUInt64LE(offsets.mainRoot)].filter((root) => root !== noPage),
+    pageSize: page.readUInt32LE(metaOffsets.pageSize),
+    transaction: page.readBigUInt64LE(metaOffsets.transaction),
+    roots: [page.readBigUInt64LE(metaOffsets.freeRoot), page.readBigUInt64LE(metaOffsets.mainRoot)].filter((root) => root !== noPage),
   };
 };
 

@@ -112,7 +112,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
 
   /** One thing at a time, in the order in which it came. */
   const enqueue = (work: () => Promise<void>): void => {
-    queue = queue.then(work);
+    queue = queue.then(() => attempt(work));
   };
 
   /** What whoever starts it waits for, and hears the failure of. */
@@ -126,7 +126,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
 
   const scheduleRetry = (): void => {
     clearTimeout(retry);
-    retry = setTimeout(() => enqueue(() => attempt(catchUp)), delay);
+    retry = setTimeout(() => enqueue(catchUp), delay);
     retry.unref();
     delay = Math.min(delay * 2, retryDelay.last);
   };
@@ -208,7 +208,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   };
 
   const applyRun = async (run: readonly BlockData[]): Promise<void> => {
-    awaited = run.map(parseBlockHeader).at(-1);
+    awaited = parseBlockHeader(run.at(-1));
     const [first] = lacking(run);
     if (first === undefined) return;
     await dropFrom(first.height);
@@ -227,7 +227,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     const data = payload as BlockData;
     if (gathered !== undefined) return void gathered.push(data);
     const blocks = (gathered = [data]);
-    enqueue(async () => {
+    queue = queue.then(async () => {
       if (gathered === blocks) gathered = undefined;
       for (const run of runsOf(blocks)) await attempt(() => applyRun(run));
     });
@@ -258,7 +258,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   const onReverted = (payload?: unknown): void => {
     // What is applied from now on must not be written before this is taken out.
     gathered = undefined;
-    enqueue(() => attempt(() => takeOut(payload)));
+    enqueue(() => takeOut(payload));
   };
 
   return {
@@ -267,12 +267,10 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       events.on("block.reverted", onReverted);
       if (store.tip() === undefined) await atFirst(async () => store.apply([await parse(rules.network.genesisBlock, "hurried")]));
       if (store.isComplete()) {
-        enqueue(() =>
-          attempt(async () => {
-            await takeOutUnsaved();
-            await catchUp();
-          }),
-        );
+        enqueue(async () => {
+          await takeOutUnsaved();
+          await catchUp();
+        });
         return;
       }
       await atFirst(catchUp);

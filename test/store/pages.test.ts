@@ -2,10 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
+import { metaOffsets } from "../../src/store/file-check.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
-import { metaOffsets, pagesOf } from "./pages.js";
+import { lastPageAt, pagesOf } from "./pages.js";
 import { closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
@@ -58,7 +59,7 @@ describe("the pages of a store", function () {
     };
     damage(metaOffsets.freeRoot, () => -1n);
     expect(pagesOf(copy)).to.deep.include({ free: 0, problems: [] }).and.to.have.property("lost").above(0);
-    damage(metaOffsets.lastPage, (last) => last - 20n);
+    damage(lastPageAt, (last) => last - 20n);
     expect(pagesOf(copy).problems).to.not.be.empty;
     const main = readFileSync(store.environment.path).readBigInt64LE(metaOffsets.mainRoot);
     damage(metaOffsets.freeRoot, () => main);

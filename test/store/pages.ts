@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { metaOffsets } from "../../src/store/file-check.js";
 
 /** What became of every page of an LMDB file (64 bits, little-endian, pages of 4,096 bytes, as lmdb-js writes them). */
 export interface Pages {
@@ -18,8 +19,8 @@ const leaf = 2;
 const onOtherPages = 1;
 const isDatabase = 2;
 const none = -1n;
-/** Where a meta page has its figures. */
-export const metaOffsets = { freeRoot: 88, mainRoot: 136, lastPage: 144, transaction: 152 };
+/** Where a meta page names the last page. */
+export const lastPageAt = 144;
 
 type Owner = "used" | "free";
 
@@ -40,7 +41,7 @@ export const pagesOf = (path: string): Pages => {
   const transactionOf = (meta: number): bigint => file.readBigInt64LE(meta + metaOffsets.transaction);
   const meta = transactionOf(pageSize) > transactionOf(0) ? pageSize : 0;
 
-  const lastPage = number(meta + metaOffsets.lastPage);
+  const lastPage = number(meta + lastPageAt);
   const problems: string[] = [];
   const owners = new Map<number, Owner>();
   /** Takes note of pages that follow one another. */
