@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { open } from "lmdb";
-import type { BlockData, IndexingProgress } from "../../types/events.js";
+import type { BlockData, IndexingProgress, TransactionData } from "../../types/events.js";
 import { createCast } from "../../examples/standalone/cast.js";
 import { createCrypto, idOf, transactionData } from "../../examples/standalone/crypto.js";
 import { createLocalNetwork, localSeed, token } from "../../examples/standalone/genesis.js";
@@ -228,20 +228,29 @@ describe("the standalone host", function () {
       const { treasury, person } = createCast(localSeed, crypto);
       await untilHeight(host, 3);
       const recipientId = person(999).address;
-      let id = "";
-      // The host's own newcomers are paid from the same wallet: the nonce may be taken before this one arrives.
-      for (let tries = 0; tries < 20 && id === ""; tries++) {
-        const { data } = (await get(host, `/wallets/${treasury.address}`)) as { data: { nonce?: string } };
+      const applied = new Set<string>();
+      host.events.on("transaction.applied", (transaction) => applied.add((transaction as TransactionData).id));
+      /** Whether it was in a block when the pool let it go. */
+      const untilGone = (id: string): Promise<boolean> =>
+        new Promise((resolve) => {
+          host.events.on("transaction.pool.removed", (removed) => {
+            if (removed === id) resolve(applied.has(id));
+          });
+        });
+      const send = async (): Promise<string | undefined> => {
         const snapshot = await host.plugin.chain.snapshot();
-        const nonce = (await snapshot?.wallet(treasury.address))?.nonce ?? BigInt(data.nonce ?? 0);
+        const nonce = (await snapshot?.wallet(treasury.address))?.nonce ?? 0n;
         snapshot?.release?.();
         const sent = crypto.sign({ type: 0, nonce: nonce + 1n, fee: 10_000_000n, amount: 7n * token, recipientId, vendorField: "by hand" }, { senderPublicKey: treasury.keys.publicKey, keys: treasury.keys }, 3);
+        const gone = untilGone(idOf(sent));
         const response = await fetch(`${host.url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ transactions: [transactionData(sent)] }) });
-        const body = (await response.json()) as { data: { accept: string[] } };
-        if (body.data.accept.includes(idOf(sent))) id = idOf(sent);
-      }
-      const tip = (await tipOf(host))?.height ?? 0;
-      await untilHeight(host, tip + 3);
+        const { data } = (await response.json()) as { data: { accept: string[] } };
+        return data.accept.includes(idOf(sent)) && (await gone) ? idOf(sent) : undefined;
+      };
+      let id: string | undefined;
+      // The host's own newcomers are paid from the same wallet: the nonce may be taken before this one arrives, or by the
+      // block that is being made when it does.
+      for (let tries = 0; tries < 100 && id === undefined; tries++) id = await send();
       await host.plugin.settled();
       const { data } = (await get(host, `/transactions/${id}`)) as { data: { recipient: string; vendorField: string; confirmations: number } };
       expect(data).to.include({ recipient: recipientId, vendorField: "by hand" });
