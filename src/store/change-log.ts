@@ -5,7 +5,9 @@ import { blockCodec, transactionCodec } from "./codec.js";
 import type { Environment } from "./environment.js";
 import { changeBounds, changeKey, numberAtEnd } from "./keys.js";
 import type { Pending } from "./pending.js";
+import { createReading } from "./reading.js";
 import { readFullBlock } from "./records.js";
+import { transact } from "./transact.js";
 
 /** A block that the store has taken in, or out. */
 export interface StoreChange {
@@ -39,11 +41,13 @@ const turn = 10;
 /** A block that is in the chain is named by its height; of one that is not any more the log has all there is. */
 type Entry = ["applied", number] | ["reverted", unknown, unknown[]];
 
-export const createChangeLog = ({ root, db }: Environment, pending: Pending): ChangeLog => {
+export const createChangeLog = (environment: Environment, pending: Pick<Pending, "put">): ChangeLog => {
+  const { db } = environment;
+  const committed = createReading(environment);
   let last = [...db.meta.getKeys(changeBounds())].map(numberAtEnd).at(-1) ?? 0;
 
   const changeOf = (entry: Entry): StoreChange => {
-    if (entry[0] === "applied") return { kind: "applied", full: readFullBlock(pending, entry[1]) };
+    if (entry[0] === "applied") return { kind: "applied", full: readFullBlock(committed, entry[1]) };
     const [kind, block, transactions] = entry;
     return { kind, full: { block: blockCodec.unpack(block as unknown[]), transactions: transactions.map((one) => transactionCodec.unpack(one as unknown[])) } };
   };
@@ -55,10 +59,10 @@ export const createChangeLog = ({ root, db }: Environment, pending: Pending): Ch
     },
     tell: async ({ witness, witnessed }) => {
       for (;;) {
-        const untold = [...db.meta.getRange(changeBounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
-        if (untold.length === 0) return;
+        if (db.meta.getKeysCount({ ...changeBounds(), limit: 1 }) === 0) return;
         const begun = performance.now();
-        root.transactionSync(() => {
+        transact(environment, () => {
+          const untold = [...db.meta.getRange(changeBounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
           for (const { key, entry } of untold) {
             witness(changeOf(entry));
             db.meta.removeSync(key);

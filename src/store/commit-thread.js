@@ -5,6 +5,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { open } from "lmdb";
+import { transact } from "./transact.js";
 
 const { path, options, names, owed } = /** @type {import("./committing.js").CommitThreadData} */ (workerData);
 const root = open({ path, ...options });
@@ -30,7 +31,7 @@ const write = (log) => {
  * @param {Buffer} log
  */
 const writeWhole = (log) => {
-  const inTransaction = () => root.transactionSync(() => write(log));
+  const inTransaction = () => transact({ path, root }, () => write(log));
   try {
     inTransaction();
   } catch (error) {

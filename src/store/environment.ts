@@ -6,6 +6,7 @@ import { type CommitThreadData, createCommitting } from "./committing.js";
 import { lmdbFileFault } from "./file-check.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
 import { becomeWriter } from "./one-writer.js";
+import { transact } from "./transact.js";
 
 export type StoreDatabase = Database<unknown, Buffer>;
 export type StoreDatabases = Record<DatabaseName, StoreDatabase>;
@@ -55,7 +56,7 @@ const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path
   if (found === undefined) {
     if (access !== "write") throw new PorticoError("NOT_READY", `${path} holds no Portico store yet`);
     if (db.blocks.getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} holds blocks but does not say of which network`);
-    root.transactionSync(() => db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
+    transact({ path, root }, () => db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
     return;
   }
   if (found.schema !== schemaVersion) {

@@ -4,9 +4,8 @@ import type { Environment } from "./environment.js";
 import { createReading } from "./reading.js";
 import { readState, stateKey } from "./records.js";
 
-/** What lmdb-js's types leave out: these read within a transaction too. */
+/** What lmdb-js's types leave out: it reads within a transaction too. */
 interface BytesWithin {
-  getBinary(key: Buffer, within: { transaction?: ReadTransaction }): Buffer | undefined;
   getBinaryFast(key: Buffer, within: { transaction?: ReadTransaction }): Buffer | undefined;
 }
 
@@ -22,8 +21,9 @@ export const createLastState = ({ db }: Environment) => {
     // lmdb-js's one buffer for all reads: it is written over by the next, and longer than the value that it holds.
     const read = meta.getBinaryFast(stateKey, within);
     if (read !== undefined && last?.bytes.compare(read, 0, read.length) === 0) return last.state;
-    const bytes = meta.getBinary(stateKey, within);
-    const state = readState(createReading({ db }, transaction));
+    const reading = createReading({ db }, transaction);
+    const bytes = reading.bytes("meta", stateKey);
+    const state = readState(reading);
     last = bytes === undefined || state === undefined ? undefined : { bytes, state };
     return state;
   };

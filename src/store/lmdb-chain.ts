@@ -56,7 +56,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
       };
       const freeing = setInterval(freePages, freeingInterval).unref();
       open = { store, follower, freeing };
-      companion?.opened(createWebhookStore(store.environment.root), async () => {
+      companion?.opened(createWebhookStore(store.environment), async () => {
         if (isReady()) await follower.settled();
       });
       await follower.start();

@@ -1,7 +1,10 @@
+import type { Transaction as ReadTransaction } from "lmdb";
 import type { Environment, StoreDatabase } from "./environment.js";
-import { canBeKey, type DatabaseName, databases } from "./keys.js";
+import { type DatabaseName, databases } from "./keys.js";
+import type { NewestReads } from "./newest-reads.js";
 import { type Bytes, createOverlay, type Overlay } from "./overlay.js";
-import type { KeyBounds, WriterReading } from "./reading.js";
+import { createReading, type KeyBounds, type Reading, type WriterReading } from "./reading.js";
+import { stateKey } from "./records.js";
 
 /**
  * What blocks are about to write, over what is written: it reads as if it were written already, and nobody else sees it. Working
@@ -26,6 +29,12 @@ export interface Pending extends WriterReading {
 interface Coding {
   encoder: { encode(value: unknown): Buffer };
   decoder: { decode(bytes: Buffer): unknown };
+}
+
+/** What is stored, as one read transaction has it. */
+interface Stored {
+  transaction: ReadTransaction;
+  reading: Reading;
 }
 
 interface Row {
@@ -55,10 +64,24 @@ function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf:
   yield* upTo(undefined);
 }
 
-export const createPending = (environment: Pick<Environment, "root" | "db" | "commit">): Pending => {
-  const { root, db } = environment;
+export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, newest: NewestReads): Pending => {
   let latest: Overlay = createOverlay();
   let committing: Overlay | undefined;
+  /** From the first read to the next commit: what one block is worked out on is of one state. */
+  let opened: Stored | undefined;
+
+  const stored = (): Stored => {
+    if (opened !== undefined) return opened;
+    const transaction = newest.open();
+    return (opened = { transaction, reading: createReading({ db }, transaction) });
+  };
+
+  const letGo = (): void => {
+    opened?.transaction.done();
+    opened = undefined;
+  };
+
+  const storedBytes = (database: DatabaseName, key: Buffer): Bytes => stored().reading.bytes(database, key) ?? null;
 
   /** Undefined where nothing is pending. */
   const find = (database: DatabaseName, key: Buffer): Bytes | undefined => {
@@ -78,31 +101,34 @@ export const createPending = (environment: Pick<Environment, "root" | "db" | "co
   const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
   const valueOf = (database: DatabaseName, bytes: Buffer): unknown => (isRaw(database) ? bytes : coding(database).decoder.decode(bytes));
 
-  const clear = (): void => void (latest = createOverlay());
+  const clear = (): void => {
+    letGo();
+    latest = createOverlay();
+  };
 
   return {
     get: (database, key) => {
       const bytes = find(database, key);
       if (bytes !== undefined) return bytes === null ? undefined : valueOf(database, bytes);
-      return canBeKey(key) ? db[database].get(key) : undefined;
+      return stored().reading.get(database, key);
     },
     range: (database, bounds) => {
       const pending = inRange(database, bounds);
-      const stored = db[database].getRange({ ...bounds });
-      return pending.length === 0 ? stored : merged(stored, pending, (bytes) => valueOf(database, bytes));
+      const rows = stored().reading.range(database, bounds);
+      return pending.length === 0 ? rows : merged(rows, pending, (bytes) => valueOf(database, bytes));
     },
     count: (database, bounds) => {
-      let count = db[database].getKeysCount({ ...bounds });
-      for (const { key, bytes } of inRange(database, bounds)) count += Number(bytes !== null) - Number(db[database].doesExist(key));
+      let count = stored().reading.count(database, bounds);
+      for (const { key, bytes } of inRange(database, bounds)) count += Number(bytes !== null) - Number(storedBytes(database, key) !== null);
       return count;
     },
     has: (database, key) => {
       const bytes = find(database, key);
-      return bytes === undefined ? db[database].doesExist(key) : bytes !== null;
+      return (bytes === undefined ? storedBytes(database, key) : bytes) !== null;
     },
     bytes: (database, key) => {
       const bytes = find(database, key);
-      return bytes === undefined ? (db[database].getBinary(key) ?? null) : bytes;
+      return bytes === undefined ? storedBytes(database, key) : bytes;
     },
     put: (database, key, value) => latest.put(database, key, isRaw(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
     putBytes: (database, key, bytes) => latest.put(database, key, bytes),
@@ -110,8 +136,9 @@ export const createPending = (environment: Pick<Environment, "root" | "db" | "co
       committing = latest;
       clear();
       try {
-        await environment.commit(committing.log());
+        await newest.commit(committing.log(), committing.find("meta", stateKey));
       } finally {
+        letGo();
         root.resetReadTxn();
         committing = undefined;
       }

@@ -55,7 +55,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200 }: ReaderOptions
 
   /** Serves what is open until its file is another one, or until the end. */
   const serve = async (store: Store, identity: string | undefined, signal: AbortSignal, started: () => void): Promise<void> => {
-    companion?.opened(createWebhookStore(store.environment.root));
+    companion?.opened(createWebhookStore(store.environment));
     while (!signal.aborted && identityOf(path) === identity) {
       if (serving === undefined && store.isComplete()) {
         serving = store;

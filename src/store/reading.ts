@@ -5,6 +5,8 @@ import { canBeKey, type DatabaseName } from "./keys.js";
 /** Reads of one state, all through one LMDB read transaction. */
 export interface Reading {
   get(database: DatabaseName, key: Buffer): unknown;
+  /** What lies under a key, as it is stored. */
+  bytes(database: DatabaseName, key: Buffer): Buffer | undefined;
   /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
   range(database: DatabaseName, options: RangeOptions): Iterable<{ key: Buffer; value: unknown }>;
   keys(database: DatabaseName, options: RangeOptions): Iterable<Buffer>;
@@ -27,10 +29,16 @@ export interface WriterReading extends Getting {
   count(database: DatabaseName, bounds: KeyBounds): number;
 }
 
+/** What lmdb-js's types leave out: it reads within a transaction too. */
+interface BytesWithin {
+  getBinary(key: Buffer, within: { transaction?: ReadTransaction }): Buffer | undefined;
+}
+
 export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
   const within = transaction === undefined ? {} : { transaction };
   return {
     get: (database, key) => (canBeKey(key) ? db[database].get(key, within) : undefined),
+    bytes: (database, key) => (db[database] as BytesWithin).getBinary(key, within),
     range: (database, options) => db[database].getRange({ ...options, ...within }),
     keys: (database, options) => db[database].getKeys({ ...options, ...within }),
     count: (database, options) => db[database].getKeysCount({ ...options, ...within }),

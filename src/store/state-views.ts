@@ -9,6 +9,8 @@ import type { StateView } from "./snapshot.js";
 
 export interface ViewsNeeds {
   environment: Environment;
+  /** Opens a read transaction of now. */
+  openTransaction(): ReadTransaction;
   rules: ChainRules;
   lastState(transaction: ReadTransaction): StateRecord | undefined;
 }
@@ -37,15 +39,14 @@ interface Held {
   delegates: DelegateList | undefined;
 }
 
-export const createViews = ({ environment, rules, lastState }: ViewsNeeds): Views => {
+export const createViews = ({ environment, rules, openTransaction, lastState }: ViewsNeeds): Views => {
   const held = new Map<StateView, Held>();
   let current: StateView | undefined;
   /** Read last, of whatever state. */
   let known: DelegateList | undefined;
 
   const open = (): StateView | undefined => {
-    environment.root.resetReadTxn();
-    const transaction = environment.root.useReadTransaction();
+    const transaction = openTransaction();
     const reading = createReading(environment, transaction);
     const state = lastState(transaction);
     if (state === undefined) {

@@ -1,3 +1,4 @@
+import type { Transaction as ReadTransaction } from "lmdb";
 import type { Tip } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { FullBlock } from "../chain/block.js";
@@ -7,10 +8,12 @@ import { type ChangeListener, createChangeLog, type StoreChange } from "./change
 import { type Environment, openEnvironment, type StoreAccess } from "./environment.js";
 import { textKey } from "./keys.js";
 import { createLastState } from "./last-state.js";
+import { createNewestReads } from "./newest-reads.js";
 import { createPending } from "./pending.js";
 import { createSearch, createSearches, type SearchesOptions } from "./search.js";
 import { createSnapshot, type StateView } from "./snapshot.js";
 import { createViews } from "./state-views.js";
+import { transact } from "./transact.js";
 import { createWriteLine } from "./write-line.js";
 import { createWriter } from "./writer.js";
 
@@ -81,7 +84,8 @@ const completeKey = textKey("complete");
 export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
   const { access = "write", disposable = false } = options;
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable });
-  const pending = createPending(environment);
+  const newest = createNewestReads(environment);
+  const pending = createPending(environment, newest);
   const writer = createWriter(pending, rules, options);
   const changes = createChangeLog(environment, pending);
   const lastState = createLastState(environment);
@@ -93,7 +97,12 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   let complete = environment.db.meta.get(completeKey) === true;
 
   const searches = createSearches(needs.searches);
-  const views = createViews({ environment, rules, lastState });
+  /** What another process has committed, or this one. */
+  const openTransaction = (): ReadTransaction => {
+    environment.root.resetReadTxn();
+    return environment.root.useReadTransaction();
+  };
+  const views = createViews({ environment, rules, openTransaction: access === "write" ? newest.open : openTransaction, lastState });
   if (access === "write") views.show(views.ofLastCommit());
 
   const snapshotOf = (view: StateView, { searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot =>
@@ -165,7 +174,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     tell,
     isComplete,
     markComplete: () => {
-      environment.root.transactionSync(() => environment.db.meta.putSync(completeKey, true));
+      transact(environment, () => environment.db.meta.putSync(completeKey, true));
       complete = true;
     },
     freePages: () => {

@@ -13,7 +13,7 @@ describe("the LMDB store beside webhooks that are written at the same time", fun
 
   it("loses nothing of either, whether they are written at once or soon", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    const webhooks = createWebhookStore(store.environment.root);
+    const webhooks = createWebhookStore(store.environment);
     const { id } = webhooks.transaction(() => webhooks.addWebhook(webhookRow));
     const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
     let [writing, written] = [true, 0];
@@ -45,7 +45,7 @@ describe("the LMDB store beside webhooks that are written at the same time", fun
 
   it("lets its file grow no further for what they write while no block comes, when pages are freed", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    const webhooks = createWebhookStore(store.environment.root);
+    const webhooks = createWebhookStore(store.environment);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const before = store.snapshot()!;
     const size = (): number => statSync(store.environment.path).size;

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/counted-set.js";
 import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/counted-set-writer.js";
 import { createUndoJournal, rollBack, type UndoJournal } from "../../src/store/journal.js";
+import { createNewestReads } from "../../src/store/newest-reads.js";
 import { createPending, type Pending } from "../../src/store/pending.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
 import { countedNumbers, countedSequence } from "../../src/store/sequence.js";
@@ -48,7 +49,7 @@ describe("a counted set", () => {
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
     reading = createReading(store.environment);
-    pending = createPending(store.environment);
+    pending = createPending(store.environment, createNewestReads(store.environment));
     countedSets = createCountedSets(pending);
     begin();
   });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { metaOffsets } from "../../src/store/file-check.js";
+import { metaOffsets } from "../../src/store/meta-pages.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
@@ -22,7 +22,7 @@ describe("the pages of a store", function () {
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 40, maxLength: 80 }), async (deeds) => {
         const { store, rules } = openTemporaryStore(chain.network);
-        const webhooks = createWebhookStore(store.environment.root);
+        const webhooks = createWebhookStore(store.environment);
         const blocks = chain.blocks.map(rules.parseBlock);
         const held: ChainSnapshot[] = [];
         let height = 1;

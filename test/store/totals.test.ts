@@ -76,6 +76,10 @@ const createCountingReading = (reading: Reading): { reading: Reading; read: () =
         read++;
         return reading.get(database, key);
       },
+      bytes: (database, key) => {
+        read++;
+        return reading.bytes(database, key);
+      },
       range: (database, options) => {
         skipped(options);
         return counted(reading.range(database, options));

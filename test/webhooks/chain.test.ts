@@ -249,7 +249,7 @@ describe("a block that cannot be told of", () => {
         },
       },
     );
-    const webhooks = createWebhookStore(store.environment.root);
+    const webhooks = createWebhookStore(store.environment);
     const engine = createWebhookEngine(
       { allowTargets: localTargets },
       { store: webhooks, openJournal: () => openEventJournal(dataDir), events, clock: { now: () => Date.now() }, logger: createLogger([]), keepsChain: true },

@@ -33,7 +33,7 @@ const events = new EventEmitter();
 const engine = createWebhookEngine(
   { allowTargets: localTargets, schedule: [20, 50, 100, 200, 400, 800, 1_600, 3_200], timeout: 5_000 },
   {
-    store: createWebhookStore(store.environment.root),
+    store: createWebhookStore(store.environment),
     openJournal: () => openEventJournal(dataDir),
     events,
     clock: { now: () => Date.now() },

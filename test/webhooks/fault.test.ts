@@ -122,6 +122,7 @@ const committedIn = async (dataDir: string): Promise<readonly BlockData[]> => {
 };
 
 const openWebhookStoreIn = (dataDir: string) => {
-  const root = open<never, never>({ path: join(dataDir, "chain.mdb"), maxDbs: 64, noSubdir: true });
-  return { root, store: createWebhookStore(root), close: () => root.close() };
+  const path = join(dataDir, "chain.mdb");
+  const root = open<never, never>({ path, maxDbs: 64, noSubdir: true });
+  return { root, store: createWebhookStore({ path, root }), close: () => root.close() };
 };

@@ -3,14 +3,18 @@ import type { DeliveryRow, Message, RecentEvent, WebhookRow } from "../../../typ
 import type { DeliveryState } from "../../../types/webhooks.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
-export type EnvironmentRoot = Pick<RootDatabase<never, never>, "openDB" | "transactionSync" | "childTransaction">;
+export interface OpenEnvironment {
+  /** Its file. */
+  path: string;
+  root: Pick<RootDatabase<never, never>, "openDB" | "transactionSync" | "childTransaction" | "getWriteTxnId">;
+}
 
 /**
  * The registry of what lies where: databases by name, and their keys. Keys are lists in lmdb's ordered binary form, which sort
  * member by member. Nobody else names a database or makes a key.
  */
 export interface WebhookDatabases {
-  root: EnvironmentRoot;
+  environment: OpenEnvironment;
   /** Webhook id -> webhook. */
   register: Database<WebhookRow, number>;
   /** Revision of the register -> id of the webhook that changed with it; the last ones. */
@@ -85,9 +89,9 @@ export const webhookDatabaseCount = Object.keys(names).length;
 /** Records stand alone, and whole numbers may have any size. */
 const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
 
-export const openWebhookDatabases = (root: EnvironmentRoot): WebhookDatabases => {
-  const opened = Object.entries(names).map(([room, name]) => [room, root.openDB({ name, ...encoding } as never)]);
-  return { root, ...Object.fromEntries(opened) } as WebhookDatabases;
+export const openWebhookDatabases = (environment: OpenEnvironment): WebhookDatabases => {
+  const opened = Object.entries(names).map(([room, name]) => [room, environment.root.openDB({ name, ...encoding } as never)]);
+  return { environment, ...Object.fromEntries(opened) } as WebhookDatabases;
 };
 
 /** Above every number, in keys. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { beyondAll, counters, type EnvironmentRoot, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
+import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
+import { transact, transactSoon } from "../transact.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
@@ -27,7 +28,7 @@ const openInstance = (db: WebhookDatabases): string => {
     db.counters.putSync(counters.schema, schemaVersion);
     db.counters.putSync(counters.instance, randomBytes(6).toString("hex"));
   };
-  if (db.counters.get(counters.schema) === undefined) db.root.transactionSync(begin);
+  if (db.counters.get(counters.schema) === undefined) transact(db.environment, begin);
   const schema = db.counters.get(counters.schema);
   if (schema !== schemaVersion) {
     throw new PorticoError("STORE_FOREIGN", `the webhooks were kept in layout ${schema}, this version reads layout ${schemaVersion}`);
@@ -40,8 +41,8 @@ const openInstance = (db: WebhookDatabases): string => {
  * that environment is open is committed or undone with it. `maxDbs` has to leave room for `webhookDatabaseCount` databases.
  * @throws PorticoError STORE_FOREIGN
  */
-export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
-  const db = openWebhookDatabases(root);
+export const createWebhookStore = (environment: OpenEnvironment): WebhookStore => {
+  const db = openWebhookDatabases(environment);
   const instance = openInstance(db);
   const reader = createOutboxReader(db);
   let open: Writing | undefined;
@@ -64,7 +65,7 @@ export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
     }
   };
 
-  const transaction: WebhookStore["transaction"] = (work) => (open === undefined ? db.root.transactionSync(() => write(work)) : work());
+  const transaction: WebhookStore["transaction"] = (work) => (open === undefined ? transact(environment, () => write(work)) : work());
 
   const noteChange = (id: number): void => {
     const revision = writing().tally.add(counters.registerRevision, 1);
@@ -81,8 +82,7 @@ export const createWebhookStore = (root: EnvironmentRoot): WebhookStore => {
     ...reader,
     instance,
     transaction,
-    // A child, because lmdb's queued transactions do not undo what was written before a throw.
-    transactionSoon: (work) => db.root.childTransaction(() => write(work)),
+    transactionSoon: (work) => transactSoon(environment, () => write(work)),
     registerRevision: () => readNumber(db, counters.registerRevision),
     changedSince: (revision) => {
       if (readNumber(db, counters.registerRevision) - revision > keptChanges) return undefined;
@@ -139,7 +139,7 @@ export const openWebhookStore = (dataDir: string): WebhookEnvironment => {
     mkdirSync(dataDir, { recursive: true });
     root = open<never, never>({ path, maxDbs: 16, noSubdir: true });
     const opened = root;
-    return { store: createWebhookStore(opened), close: () => opened.close() };
+    return { store: createWebhookStore({ path, root: opened }), close: () => opened.close() };
   } catch (cause) {
     void root?.close();
     if (cause instanceof PorticoError) throw cause;

@@ -1,0 +1,50 @@
+// @ts-check
+import { closeSync, openSync, readSync } from "node:fs";
+
+/**
+ * The two pages at the beginning of an LMDB file, which its transactions write in turn: the newer one says what the file holds.
+ * JavaScript, as commit-thread.js reads them too.
+ */
+
+/** Of liblmdb's `MDB_page` and `MDB_meta`, little-endian. */
+export const metaOffsets = Object.freeze({ magic: 24, pageSize: 48, freeRoot: 88, mainRoot: 136, transaction: 152, end: 160 });
+export const magic = 0xbeefc0de;
+const noPage = 0xffffffffffffffffn;
+
+/**
+ * @typedef {object} Meta
+ * @property {number} pageSize Bytes.
+ * @property {bigint} transaction Number of the transaction that wrote it.
+ * @property {bigint[]} roots Pages at which the trees of the file begin.
+ */
+
+/**
+ * @param {number} file
+ * @param {number} position
+ * @returns {Meta | undefined} Undefined: that is no meta page.
+ */
+export const readMeta = (file, position) => {
+  const page = Buffer.alloc(metaOffsets.end);
+  if (readSync(file, page, 0, page.length, position) < page.length || page.readUInt32LE(metaOffsets.magic) !== magic) return undefined;
+  return {
+    pageSize: page.readUInt32LE(metaOffsets.pageSize),
+    transaction: page.readBigUInt64LE(metaOffsets.transaction),
+    roots: [page.readBigUInt64LE(metaOffsets.freeRoot), page.readBigUInt64LE(metaOffsets.mainRoot)].filter((root) => root !== noPage),
+  };
+};
+
+/**
+ * The number of the newest transaction of an LMDB file. To be asked within one, when no other writes.
+ * @param {string} path
+ */
+export const newestTransaction = (path) => {
+  const file = openSync(path, "r");
+  try {
+    const first = readMeta(file, 0);
+    const second = first && readMeta(file, first.pageSize);
+    if (first === undefined || second === undefined) throw new Error(`${path} is damaged: its meta pages cannot be read`);
+    return first.transaction > second.transaction ? first.transaction : second.transaction;
+  } finally {
+    closeSync(file);
+  }
+};

@@ -1,0 +1,62 @@
+import type { Transaction as ReadTransaction } from "lmdb";
+import type { Environment } from "./environment.js";
+import type { Bytes } from "./overlay.js";
+import { createReading } from "./reading.js";
+import { stateKey } from "./records.js";
+import { transact } from "./transact.js";
+
+/**
+ * Read transactions for the process that writes the store: of the state that it has committed last, or of one that is being committed.
+ * LMDB alone may give an older one, where somebody opens the store at that moment (transact.js).
+ */
+export interface NewestReads {
+  open(): ReadTransaction;
+  /** Commits a log of entries after which `state` lies under the key of the state; undefined: what lies there now. */
+  commit(log: Buffer, state: Bytes | undefined): Promise<void>;
+}
+
+/** Each try puts the count right that LMDB goes by. */
+const longestTry = 10;
+
+const areEqual = (one: Bytes, other: Bytes): boolean => one === other || (one !== null && other?.equals(one) === true);
+
+export const createNewestReads = (environment: Pick<Environment, "path" | "root" | "db" | "commit">): NewestReads => {
+  const { path, root } = environment;
+  let committed: Bytes | undefined;
+  let coming: Bytes | undefined;
+
+  const stateIn = (transaction?: ReadTransaction): Bytes => createReading(environment, transaction).bytes("meta", stateKey) ?? null;
+
+  const isOfNow = (transaction: ReadTransaction): boolean => {
+    const state = stateIn(transaction);
+    // Nobody else writes blocks: what a transaction finds that begins at the newest is so until this process commits.
+    if (committed === undefined) committed = transact(environment, () => stateIn());
+    return areEqual(state, committed) || (coming !== undefined && areEqual(state, coming));
+  };
+
+  return {
+    open: () => {
+      for (let tries = 0; tries < longestTry; tries++) {
+        root.resetReadTxn();
+        const transaction = root.useReadTransaction();
+        if (isOfNow(transaction)) return transaction;
+        transaction.done();
+        transact(environment, () => undefined);
+      }
+      throw new Error(`${path} does not show what was committed last`);
+    },
+    commit: async (log, state) => {
+      coming = state && Buffer.from(state);
+      try {
+        await environment.commit(log);
+        if (coming !== undefined) committed = coming;
+      } catch (error) {
+        // What is known of a thread that has ended is not how far it came.
+        committed = undefined;
+        throw error;
+      } finally {
+        coming = undefined;
+      }
+    },
+  };
+};

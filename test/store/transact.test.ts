@@ -1,0 +1,164 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { newestTransaction } from "../../src/store/meta-pages.js";
+import type { Store } from "../../src/store/store.js";
+import { transact } from "../../src/store/transact.js";
+import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import type { WebhookStore } from "../../types/webhook-store.js";
+import { loadChain } from "../data/read.js";
+import { webhookRow } from "../webhooks/webhook-row.js";
+import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+
+const chain = loadChain("core3-custom-c");
+
+/** Where LMDB's lock file has its count of transactions. */
+const countAt = 8;
+
+describe("LMDB's count of transactions that somebody sets back who opens the store in the middle of a commit", function () {
+  this.timeout(30_000);
+  let lockFiles: number[];
+  beforeEach(() => (lockFiles = []));
+  afterEach(async () => {
+    await closeStores();
+    // Not before: with them the locks go that LMDB has on these files.
+    lockFiles.forEach(closeSync);
+    await closeTemporaryStores();
+  });
+
+  /** Does what LMDB does in a process that has read the meta pages before the last transaction was committed, and goes on now. */
+  const setter = ({ environment: { path } }: Store) => {
+    const file = openSync(`${path}-lock`, "r+");
+    lockFiles.push(file);
+    const count = Buffer.alloc(8);
+    const read = (): bigint => {
+      readSync(file, count, 0, 8, countAt);
+      return count.readBigUInt64LE();
+    };
+    const setBack = (by = 1n): void => {
+      const newest = newestTransaction(path);
+      expect(Number(newest - read()), "LMDB's count lies where it did").to.be.within(0, 2);
+      count.writeBigUInt64LE(newest - by);
+      writeSync(file, count, 0, 8, countAt);
+    };
+    return { read, setBack };
+  };
+
+  const sameAsAlone = async (store: Store, height: number): Promise<void> => {
+    const alone = openTemporaryStore(chain.network);
+    await alone.store.apply(chain.blocks.slice(0, height).map(alone.rules.parseBlock));
+    expect(store.tip()?.height).to.equal(height);
+    expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
+  };
+
+  it("takes no block back, however far and often it is", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    const blocks = chain.blocks.slice(0, 40).map(rules.parseBlock);
+    const { setBack, read } = setter(store);
+    await store.apply(blocks.slice(0, 20));
+    for (const block of blocks.slice(20)) {
+      setBack(block.block.height % 3 === 0 ? 2n : 1n);
+      await store.apply([block]);
+    }
+    setBack();
+    await store.revert();
+    expect(read()).to.equal(newestTransaction(store.environment.path));
+    await sameAsAlone(store, 39);
+  });
+
+  it("is noticed before what was committed is shown, or worked on, although it is set back at once", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    const blocks = chain.blocks.slice(0, 60).map(rules.parseBlock);
+    const { setBack } = setter(store);
+    const { environment } = store;
+    const { commit } = environment;
+    environment.commit = async (log) => {
+      await commit(log);
+      setBack();
+    };
+    for (const block of blocks.slice(0, 10)) {
+      await store.apply([block]);
+      expect(store.tip()?.height).to.equal(block.block.height);
+    }
+    for (let from = 10; from < 60; from += 5) await store.applyAhead(blocks.slice(from, from + 5));
+    await store.written();
+    for (let height = 60; height > 50; height--) await store.revert();
+    await sameAsAlone(store, 50);
+  });
+
+  it("loses nothing of webhooks, now or soon, nor what is told of", async () => {
+    const told: number[] = [];
+    let webhooks = undefined as WebhookStore | undefined;
+    const listener = {
+      witness: ({ full: { block } }: { full: { block: { height: number } } }) => {
+        told.push(block.height);
+        webhooks?.setJournalPosition(block.height);
+      },
+      witnessed: () => undefined,
+    };
+    const { store, rules } = openTemporaryStore(chain.network, {}, { listener });
+    const { setBack } = setter(store);
+    const blocks = chain.blocks.slice(0, 10).map(rules.parseBlock);
+    await store.apply(blocks.slice(0, 2));
+    setBack();
+    store.markComplete();
+    setBack();
+    webhooks = createWebhookStore(store.environment);
+    const { transaction, transactionSoon, addWebhook } = webhooks;
+    const ids: number[] = [];
+    const add = (): void => void ids.push(addWebhook(webhookRow).id);
+    for (const block of blocks.slice(2)) {
+      setBack();
+      transaction(add);
+      setBack();
+      await Promise.all([transactionSoon(add), transactionSoon(add)]);
+      setBack();
+      await store.apply([block]);
+      setBack();
+      await store.tell();
+    }
+    expect(ids).to.deep.equal(Array.from({ length: 24 }, (_, index) => index + 1));
+    expect(webhooks.webhooks({ offset: 0, limit: 100 }).rows.map(({ id }) => id)).to.deep.equal(ids);
+    expect(told).to.deep.equal([3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(webhooks.journalPosition()).to.equal(10);
+    expect(store.isComplete()).to.equal(true);
+  });
+
+  it("takes nothing back when others really open it, without a pause", async () => {
+    // Commits that wait for no disk come fastest, and meet an opening most often.
+    const { store, rules } = openTemporaryStore(chain.network, { disposable: true });
+    const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
+    const script = fileURLToPath(new URL("opening-process.ts", import.meta.url));
+    const others = [1, 2].map(() => fork(script, [store.environment.path], { execArgv: ["--import", "tsx"] }));
+    try {
+      await Promise.all(others.map((other) => once(other, "message")));
+      for (const block of blocks) await store.apply([block]);
+    } finally {
+      await Promise.all(
+        others.map((other) => {
+          const ended = once(other, "exit");
+          other.disconnect();
+          return ended;
+        }),
+      );
+    }
+    await sameAsAlone(store, 300);
+  });
+
+  it("is not touched where the lock file is not as it is known, and nothing is written then", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    const blocks = chain.blocks.slice(0, 3).map(rules.parseBlock);
+    await store.apply(blocks.slice(0, 2));
+    const { path, root } = store.environment;
+    const newest = newestTransaction(path);
+    setter(store).setBack();
+    // A transaction that begins elsewhere than the lock file says.
+    const strange = { transactionSync: root.transactionSync.bind(root), childTransaction: root.childTransaction.bind(root), getWriteTxnId: () => root.getWriteTxnId() - 5 };
+    expect(() => transact({ path, root: strange }, () => root.putSync(Buffer.from("key"), 1))).to.throw(/counts \d+ transactions, not \d+, and its lock file is not as it should be/);
+    expect(newestTransaction(path)).to.equal(newest);
+    await store.apply(blocks.slice(2));
+    await sameAsAlone(store, 3);
+  });
+});
