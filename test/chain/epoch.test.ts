@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { createEpoch } from "../../src/chain/epoch.js";
 
 describe("epoch time", () => {
@@ -22,5 +23,23 @@ describe("epoch time", () => {
 
   it("begins where the network says", () => {
     expect(createEpoch("1970-01-01T00:00:00.000Z").timestamp(1).human).to.equal("1970-01-01T00:00:01.000Z");
+  });
+
+  it("is written as a Date writes it: at any time, by any clock, for more days than are kept", () => {
+    const start = fc.oneof(fc.integer({ min: 0, max: 4_000_000_000 }).map((second) => second * 1000), fc.integer({ min: -1e12, max: 4e12 }));
+    fc.assert(
+      fc.property(start, fc.array(fc.oneof(fc.nat(200_000), fc.nat(2 ** 31 - 1), fc.nat(2 ** 45))), (begin, timestamps) => {
+        const { timestamp } = createEpoch(new Date(begin).toISOString());
+        for (const time of timestamps) {
+          const moment = new Date((begin / 1000 + time) * 1000);
+          if (Number.isNaN(moment.getTime())) expect(() => timestamp(time)).to.throw(RangeError);
+          else expect(timestamp(time).human).to.equal(moment.toISOString());
+        }
+      }),
+    );
+    for (let day = 0; day < 45_000; day++) {
+      const { unix, human } = epoch.timestamp(day * 86_400 + day);
+      expect(human).to.equal(new Date(unix * 1000).toISOString());
+    }
   });
 });
