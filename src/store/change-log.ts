@@ -52,23 +52,27 @@ export const createChangeLog = (environment: Environment, pending: Pick<Pending,
     return { kind, full: { block: blockCodec.unpack(block as unknown[]), transactions: transactions.map((one) => transactionCodec.unpack(one as unknown[])) } };
   };
 
+  const untold = () => [...db.meta.getRange(changeBounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
+
   return {
     note: ({ kind, full: { block, transactions } }) => {
       const entry: Entry = kind === "applied" ? [kind, block.height] : [kind, blockCodec.pack(block), transactions.map(transactionCodec.pack)];
       pending.put("meta", changeKey(++last), entry);
     },
     tell: async ({ witness, witnessed }) => {
-      for (;;) {
-        if (db.meta.getKeysCount({ ...changeBounds(), limit: 1 }) === 0) return;
+      /** Returns how many it has told of. */
+      const tellSome = (): number => {
         const begun = performance.now();
-        transact(environment, () => {
-          const untold = [...db.meta.getRange(changeBounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
-          for (const { key, entry } of untold) {
-            witness(changeOf(entry));
-            db.meta.removeSync(key);
-            if (performance.now() - begun > turn) return;
-          }
-        });
+        let told = 0;
+        for (const { key, entry } of untold()) {
+          witness(changeOf(entry));
+          db.meta.removeSync(key);
+          told++;
+          if (performance.now() - begun > turn) break;
+        }
+        return told;
+      };
+      while (transact(environment, tellSome) > 0) {
         witnessed();
         await nextTurn();
       }

@@ -61,7 +61,13 @@ export const createCommitting = (path: string, options: CommitThreadData["option
 
   const start = (): Worker => {
     const workerData: CommitThreadData = { path, options, names: Object.keys(databases), owed };
-    const started = new Worker(new URL("./commit-thread.js", import.meta.url), { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb } });
+    const started = new Worker(new URL("./commit-thread.js", import.meta.url), {
+      workerData,
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb },
+      // It leaves a lock file open (transact.js), which is not to be closed with it.
+      trackUnmanagedFds: false,
+    });
     let fault: unknown;
     ended = new Promise((resolve) => {
       started.on("error", (error) => (fault = error));

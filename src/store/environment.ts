@@ -82,6 +82,8 @@ const rootOptions = ({ access = "write", disposable = false }: OpenOptions): Com
   readOnly: access === "read",
   // Whatever makes one transaction says so: what lmdb-js puts together by itself fails with a promise that nobody holds.
   eventTurnBatching: false,
+  // A commit is on the disk when it is done: what lmdb-js brings there later it waits for in a way that may never end.
+  overlappingSync: false,
   ...(disposable ? { useWritemap: true, noSync: true } : {}),
 });
 
@@ -105,8 +107,7 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
   const remove = (): void => [draft, `${draft}-lock`].forEach((file) => rmSync(file, { force: true }));
   remove();
   try {
-    // On the disk when it is closed, which is at once then.
-    const root = open<unknown, Buffer>({ path: draft, ...rootOptions(options), overlappingSync: false });
+    const root = open<unknown, Buffer>({ path: draft, ...rootOptions(options) });
     try {
       checkFormat({ root, db: openDatabases(root), path: draft }, nethash, "write");
     } finally {
@@ -134,12 +135,6 @@ const openRoot = (dataDir: string, path: string, nethash: string, options: OpenO
   }
 };
 
-/** lmdb-js closes when its last write is on the disk, which is never where that write failed: an empty one always is. */
-const closeRoot = async (root: RootDatabase<unknown, Buffer>, { access }: OpenOptions): Promise<void> => {
-  if (access !== "read") await root.transaction(() => undefined);
-  await root.close();
-};
-
 /** File of the store in a folder: the same one, wherever the process goes to later. */
 export const storeFile = (dataDir: string): string => resolve(dataDir, "chain.mdb");
 
@@ -160,7 +155,7 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
     const close = async (): Promise<void> => {
       try {
         await committing.close();
-        await closeRoot(root, options);
+        await root.close();
       } finally {
         endWriting?.();
       }

@@ -3,7 +3,7 @@ import type { Environment } from "./environment.js";
 import type { Bytes } from "./overlay.js";
 import { createReading } from "./reading.js";
 import { stateKey } from "./records.js";
-import { transact } from "./transact.js";
+import { putRight, transact } from "./transact.js";
 
 /**
  * Read transactions for the process that writes the store: of the state that it has committed last, or of one that is being committed.
@@ -15,8 +15,7 @@ export interface NewestReads {
   commit(log: Buffer, state: Bytes | undefined): Promise<void>;
 }
 
-/** Each try puts the count right that LMDB goes by. */
-const longestTry = 10;
+const mostTries = 10;
 
 const areEqual = (one: Bytes, other: Bytes): boolean => one === other || (one !== null && other?.equals(one) === true);
 
@@ -36,12 +35,12 @@ export const createNewestReads = (environment: Pick<Environment, "path" | "root"
 
   return {
     open: () => {
-      for (let tries = 0; tries < longestTry; tries++) {
+      for (let tries = 0; tries < mostTries; tries++) {
         root.resetReadTxn();
         const transaction = root.useReadTransaction();
         if (isOfNow(transaction)) return transaction;
         transaction.done();
-        transact(environment, () => undefined);
+        putRight(environment);
       }
       throw new Error(`${path} does not show what was committed last`);
     },

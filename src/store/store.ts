@@ -180,6 +180,8 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     freePages: () => {
       environment.root.readerCheck();
       views.refresh();
+      // For readers of other processes: they may see less (transact.js) until something is committed. Where nothing can be, a block will say so.
+      if (access === "write") environment.commit(Buffer.alloc(0)).catch(() => undefined);
     },
     stop: async () => {
       await searches.stop();

@@ -14,7 +14,6 @@ export interface OpenEnvironment {
  * member by member. Nobody else names a database or makes a key.
  */
 export interface WebhookDatabases {
-  environment: OpenEnvironment;
   /** Webhook id -> webhook. */
   register: Database<WebhookRow, number>;
   /** Revision of the register -> id of the webhook that changed with it; the last ones. */
@@ -91,7 +90,7 @@ const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: 
 
 export const openWebhookDatabases = (environment: OpenEnvironment): WebhookDatabases => {
   const opened = Object.entries(names).map(([room, name]) => [room, environment.root.openDB({ name, ...encoding } as never)]);
-  return { environment, ...Object.fromEntries(opened) } as WebhookDatabases;
+  return Object.fromEntries(opened) as WebhookDatabases;
 };
 
 /** Above every number, in keys. */

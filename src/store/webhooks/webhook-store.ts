@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { transact, transactSoon } from "../transact.js";
+import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
@@ -21,19 +21,17 @@ const keptChanges = 10_000;
 
 const readNumber = ({ counters: database }: WebhookDatabases, key: string): number => (database.get(key) as number | undefined) ?? 0;
 
-/** The name of this store among others. Made once, by whatever process is first; a store of another layout is not read. */
-const openInstance = (db: WebhookDatabases): string => {
-  const begin = (): void => {
-    if (db.counters.get(counters.schema) !== undefined) return;
+/** The databases, and the name of this store among others: made once, by whatever process is first. A store of another layout is not read. */
+const openDatabases = (environment: OpenEnvironment): { db: WebhookDatabases; instance: string } => {
+  const db = openWebhookDatabases(environment);
+  const schema = db.counters.get(counters.schema);
+  if (schema === undefined) {
     db.counters.putSync(counters.schema, schemaVersion);
     db.counters.putSync(counters.instance, randomBytes(6).toString("hex"));
-  };
-  if (db.counters.get(counters.schema) === undefined) transact(db.environment, begin);
-  const schema = db.counters.get(counters.schema);
-  if (schema !== schemaVersion) {
+  } else if (schema !== schemaVersion) {
     throw new PorticoError("STORE_FOREIGN", `the webhooks were kept in layout ${schema}, this version reads layout ${schemaVersion}`);
   }
-  return db.counters.get(counters.instance) as string;
+  return { db, instance: db.counters.get(counters.instance) as string };
 };
 
 /**
@@ -42,8 +40,7 @@ const openInstance = (db: WebhookDatabases): string => {
  * @throws PorticoError STORE_FOREIGN
  */
 export const createWebhookStore = (environment: OpenEnvironment): WebhookStore => {
-  const db = openWebhookDatabases(environment);
-  const instance = openInstance(db);
+  const { db, instance } = transact(environment, () => openDatabases(environment));
   const reader = createOutboxReader(db);
   let open: Writing | undefined;
 
@@ -137,7 +134,7 @@ export const openWebhookStore = (dataDir: string): WebhookEnvironment => {
   let root: RootDatabase<never, never> | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
-    root = open<never, never>({ path, maxDbs: 16, noSubdir: true });
+    root = open<never, never>({ path, maxDbs: 16, noSubdir: true, overlappingSync: false });
     const opened = root;
     return { store: createWebhookStore({ path, root: opened }), close: () => opened.close() };
   } catch (cause) {
