@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { readMeta } from "./meta-pages.js";
+import { newerMeta, readMeta } from "./meta-pages.js";
 
 const faultOf = (file: number): string | undefined => {
   if (fstatSync(file).size === 0) return undefined;
@@ -9,7 +9,7 @@ const faultOf = (file: number): string | undefined => {
   if (second === undefined) return "its second meta page is damaged";
   // After the meta pages: another process may be writing, and what they name is in the file before they name it.
   const { size } = fstatSync(file);
-  const { roots, pageSize } = first.transaction > second.transaction ? first : second;
+  const { roots, pageSize } = newerMeta(first, second);
   return roots.every((root) => (root + 1n) * BigInt(pageSize) <= BigInt(size)) ? undefined : "it is cut off";
 };
 

@@ -34,6 +34,13 @@ export const readMeta = (file, position) => {
 };
 
 /**
+ * The one that says what the file holds.
+ * @param {Meta} one
+ * @param {Meta} other
+ */
+export const newerMeta = (one, other) => (one.transaction > other.transaction ? one : other);
+
+/**
  * The number of the newest transaction of an LMDB file. To be asked within one, when no other writes.
  * @param {string} path
  */
@@ -43,7 +50,7 @@ export const newestTransaction = (path) => {
     const first = readMeta(file, 0);
     const second = first && readMeta(file, first.pageSize);
     if (first === undefined || second === undefined) throw new Error(`${path} is damaged: its meta pages cannot be read`);
-    return first.transaction > second.transaction ? first.transaction : second.transaction;
+    return newerMeta(first, second).transaction;
   } finally {
     closeSync(file);
   }

@@ -1,7 +1,7 @@
 import type { Transaction as ReadTransaction } from "lmdb";
 import type { Environment } from "./environment.js";
 import type { Bytes } from "./overlay.js";
-import { createReading } from "./reading.js";
+import { createReading, openTransaction } from "./reading.js";
 import { stateKey } from "./records.js";
 import { putRight, transact } from "./transact.js";
 
@@ -20,7 +20,6 @@ const mostTries = 10;
 const areEqual = (one: Bytes, other: Bytes): boolean => one === other || (one !== null && other?.equals(one) === true);
 
 export const createNewestReads = (environment: Pick<Environment, "path" | "root" | "db" | "commit">): NewestReads => {
-  const { path, root } = environment;
   let committed: Bytes | undefined;
   let coming: Bytes | undefined;
 
@@ -36,13 +35,12 @@ export const createNewestReads = (environment: Pick<Environment, "path" | "root"
   return {
     open: () => {
       for (let tries = 0; tries < mostTries; tries++) {
-        root.resetReadTxn();
-        const transaction = root.useReadTransaction();
+        const transaction = openTransaction(environment);
         if (isOfNow(transaction)) return transaction;
         transaction.done();
         putRight(environment);
       }
-      throw new Error(`${path} does not show what was committed last`);
+      throw new Error(`${environment.path} does not show what was committed last`);
     },
     commit: async (log, state) => {
       coming = state && Buffer.from(state);

@@ -34,6 +34,12 @@ interface BytesWithin {
   getBinary(key: Buffer, within: { transaction?: ReadTransaction }): Buffer | undefined;
 }
 
+/** A read transaction of what is committed now: lmdb-js reads on in one until the event loop has turned. */
+export const openTransaction = ({ root }: Pick<Environment, "root">): ReadTransaction => {
+  root.resetReadTxn();
+  return root.useReadTransaction();
+};
+
 export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
   const within = transaction === undefined ? {} : { transaction };
   return {

@@ -1,4 +1,3 @@
-import type { Transaction as ReadTransaction } from "lmdb";
 import type { Tip } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { FullBlock } from "../chain/block.js";
@@ -10,6 +9,7 @@ import { textKey } from "./keys.js";
 import { createLastState } from "./last-state.js";
 import { createNewestReads } from "./newest-reads.js";
 import { createPending } from "./pending.js";
+import { openTransaction } from "./reading.js";
 import { createSearch, createSearches, type SearchesOptions } from "./search.js";
 import { createSnapshot, type StateView } from "./snapshot.js";
 import { createViews } from "./state-views.js";
@@ -97,12 +97,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   let complete = environment.db.meta.get(completeKey) === true;
 
   const searches = createSearches(needs.searches);
-  /** What another process has committed, or this one. */
-  const openTransaction = (): ReadTransaction => {
-    environment.root.resetReadTxn();
-    return environment.root.useReadTransaction();
-  };
-  const views = createViews({ environment, rules, openTransaction: access === "write" ? newest.open : openTransaction, lastState });
+  const views = createViews({ environment, rules, openTransaction: access === "write" ? newest.open : () => openTransaction(environment), lastState });
   if (access === "write") views.show(views.ofLastCommit());
 
   const snapshotOf = (view: StateView, { searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot =>
