@@ -22,6 +22,9 @@ export const setPairs = ({ res }: Context, pairs: HeaderPairs): void => {
   }
 };
 
+/** Said to a client whose connection is about to end: it sends nothing more into it, and nothing is lost there. */
+export const lastReply: HeaderPairs = ["Connection", "close"];
+
 const isEncoding = (name: string): name is Encoding => name === "br" || name === "gzip";
 
 /**

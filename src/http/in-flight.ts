@@ -3,30 +3,34 @@ import type { ServerResponse } from "node:http";
 /** Counts requests that are being answered, and tells when there is none. */
 export interface InFlight {
   readonly count: number;
-  /** Counts a request until its response has gone out, or its connection away. */
+  /** Counts a request until its response has gone out, or its connection away. Once, however often it is told. */
   begin(response: ServerResponse): void;
+  has(response: ServerResponse): boolean;
   /** Resolves as soon as no request is being answered. */
   none(): Promise<void>;
 }
 
 export const createInFlight = (): InFlight => {
-  let count = 0;
+  const open = new Set<ServerResponse>();
   let waiting: (() => void)[] = [];
-  const end = (): void => {
-    count -= 1;
-    if (count === 0) {
+  const end = (response: ServerResponse): void => {
+    open.delete(response);
+    if (open.size === 0) {
       waiting.forEach((resolve) => resolve());
       waiting = [];
     }
   };
   return {
     get count() {
-      return count;
+      return open.size;
     },
     begin: (response) => {
-      count += 1;
-      response.once("close", end);
+      if (!open.has(response)) {
+        open.add(response);
+        response.once("close", () => end(response));
+      }
     },
-    none: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    has: (response) => open.has(response),
+    none: () => (open.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };
 };

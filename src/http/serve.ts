@@ -5,7 +5,7 @@ import { PorticoError } from "../errors.js";
 import { createAnswerer } from "./answerer.js";
 import type { CompiledRoute } from "./compiled-route.js";
 import type { EdgeOptions } from "./edge-options.js";
-import { createEncodings, type Exchange, sendReply, setPairs } from "./exchange.js";
+import { createEncodings, type Exchange, lastReply, sendReply, setPairs } from "./exchange.js";
 import { failureOf, porticoErrorOf } from "./failure.js";
 import { createInFlight, type InFlight } from "./in-flight.js";
 import type { Target, Whereabouts } from "./locate.js";
@@ -122,10 +122,6 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
 
   const answer = async (exchange: Exchange, remembered: Plan<State> | undefined): Promise<void> => {
     const { ctx } = exchange;
-    if (isStopping()) {
-      ctx.res.setHeader("Connection", "close");
-      throw new PorticoError("NOT_READY", "The node is stopping.");
-    }
     if (rateLimit.counts(ctx.req)) {
       await count(rateLimit, ctx);
     }
@@ -139,11 +135,19 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
 
   const takeLongWay = async (ctx: Context, id: string, plan: Plan<State> | undefined): Promise<void> => {
     const exchange: Exchange = { ctx, id, generation: undefined, failsAs: undefined, height: undefined };
+    // What came in time goes on, should it have to be handed on by the short way.
+    const isLate = isStopping() && !inFlight.has(ctx.res);
     inFlight.begin(ctx.res);
     try {
+      if (isLate) {
+        throw new PorticoError("NOT_READY", "The node is stopping.");
+      }
       await answer(exchange, plan);
     } catch (error) {
       fail(exchange, error);
+    }
+    if (isStopping()) {
+      setPairs(ctx, lastReply);
     }
   };
 

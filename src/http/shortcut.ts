@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { then } from "../maybe-promise.js";
 import type { Answerer } from "./answerer.js";
-import type { Encodings } from "./exchange.js";
+import { type Encodings, lastReply } from "./exchange.js";
 import type { InFlight } from "./in-flight.js";
 import type { Plan, PlanMemory } from "./plan.js";
 import type { RateLimit } from "./rate-limit.js";
@@ -62,6 +62,9 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     }
     const headers = [...standing.of(request.headers.origin), ...plan.headers, ...variant.headers, ...own];
     headers.push("X-Request-Id", requestId(request.headers));
+    if (isStopping()) {
+      headers.push(...lastReply);
+    }
     if (has) {
       response.writeHead(304, headers).end();
       return true;
