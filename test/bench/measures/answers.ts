@@ -26,6 +26,7 @@ const askAll = async (run: Run): Promise<BySize> => {
   for (const { name } of run.sizes) {
     run.say(`totals and searches: ${name}`);
     const portico = await openPortico({ size: name, cacheSize: 0 });
+    await portico.process.ask("touch", name);
     const figures = await portico.process.ask("questions", { size: name, rounds: run.quick ? 9 : 41, without });
     await portico.close();
     bySize.set(name, new Map(figures.map((figure) => [figure.id, figure])));

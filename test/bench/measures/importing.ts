@@ -12,6 +12,8 @@ const connections = 32;
 const rate = 1_000;
 /** Seconds, and blocks, of one turn. */
 const seconds = 8;
+/** Blocks before that, and milliseconds from one to the next: a node has been at it for hours, and all that it runs is compiled. */
+const warmUp = { blocks: 16, interval: 250 };
 
 interface Turn {
   /** Milliseconds. */
@@ -29,7 +31,9 @@ const measureTurns = async (portico: PorticoServer, run: Run, asFastAsItGoes: bo
     return quantile((await putLoad(asFastAsItGoes ? load : { ...load, rate })).latencies, 0.99);
   };
   const turn: Turn = { idle: [], importing: [], blocks: [] };
-  await putLoad({ port: portico.port, connections, requests, duration: 1_000 });
+  await portico.process.ask("hold", beyond(warmUp.blocks));
+  const warming = { port: portico.port, connections, requests, rate, duration: warmUp.blocks * warmUp.interval };
+  await Promise.all([putLoad(warming), portico.process.ask("forge", warmUp)]);
   for (let round = 0; round < Math.min(3, run.rounds); round++) {
     turn.idle.push(await p99());
     await portico.process.ask("hold", beyond(seconds));

@@ -9,8 +9,8 @@ import type { Measure } from "./measure.js";
 const cases = [
   { what: `blocks of ${fullBlock} transactions, one a write`, transactions: fullBlock, together: 1, writes: 30 },
   { what: `blocks of ${fullBlock} transactions, five a write`, transactions: fullBlock, together: 5, writes: 6 },
-  { what: "empty blocks, one a write", transactions: 0, together: 1, writes: 100 },
-  { what: "empty blocks, fifty a write", transactions: 0, together: 50, writes: 6 },
+  { what: "empty blocks, one a write", transactions: 0, together: 1, writes: 400 },
+  { what: "empty blocks, fifty a write", transactions: 0, together: 50, writes: 16 },
 ];
 
 /**

@@ -63,6 +63,7 @@ const timed = async <T>(all: readonly T[], write: (one: T) => Promise<void> | vo
 };
 
 const measure = async ({ size: name, transactions, together, writes, rounds }: IndexingInput): Promise<IndexingFigures> => {
+  if ((warmUp + writes) * together > defaultOptions.undoBlocks) throw new Error("these are more blocks than can be taken out again");
   const size = sizes[name];
   const chain = createBenchChain(size);
   chain.skipTo(size.blocks + 1);
