@@ -116,15 +116,15 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     try {
       await chain.stop?.();
     } finally {
-      await webhooks.closing();
-      phase = "stopped";
+      await webhooks.closing().finally(() => (phase = "stopped"));
     }
   };
 
   const start = (): Promise<void> => {
     starting ??= (async () => {
       const before = stops;
-      if (stopping !== undefined) await stopping;
+      // How it went, who stopped it has heard.
+      await stopping?.catch(silence);
       if (stops !== before) return;
       stopping = undefined;
       phase = "starting";

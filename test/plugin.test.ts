@@ -3,6 +3,7 @@ import { type AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
+import { messageOf } from "../src/errors.js";
 import { readOptions } from "../src/options.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
@@ -217,6 +218,18 @@ describe("createApiPlugin", function () {
     events.emit("block.applied", chain.blocks[1]);
     await plugin.settled();
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
+  });
+
+  it("starts again although a host's chain could not be stopped", async () => {
+    const { snapshot } = create().chain;
+    let stops = 0;
+    const plugin = create({ chain: { snapshot, stop: () => (stops++ === 0 ? Promise.reject(new Error("not now")) : Promise.resolve()) } });
+    await plugin.start();
+    expect(await plugin.stop().catch(messageOf)).to.equal("not now");
+    expect(plugin.health().status).to.equal("stopped");
+    await plugin.start();
+    expect(plugin.health().status).to.equal("ok");
+    await plugin.stop();
   });
 
   it("stays stopped when it was told to start and then to stop, although it had not done stopping", async () => {
