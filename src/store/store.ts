@@ -2,7 +2,7 @@ import type { Tip } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { FullBlock } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
-import { inTurns, type Pace, type Steps } from "../steps.js";
+import { inTurns, type Steps } from "../steps.js";
 import { type ChangeListener, createChangeLog, type StoreChange } from "./change-log.js";
 import { type Environment, openEnvironment, type StoreAccess } from "./environment.js";
 import { textKey } from "./keys.js";
@@ -118,13 +118,13 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     if (listener !== undefined) await changes.tell(listener);
   };
 
-  const show = async (view: StateView | undefined, pace: Pace): Promise<void> => {
+  const show = async (view: StateView | undefined): Promise<void> => {
     // Where nothing was committed, nobody needs to look before.
     const isNew = view?.state.tip.id !== views.ofNow()?.state.tip.id;
     if (view === undefined || !isNew || !isComplete()) return views.show(view);
     const letGo = views.take(view);
     try {
-      await inTurns(views.renew(view), pace);
+      await inTurns(views.renew(view));
       await needs.beforeShown?.((bounds) => snapshotOf(view, bounds));
     } finally {
       views.show(view);
@@ -135,11 +135,11 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const line = createWriteLine({
     // What is told of is read from the chain as it was then.
     begin: tell,
-    commit: async (pace) => {
+    commit: async () => {
       try {
         await pending.commit();
       } finally {
-        await show(views.ofLastCommit(), pace);
+        await show(views.ofLastCommit());
       }
       await tell();
     },

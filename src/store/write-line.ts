@@ -3,8 +3,8 @@ import { inTurns, type Pace, type Steps } from "../steps.js";
 export interface WriteLineNeeds {
   /** Before anything is worked out that may change what was written: what is owed to it is done. */
   begin(): Promise<void>;
-  /** Commits what was worked out, and does all that follows from that at the pace of the working out. */
-  commit(pace: Pace): Promise<void>;
+  /** Commits what was worked out, and all that follows from that. */
+  commit(): Promise<void>;
   /** Forgets what was worked out and not committed. */
   giveUp(): void;
 }
@@ -53,7 +53,7 @@ export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): Writ
   const workOut = async (steps: Steps<void>, pace: Pace): Promise<void> => {
     await inTurns(steps, pace);
     await heard();
-    committing = commit(pace);
+    committing = commit();
     committing.catch(() => undefined);
   };
 
