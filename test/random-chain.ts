@@ -254,7 +254,7 @@ const fulfil = async (given: Wish, block: Draftsman): Promise<Draft | undefined>
 /** All that a transaction takes from its sender. */
 const costOf = ({ type, typeGroup, amount, fee, asset }: Draft): bigint => {
   if (typeGroup === 1 && (type === 9 || type === 10)) return 0n;
-  const payments = (asset as { payments?: { amount: string }[] } | undefined)?.payments ?? [];
+  const payments = (asset as { payments: { amount: string }[] | undefined } | undefined)?.payments ?? [];
   return payments.reduce((sum, payment) => sum + BigInt(payment.amount), amount + fee);
 };
 

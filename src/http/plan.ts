@@ -8,18 +8,23 @@ import { type Generation, versionInHeaders } from "./version.js";
 
 /** What a request comes to before any state is looked at: found, checked and parsed. A class, since one is made for every request. */
 export class Plan<State extends Scope> {
+  readonly entry: CompiledRoute<State>;
+  readonly generation: Generation;
+  readonly asked: Asked;
+  readonly input: RouteInput;
+  /** Headers of every answer to this way of asking. */
+  readonly headers: HeaderPairs;
   /** Whether the same was asked for before, so that it is worth keeping what it comes to. */
   again = false;
   private named: string | undefined;
 
-  constructor(
-    readonly entry: CompiledRoute<State>,
-    readonly generation: Generation,
-    readonly asked: Asked,
-    readonly input: RouteInput,
-    /** Headers of every answer to this way of asking. */
-    readonly headers: HeaderPairs,
-  ) {}
+  constructor(entry: CompiledRoute<State>, generation: Generation, asked: Asked, input: RouteInput, headers: HeaderPairs) {
+    this.entry = entry;
+    this.generation = generation;
+    this.asked = asked;
+    this.input = input;
+    this.headers = headers;
+  }
 
   /** Names all that was asked. Equal questions have equal answers in one state. */
   get question(): string {

@@ -42,11 +42,11 @@ const keptBytes = 1_024;
 
 /** A failure that knows its stage. */
 class StageError extends Error {
-  constructor(
-    readonly stage: AttemptStage,
-    message: string,
-  ) {
+  readonly stage: AttemptStage;
+
+  constructor(stage: AttemptStage, message: string) {
     super(message);
+    this.stage = stage;
   }
 }
 

@@ -40,7 +40,7 @@ export interface Figures extends Chain {
 }
 
 interface Asset {
-  payments?: { recipientId: string }[];
+  payments: { recipientId: string }[] | undefined;
 }
 
 const transactionRow = (data: TransactionData, sequence: number, block: BlockData, addressOf: (publicKey: string) => string): TransactionRow => {

@@ -22,7 +22,7 @@ interface Names {
 
 export const namesIn = (blocks: readonly BlockData[]): Names => {
   const transactions = blocks.flatMap((block) => block.transactions ?? []);
-  const usernames = transactions.flatMap(({ asset }) => (asset as { delegate?: { username?: string } } | undefined)?.delegate?.username ?? []);
+  const usernames = transactions.flatMap(({ asset }) => (asset as { delegate: { username: string | undefined } | undefined } | undefined)?.delegate?.username ?? []);
   const distinct = (values: string[]): string[] => [...new Set(values)];
   return {
     addresses: distinct(transactions.flatMap(({ recipientId }) => recipientId ?? [])),

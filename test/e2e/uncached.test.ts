@@ -133,7 +133,7 @@ describe("what is kept between requests", function () {
           await twice.plain.stop();
         }
       }),
-      { numRuns: 8, interruptAfterTimeLimit: 90_000 },
+      { numRuns: 8, plugins: [fc.interruptAfterTimeLimit(90_000)] },
     );
   });
 });

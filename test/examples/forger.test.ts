@@ -106,7 +106,7 @@ describe("the standalone host's forger", () => {
         "block.forged",
         ...transactions.map(() => "transaction.forged"),
         ...transactions.flatMap(({ type, asset }) => {
-          const votes = (asset as { votes?: string[] } | undefined)?.votes ?? [];
+          const votes = (asset as { votes: string[] | undefined } | undefined)?.votes ?? [];
           const more = votes.map((vote) => (vote.startsWith("+") ? "wallet.vote" : "wallet.unvote"));
           return ["transaction.applied", ...(type === 2 ? ["delegate.registered"] : []), ...more, ...(type === 7 ? ["delegate.resigned"] : [])];
         }),

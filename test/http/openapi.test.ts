@@ -27,7 +27,7 @@ const at = (document: OpenApiDocument, pointer: string): unknown =>
 
 /** The schema of a reply, ready to validate it. */
 const validator = (document: OpenApiDocument, path: string, method: string, status: string) => {
-  const responses = (document.paths[path]?.[method] as Node | undefined)?.responses as Record<string, Node>;
+  const { responses } = document.paths[path]![method] as { responses: Record<string, Node> };
   const response = responses[status] ?? responses.default;
   const whole = (typeof response?.$ref === "string" ? at(document, response.$ref) : response) as { content: Node } | undefined;
   const content = whole?.content["application/json"] as { schema: Node };

@@ -72,7 +72,7 @@ describe("the delegates of a tip", function () {
         }
         await closeTemporaryStores();
       }),
-      { numRuns: 20, interruptAfterTimeLimit: 40_000 },
+      { numRuns: 20, plugins: [fc.interruptAfterTimeLimit(40_000)] },
     );
   });
 

@@ -208,7 +208,7 @@ describe("several filters of a real chain's lists", function () {
         const [found, expected] = [await law.ask(store, query), await law.ask(memory, query)];
         expect({ query, total: found.total, rows: rowsOf(law.kind, found.rows) }).to.deep.equal({ query, total: expected.total, rows: rowsOf(law.kind, expected.rows) });
       }),
-      { numRuns: 600, interruptAfterTimeLimit: 50_000 },
+      { numRuns: 600, plugins: [fc.interruptAfterTimeLimit(50_000)] },
     );
   };
 
