@@ -139,7 +139,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
       } catch (error) {
         if (isStarting()) {
           starting = undefined;
-          await closeAll();
+          await closeAll().catch((closing: unknown) => logger.error(`what had been started could not be closed: ${messageOf(closing)}`));
         }
         throw error;
       }

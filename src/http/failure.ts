@@ -1,5 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { type ErrorCode, errorTable, PorticoError, type Validation } from "../errors.js";
+import { createReply, type Reply } from "./reply.js";
+import type { HeaderPairs } from "./standing-headers.js";
 import type { Generation } from "./version.js";
 
 /** Body of an error, second generation. */
@@ -10,39 +12,47 @@ export interface FailureBody {
   validation?: Validation;
 }
 
-export interface Failure {
+interface Failure {
   status: number;
   body: FailureBody | { success: false; error: string };
-  headers: Record<string, string>;
 }
 
 /** Seconds after which a client may try again while the state is not ready. */
 const secondsUntilReady = 5;
 
-const headersOf: Partial<Record<ErrorCode, Record<string, string>>> = {
-  UNAUTHORIZED: { "WWW-Authenticate": 'Bearer realm="webhooks"' },
-  SEARCHES_FULL: { "Retry-After": "1" },
-  NOT_READY: { "Retry-After": String(secondsUntilReady) },
+const headersOf: Partial<Record<ErrorCode, HeaderPairs>> = {
+  UNAUTHORIZED: ["WWW-Authenticate", 'Bearer realm="webhooks"'],
+  SEARCHES_FULL: ["Retry-After", "1"],
+  NOT_READY: ["Retry-After", String(secondsUntilReady)],
   // the rest of the body is not worth reading
-  BODY_TOO_LARGE: { Connection: "close" },
+  BODY_TOO_LARGE: ["Connection", "close"],
 };
 
 /** Errors that keep their status in the first generation; all others of the client's are HTTP 200 there. */
 const firstGenerationStatuses = new Set([405, 429]);
 
 /**
- * The reply to an error. `generation` is that of the route that failed, undefined where no route was found: the first generation
+ * What an error comes to. `generation` is that of the route that failed, undefined where no route was found: the first generation
  * says what a client did wrong by HTTP 200 and `success: false`.
  */
 export const failureOf = (error: PorticoError, generation: Generation | undefined): Failure => {
   const { status } = error;
   const message = error.exposed ? error.message : errorTable.INTERNAL.message;
-  const headers = headersOf[error.code] ?? {};
   if (generation === 1 && status < 500 && !firstGenerationStatuses.has(status)) {
-    return { status: 200, body: { success: false, error: message }, headers };
+    return { status: 200, body: { success: false, error: message } };
   }
   const body: FailureBody = { statusCode: status, error: STATUS_CODES[status] ?? "Error", message };
-  return { status, body: error.validation === undefined ? body : { ...body, validation: error.validation }, headers };
+  return { status, body: error.validation === undefined ? body : { ...body, validation: error.validation } };
+};
+
+/** The reply to an error. `height` is that of the state that was asked, where one was. */
+export const failureReply = (error: PorticoError, generation: Generation | undefined, height: number | undefined): Reply => {
+  const { status, body } = failureOf(error, generation);
+  const json = JSON.stringify(body);
+  const reply = createReply({ status, json, height, validated: false, cacheControl: "no-cache", lasting: false }, Infinity);
+  const headers = headersOf[error.code];
+  const { bytes, headers: usual } = reply.plain;
+  return headers === undefined ? reply : { ...reply, plain: { bytes, headers: [...usual, ...headers] } };
 };
 
 /** Any thrown thing as an error of the table. */

@@ -6,13 +6,12 @@ import { createAnswerer } from "./answerer.js";
 import type { CompiledRoute } from "./compiled-route.js";
 import type { EdgeOptions } from "./edge-options.js";
 import { createEncodings, type Exchange, lastReply, sendReply, setPairs } from "./exchange.js";
-import { failureOf, porticoErrorOf } from "./failure.js";
+import { failureReply, porticoErrorOf } from "./failure.js";
 import { createInFlight, type InFlight } from "./in-flight.js";
 import type { Target, Whereabouts } from "./locate.js";
 import { createPlanMemory, type Plan } from "./plan.js";
 import { createPlanner } from "./planner.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
-import { createReply } from "./reply.js";
 import { createBodyReader, type ReadBody } from "./request-body.js";
 import { createRequestIds } from "./request-id.js";
 import type { Scope } from "./route.js";
@@ -102,14 +101,10 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     if (!error.exposed) {
       logger.error(`Request ${id}, ${ctx.method} ${JSON.stringify(ctx.req.url)}, failed: ${detailOf(error)}`);
     }
-    const { status, body, headers } = failureOf(error, failsAs);
     if (generation === undefined) {
       setPairs(ctx, versionHeaders(options.defaultVersion, false));
     }
-    setPairs(ctx, Object.entries(headers).flat());
-    const json = JSON.stringify(body);
-    const facts = { status, json, height, validated: false, cacheControl: "no-cache", lasting: false } as const;
-    void sendReply(ctx, createReply(facts, Infinity), undefined);
+    void sendReply(ctx, failureReply(error, failsAs, height), undefined);
   };
 
   /** A plan made before, with what it settles for the exchange. */

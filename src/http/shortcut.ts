@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
+import { PorticoError } from "../errors.js";
 import { then } from "../maybe-promise.js";
 import type { Answerer } from "./answerer.js";
 import { type Encodings, lastReply } from "./exchange.js";
+import { failureReply } from "./failure.js";
 import type { InFlight } from "./in-flight.js";
 import type { Plan, PlanMemory } from "./plan.js";
 import type { RateLimit } from "./rate-limit.js";
@@ -50,7 +52,8 @@ interface Visit<State extends Scope> {
 
 /**
  * The shortest way to a reply, for servers of this interface alone: a GET goes to its answer without a framework and out in one
- * write. The reply is what the long way would send; whatever is not plain success is left to it.
+ * write. The reply is what the long way would send. Requests that something is wrong with, and errors that no client is to hear, are
+ * left to it.
  */
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
   const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
@@ -91,14 +94,28 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     return variant !== undefined && send(visit, reply.status, variant);
   };
 
+  /** Throws what no client is to hear: the long way logs it. */
+  const replyTo = (plan: Plan<State>): MaybePromise<Reply> => {
+    const noted: { height: number | undefined } = { height: undefined };
+    const tell = (error: unknown): Reply => {
+      if (error instanceof PorticoError && error.exposed) return failureReply(error, plan.entry.failsAs, noted.height);
+      throw error;
+    };
+    try {
+      const reply = answerer.kept(plan) ?? answerer.reply(plan, undefined, noted);
+      return reply instanceof Promise ? reply.catch(tell) : reply;
+    } catch (error) {
+      return tell(error);
+    }
+  };
+
   const answer = (request: IncomingMessage, response: ServerResponse, own: HeaderPairs): MaybePromise<boolean> => {
     const plan = plans.recall(request) ?? draft(request);
     if (plan === undefined) {
       return false;
     }
     const visit = { request, response, plan, own };
-    const reply = answerer.kept(plan) ?? answerer.reply(plan, undefined, { height: undefined });
-    return then(reply, (made) => sendReply(visit, made));
+    return then(replyTo(plan), (reply) => sendReply(visit, reply));
   };
 
   const answerCounted = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {

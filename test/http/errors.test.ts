@@ -119,6 +119,22 @@ describe("errors", () => {
       expect((await ask(served.port, "/api/things")).headers["x-block-height"]).to.equal("79");
     }));
 
+  it("are worked out once, and told alike whether or not the request could be answered without Koa", async () => {
+    for (const [i, path] of ["/api/things/nobody", "/api/v1/old/get?name=nobody", "/api/old/get?name=nobody"].entries()) {
+      served.states.opened = 0;
+      const short = await get(path);
+      expect(served.states.opened, path).to.equal(1);
+      // What a client accepts is looked up where it was seen before, and read by Koa where not.
+      const long = await get(path, { "Accept-Encoding": `gzip;q=0.${i + 1}` });
+      for (const { headers } of [short, long]) {
+        delete headers["x-request-id"];
+        delete headers.date;
+      }
+      expect(short.headers, path).to.deep.equal(long.headers);
+      expect([short.status, short.text], path).to.deep.equal([long.status, long.text]);
+    }
+  });
+
   it("leave no state open", async () => {
     for (const path of ["/api/failing", "/api/things/nobody", "/api/things", "/api/things?x=1", "/api/hooks"]) {
       await get(path);
