@@ -268,14 +268,22 @@ const createWebhooks = (context: NodeContext | ReaderContext, { options, logger,
     engine.start();
   };
 
+  const requireWebhooks = (): void => {
+    if (settings === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
+  };
+
   return {
     engine: () => engine,
     open: (): WebhookEngine => {
-      if (settings === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
+      requireWebhooks();
       if (engine === undefined) throw new PorticoError("NOT_READY");
       return engine;
     },
-    authorize: (header: string | undefined) => authorize?.(header) ?? false,
+    authorize: (header: string | undefined): boolean => {
+      requireWebhooks();
+      if (authorize === undefined) throw new PorticoError("NOT_READY");
+      return authorize(header);
+    },
     /** Before the chain is started. */
     prepare: async () => {
       if (settings === undefined) return;

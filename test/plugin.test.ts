@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
@@ -308,6 +310,23 @@ describe("createApiPlugin", function () {
     events.emit("block.applied", chain.blocks[1]);
     await one.settled();
     expect(await Promise.all(urls.map(heightAt))).to.deep.equal([2, 1]);
+  });
+
+  it("says that it has no webhooks, or none yet, and takes no token for wrong", async () => {
+    const without = await listening(create({ options: { webhooks: false } }));
+    const told = async (url: string) => {
+      const response = await fetch(url, { headers: { authorization: "a token that may be right" } });
+      return [response.status, ((await response.json()) as { message: string }).message, response.headers.get("retry-after")];
+    };
+    expect(await told(`${without}/webhooks`)).to.deep.equal([501, "This node has no webhooks.", null]);
+    const server = createServer(create().callback()).listen(0, "127.0.0.1");
+    try {
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      expect(await told(`http://127.0.0.1:${port}/api/webhooks`)).to.deep.equal([503, "The node's state is not ready yet.", "5"]);
+    } finally {
+      server.close();
+    }
   });
 
   it("refuses a context or an option that is not valid, and says which", () => {

@@ -66,7 +66,7 @@ const normalized = (basePath: string): string =>
 const notFound = (response: ServerResponse): void => writeFailure(response, new PorticoError("NOT_FOUND"));
 
 const writeFailure = (response: ServerResponse, error: PorticoError): void => {
-  const { status, body } = failureOf(error, undefined);
+  const { status, body } = failureOf(error, { generation: undefined, failsAs: undefined });
   const json = JSON.stringify(body);
   response
     .writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(json) })
@@ -95,7 +95,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
   const routings = { 1: routingOf(1), 2: routingOf(2) };
   const { serve, shortcut, renew, inFlight } = createServe<State>(options, {
     ...needs,
-    locate: createLocate({ basePath, defaultVersion: options.defaultVersion, routings }),
+    ...createLocate({ basePath, defaultVersion: options.defaultVersion, routings }),
     tipId: needs.tipId,
     authorize: needs.authorize ?? (() => false),
   });

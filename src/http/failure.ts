@@ -4,8 +4,10 @@ import { createReply, type Reply } from "./reply.js";
 import type { HeaderPairs } from "./standing-headers.js";
 import type { Generation } from "./version.js";
 
-/** Body of an error, second generation. */
+/** Body of an error. */
 export interface FailureBody {
+  /** In the first generation. */
+  success?: false;
   statusCode: number;
   error: string;
   message: string;
@@ -31,23 +33,33 @@ const headersOf: Partial<Record<ErrorCode, HeaderPairs>> = {
 /** Errors that keep their status in the first generation; all others of the client's are HTTP 200 there. */
 const firstGenerationStatuses = new Set([405, 429]);
 
-/**
- * What an error comes to. `generation` is that of the route that failed, undefined where no route was found: the first generation
- * says what a client did wrong by HTTP 200 and `success: false`.
- */
-export const failureOf = (error: PorticoError, generation: Generation | undefined): Failure => {
+/** Whose failure it is. */
+interface Failing {
+  /** Undefined where no version was settled. */
+  generation: Generation | undefined;
+  /** In which generation's way the route tells errors; undefined where none was found. */
+  failsAs: Generation | undefined;
+}
+
+/** What an error comes to. The routes of the first generation say what a client did wrong by HTTP 200. */
+export const failureOf = (error: PorticoError, { generation, failsAs }: Failing): Failure => {
   const { status } = error;
   const message = error.exposed ? error.message : errorTable.INTERNAL.message;
-  if (generation === 1 && status < 500 && !firstGenerationStatuses.has(status)) {
+  if (failsAs === 1 && status < 500 && !firstGenerationStatuses.has(status)) {
     return { status: 200, body: { success: false, error: message } };
   }
-  const body: FailureBody = { statusCode: status, error: STATUS_CODES[status] ?? "Error", message };
+  const body: FailureBody = {
+    ...((failsAs ?? generation) === 1 ? { success: false } : {}),
+    statusCode: status,
+    error: STATUS_CODES[status] ?? "Error",
+    message,
+  };
   return { status, body: error.validation === undefined ? body : { ...body, validation: error.validation } };
 };
 
 /** The reply to an error. `height` is that of the state that was asked, where one was. */
-export const failureReply = (error: PorticoError, generation: Generation | undefined, height: number | undefined): Reply => {
-  const { status, body } = failureOf(error, generation);
+export const failureReply = (error: PorticoError, { height, ...failing }: Failing & { height: number | undefined }): Reply => {
+  const { status, body } = failureOf(error, failing);
   const json = JSON.stringify(body);
   const reply = createReply({ status, json, height, validated: false, cacheControl: "no-cache", lasting: false }, Infinity);
   const headers = headersOf[error.code];

@@ -1,4 +1,4 @@
-import type { Match, Routing } from "./routing.js";
+import { answers, type Match, type Routing } from "./routing.js";
 import { type Generation, generationNamed, type NamedVersion, versionInPath } from "./version.js";
 
 /** A request's target, cut up. */
@@ -40,8 +40,7 @@ export interface Whereabouts<Entry> {
   redirect?: string;
 }
 
-const answers = <Entry>(match: Match<Entry> | undefined, method: string): boolean =>
-  match !== undefined && (match.item.methods.has(method) || (method === "HEAD" && match.item.methods.has("GET")));
+const doesAnswer = <Entry>(match: Match<Entry> | undefined, method: string): boolean => match !== undefined && answers(match.item, method);
 
 const isLiteral = <Entry>(match: Match<Entry> | undefined): boolean => match?.item.path.includes("{") === false;
 
@@ -59,10 +58,10 @@ const whereaboutsOf = <Entry>(generation: Generation, versioned: boolean, locate
 const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
   const usual = needs.defaultVersion;
   const other: Generation = usual === 1 ? 2 : 1;
-  const match = needs.routings[usual].find(path);
-  const otherMatch = needs.routings[other].find(path);
+  const match = needs.routings[usual].find(path, method);
+  const otherMatch = needs.routings[other].find(path, method);
   const spelledOut = isLiteral(otherMatch) && !isLiteral(match);
-  const preferOther = answers(otherMatch, method) && (spelledOut || !answers(match, method));
+  const preferOther = doesAnswer(otherMatch, method) && (spelledOut || !doesAnswer(match, method));
   return otherMatch !== undefined && (match === undefined || preferOther) ? locatedIn(other, otherMatch) : locatedIn(usual, match);
 };
 
@@ -71,24 +70,53 @@ const withoutTrailingSlash = ({ path, query }: Target): string => {
   return query === "" ? shorter : `${shorter}?${query}`;
 };
 
-/**
- * Finds what a request below the base path asks for. `named` is what its headers name; a version in the path wins over it.
- * Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is no percent-encoded UTF-8.
- */
-export const createLocate =
-  <Entry>(needs: LocateNeeds<Entry>) =>
-  (target: Target, method: string, named: NamedVersion): Whereabouts<Entry> => {
+/** A route of both generations answers alike whatever version is named, one that there is not included. */
+const ofBoth = <Entry>({ routings, defaultVersion }: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
+  const [first, second] = [routings[1].find(path, method), routings[2].find(path, method)];
+  const entries = [first, second].map((match) => match?.item.methods.get(method === "HEAD" ? "GET" : method));
+  return entries[0] !== undefined && entries[0] === entries[1] ? locatedIn(defaultVersion, first) : undefined;
+};
+
+/** Finds out what requests below the base path ask for. `named` is what headers name; a version in the path wins over it. */
+export interface Locate<Entry> {
+  /** Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is no percent-encoded UTF-8. */
+  locate(target: Target, method: string, named: NamedVersion): Whereabouts<Entry>;
+  /** Every method that the target's path answers, in the generation that is named, or in both. Throws the same. */
+  methodsAt(target: Target, named: NamedVersion): string[];
+}
+
+export const createLocate = <Entry>(needs: LocateNeeds<Entry>): Locate<Entry> => {
+  const { basePath, defaultVersion, routings } = needs;
+
+  const cutUp = ({ path }: Target) => {
     // Without a base path, the root stands at "/", which is the empty path all the same.
-    const below = target.path !== "/" && target.path.startsWith(needs.basePath) ? target.path.slice(needs.basePath.length) : "";
-    const { version, path } = versionInPath(below);
-    const versioned = version !== 0;
-    const asked = generationNamed(versioned ? version : named);
-    if (below.endsWith("/")) {
-      return { generation: asked ?? needs.defaultVersion, versioned, redirect: withoutTrailingSlash(target) };
-    }
-    if (asked === undefined) {
-      const located = choose(needs, path, method);
-      return whereaboutsOf(located?.generation ?? needs.defaultVersion, versioned, located);
-    }
-    return whereaboutsOf(asked, versioned, locatedIn(asked, needs.routings[asked].find(path)));
+    const below = path !== "/" && path.startsWith(basePath) ? path.slice(basePath.length) : "";
+    return { below, ...versionInPath(below) };
   };
+
+  return {
+    locate: (target, method, named) => {
+      const { below, version, path } = cutUp(target);
+      const versioned = version !== 0;
+      if (named === -1 && !versioned) {
+        const located = ofBoth(needs, path, method);
+        if (located !== undefined) return whereaboutsOf(defaultVersion, versioned, located);
+      }
+      const asked = generationNamed(versioned ? version : named);
+      if (below.endsWith("/")) {
+        return { generation: asked ?? defaultVersion, versioned, redirect: withoutTrailingSlash(target) };
+      }
+      if (asked === undefined) {
+        const located = choose(needs, path, method);
+        return whereaboutsOf(located?.generation ?? defaultVersion, versioned, located);
+      }
+      return whereaboutsOf(asked, versioned, locatedIn(asked, routings[asked].find(path, method)));
+    },
+    methodsAt: (target, named) => {
+      const { version, path } = cutUp(target);
+      const asked = generationNamed(version === 0 ? named : version);
+      const generations: readonly Generation[] = asked === undefined ? [defaultVersion, defaultVersion === 1 ? 2 : 1] : [asked];
+      return [...new Set(generations.flatMap((generation) => routings[generation].methodsAt(path)))];
+    },
+  };
+};

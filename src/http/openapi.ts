@@ -30,6 +30,7 @@ interface OpenApiOptions {
 
 const Failure = Type.Object(
   {
+    success: Type.Optional(Type.Literal(false, { description: "In the first generation." })),
     statusCode: Type.Integer(),
     error: Type.String(),
     message: Type.String(),

@@ -3,15 +3,15 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import type { CompiledRoute } from "./compiled-route.js";
 import { type Exchange, setPairs } from "./exchange.js";
-import { type Located, type Target, targetOf, type Whereabouts } from "./locate.js";
+import { type Locate, type Located, targetOf } from "./locate.js";
 import { Plan, type PlanMemory } from "./plan.js";
 import { parseQuery } from "./query-text.js";
 import type { Scope } from "./route.js";
 import type { HeaderPairs, StandingHeaders } from "./standing-headers.js";
-import { type Generation, type NamedVersion, versionInHeaders } from "./version.js";
+import { type Generation, versionInHeaders } from "./version.js";
 
-export interface PlannerNeeds<State extends Scope> {
-  locate(target: Target, method: string, named: NamedVersion): Whereabouts<CompiledRoute<State>>;
+export interface PlannerNeeds<State extends Scope> extends Locate<CompiledRoute<State>> {
+  defaultVersion: Generation;
   versionHeaders(generation: Generation, versioned: boolean): HeaderPairs;
   plans: PlanMemory<State>;
   standing: StandingHeaders;
@@ -25,6 +25,8 @@ export interface Planner<State extends Scope> {
    * (OPTIONS, a trailing slash). Throws whatever is wrong with the request.
    */
   plan(exchange: Exchange): Promise<Plan<State> | undefined>;
+  /** Settles the version of a request that failed before it was planned: of one that names none that there is, the default one. */
+  settleVersion(exchange: Exchange): void;
   /** Plans a GET that anyone may send and that nothing is wrong with; undefined for all else. */
   draft(request: IncomingMessage): Plan<State> | undefined;
 }
@@ -47,21 +49,16 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
   type Entry = CompiledRoute<State>;
   const { plans } = needs;
 
-  const describe = async ({ ctx }: Exchange, located: Located<Entry> | undefined): Promise<void> => {
-    if (await needs.standing.preflight(ctx)) {
-      return;
-    }
-    if (located === undefined) {
-      throw new PorticoError("NOT_FOUND");
-    }
-    ctx.res.setHeader("Allow", allowed(located.item.methods.keys()));
-    ctx.status = 204;
+  const tellMethods = ({ ctx }: Exchange): void => {
+    const methods = needs.methodsAt(targetOf(ctx.req.url ?? ""), versionInHeaders(ctx.req.headers));
+    ctx.res.setHeader("Allow", allowed(methods));
   };
 
-  const entryFor = ({ ctx }: Exchange, { item }: Located<Entry>): Entry => {
-    const entry = item.methods.get(ctx.method === "HEAD" ? "GET" : ctx.method);
+  const entryFor = (exchange: Exchange, { item }: Located<Entry>): Entry => {
+    const { method } = exchange.ctx;
+    const entry = item.methods.get(method === "HEAD" ? "GET" : method);
     if (entry === undefined) {
-      ctx.res.setHeader("Allow", allowed(item.methods.keys()));
+      tellMethods(exchange);
       throw new PorticoError("METHOD_NOT_ALLOWED");
     }
     return entry;
@@ -97,21 +94,38 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     const { where, query, headers } = whereabouts(ctx.req);
     exchange.generation = where.generation;
     setPairs(ctx, headers);
-    if (where.redirect !== undefined) {
-      redirect(exchange, where.redirect);
+    // Before it is redirected: browsers follow no redirection of a preflight.
+    if (ctx.method === "OPTIONS" && (await needs.standing.preflight(ctx))) {
       return undefined;
     }
-    if (ctx.method === "OPTIONS") {
-      await describe(exchange, where.located);
+    if (where.redirect !== undefined) {
+      redirect(exchange, where.redirect);
       return undefined;
     }
     if (where.located === undefined) {
       throw new PorticoError("NOT_FOUND");
     }
+    if (ctx.method === "OPTIONS") {
+      tellMethods(exchange);
+      ctx.status = 204;
+      return undefined;
+    }
     const entry = entryFor(exchange, where.located);
     exchange.failsAs = entry.failsAs;
     await authorize(exchange, entry);
     return parse(ctx.req, entry, where.located, query, headers);
+  };
+
+  const settleVersion = (exchange: Exchange): void => {
+    const { ctx } = exchange;
+    let named = { generation: needs.defaultVersion, versioned: false };
+    try {
+      named = whereabouts(ctx.req).where;
+    } catch {
+      // It names a version that there is not, or a path that cannot be read.
+    }
+    exchange.generation = named.generation;
+    setPairs(ctx, needs.versionHeaders(named.generation, named.versioned));
   };
 
   const draft = (request: IncomingMessage): Plan<State> | undefined => {
@@ -131,5 +145,5 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     }
   };
 
-  return { plan, draft };
+  return { plan, settleVersion, draft };
 };

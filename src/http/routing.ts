@@ -16,8 +16,13 @@ export interface Match<Target> {
 }
 
 export interface Routing<Target> {
-  /** Throws BAD_REQUEST for a parameter that is no percent-encoded UTF-8. */
-  find(path: string): Match<Target> | undefined;
+  /**
+   * What answers a method at a path. Of several that could be meant, the most specific one that answers the method; where none does,
+   * the most specific one. Throws BAD_REQUEST for a parameter that is no percent-encoded UTF-8.
+   */
+  find(path: string, method: string): Match<Target> | undefined;
+  /** Every method that is answered at a path. */
+  methodsAt(path: string): string[];
 }
 
 const parameterOf = /\{(\w+)\}/g;
@@ -53,6 +58,13 @@ const paramsOf = (names: readonly string[], captures: string[]): Record<string, 
 
 const unanswered = (): void => undefined;
 
+/** A path with parameters. */
+interface Pattern<Target> {
+  layer: Router["stack"][number];
+  item: PathItem<Target>;
+  names: string[];
+}
+
 /** What has to be alike for a path to fit: how many segments, and the first of them. Few routes share one, so few are tried. */
 const shapeOf = (path: string): string => {
   const second = path.indexOf("/", 1);
@@ -61,7 +73,11 @@ const shapeOf = (path: string): string => {
   return `${slashes} ${second === -1 ? path : path.slice(0, second)}`;
 };
 
-/** Finds the path of a generation that a request means; the most specific one. Method and path may each be given once. */
+/** HEAD is answered wherever GET is. */
+export const answers = <Target>({ methods }: PathItem<Target>, method: string): boolean =>
+  methods.has(method) || (method === "HEAD" && methods.has("GET"));
+
+/** Finds the path of a generation that a request means. Method and path may each be given once. */
 export const createRouting = <Target>(targets: { method: string; path: string; target: Target }[]): Routing<Target> => {
   const items = new Map<string, PathItem<Target>>();
   for (const { method, path, target } of targets) {
@@ -77,24 +93,34 @@ export const createRouting = <Target>(targets: { method: string; path: string; t
     if (path.startsWith("/{")) throw new TypeError(`The path ${path} does not begin with a name.`);
     router.register(path.replaceAll(parameterOf, ":$1"), ["GET"], unanswered, { name: path });
   }
-  const byShape = new Map<string, typeof router.stack>();
+  const byShape = new Map<string, Pattern<Target>[]>();
   for (const layer of router.stack) {
-    const shape = shapeOf(layer.name ?? "");
-    byShape.set(shape, [...(byShape.get(shape) ?? []), layer]);
+    const path = layer.name ?? "";
+    const item = items.get(path);
+    const alike = byShape.get(shapeOf(path)) ?? [];
+    if (item !== undefined) byShape.set(shapeOf(path), [...alike, { layer, item, names: parameterNames(path) }]);
   }
-  const names = new Map([...items.keys()].map((path) => [path, parameterNames(path)]));
+  const literalAt = (path: string): Match<Target> | undefined => {
+    const item = path.includes("{") ? undefined : items.get(path);
+    return item && { item, params: {} };
+  };
+  const patternsAt = (path: string): readonly Pattern<Target>[] => byShape.get(shapeOf(path)) ?? [];
   return {
-    find: (path) => {
-      const literal = items.get(path);
-      if (literal !== undefined && !path.includes("{")) {
-        return { item: literal, params: {} };
+    find: (path, method) => {
+      let first = literalAt(path);
+      if (first !== undefined && answers(first.item, method)) return first;
+      for (const { layer, item, names } of patternsAt(path)) {
+        if ((first === undefined || answers(item, method)) && layer.match(path)) {
+          const match = { item, params: paramsOf(names, layer.captures(path)) };
+          if (answers(item, method)) return match;
+          first = match;
+        }
       }
-      const layer = byShape.get(shapeOf(path))?.find((candidate) => candidate.match(path));
-      const item = items.get(layer?.name ?? "");
-      if (layer === undefined || item === undefined) {
-        return undefined;
-      }
-      return { item, params: paramsOf(names.get(item.path) ?? [], layer.captures(path)) };
+      return first;
+    },
+    methodsAt: (path) => {
+      const found = patternsAt(path).filter(({ layer }) => layer.match(path));
+      return [literalAt(path), ...found].flatMap((match) => [...(match?.item.methods.keys() ?? [])]);
     },
   };
 };

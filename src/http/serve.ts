@@ -8,7 +8,7 @@ import type { EdgeOptions } from "./edge-options.js";
 import { createEncodings, type Exchange, lastReply, sendReply, setPairs } from "./exchange.js";
 import { failureReply, porticoErrorOf } from "./failure.js";
 import { createInFlight, type InFlight } from "./in-flight.js";
-import type { Target, Whereabouts } from "./locate.js";
+import type { Locate } from "./locate.js";
 import { createPlanMemory, type Plan } from "./plan.js";
 import { createPlanner } from "./planner.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
@@ -17,10 +17,9 @@ import { createRequestIds } from "./request-id.js";
 import type { Scope } from "./route.js";
 import { createShortcut, type Shortcut } from "./shortcut.js";
 import { createStandingHeaders, type HeaderPairs } from "./standing-headers.js";
-import type { Generation, NamedVersion } from "./version.js";
+import type { Generation } from "./version.js";
 
-export interface ServeNeeds<State extends Scope> {
-  locate(target: Target, method: string, named: NamedVersion): Whereabouts<CompiledRoute<State>>;
+export interface ServeNeeds<State extends Scope> extends Locate<CompiledRoute<State>> {
   openState(): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
   isStopping(): boolean;
@@ -69,7 +68,7 @@ const bodyOf = async <State extends Scope>(
   { route, takesBody, readBody }: CompiledRoute<State>,
   read: ReadBody,
 ): Promise<unknown> => {
-  if (route.requiresJsonType === true && ctx.request.type !== "application/json") {
+  if (route.requiresJsonType === true && ctx.request.type.toLowerCase() !== "application/json") {
     throw new PorticoError("UNSUPPORTED_MEDIA_TYPE");
   }
   return takesBody ? readBody(await read(ctx)) : undefined;
@@ -93,18 +92,20 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
   const versionHeaders = versionHeadersBy(options, standing.byOrigin);
   const plans = createPlanMemory<State>(options.cacheSize * planShare);
   const answerer = createAnswerer<State>({ ...needs, cacheSize: options.cacheSize * (1 - planShare), threshold });
-  const planner = createPlanner<State>({ ...needs, versionHeaders, plans, standing });
+  const { defaultVersion } = options;
+  const planner = createPlanner<State>({ ...needs, defaultVersion, versionHeaders, plans, standing });
   const inFlight = createInFlight();
 
-  const fail = ({ ctx, id, generation, failsAs, height }: Exchange, thrown: unknown): void => {
+  const fail = (exchange: Exchange, thrown: unknown): void => {
+    const { ctx, id } = exchange;
     const error = porticoErrorOf(thrown);
     if (!error.exposed) {
       logger.error(`Request ${id}, ${ctx.method} ${JSON.stringify(ctx.req.url)}, failed: ${detailOf(error)}`);
     }
-    if (generation === undefined) {
-      setPairs(ctx, versionHeaders(options.defaultVersion, false));
+    if (exchange.generation === undefined) {
+      planner.settleVersion(exchange);
     }
-    void sendReply(ctx, failureReply(error, failsAs, height), undefined);
+    void sendReply(ctx, failureReply(error, exchange), undefined);
   };
 
   /** A plan made before, with what it settles for the exchange. */

@@ -96,9 +96,9 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
 
   /** Throws what no client is to hear: the long way logs it. */
   const replyTo = (plan: Plan<State>): MaybePromise<Reply> => {
-    const noted: { height: number | undefined } = { height: undefined };
+    const noted = { generation: plan.generation, failsAs: plan.entry.failsAs, height: undefined };
     const tell = (error: unknown): Reply => {
-      if (error instanceof PorticoError && error.exposed) return failureReply(error, plan.entry.failsAs, noted.height);
+      if (error instanceof PorticoError && error.exposed) return failureReply(error, noted);
       throw error;
     };
     try {

@@ -30,7 +30,7 @@ export const versionInHeaders = (headers: IncomingHttpHeaders): NamedVersion => 
   if (typeof header === "string" && /^\d+$/.test(header)) {
     return named(Number(header));
   }
-  return headers.accept?.includes("vnd.") === true ? versionInAccept(headers.accept) : 0;
+  return headers.accept !== undefined && /vnd\./i.test(headers.accept) ? versionInAccept(headers.accept) : 0;
 };
 
 /** The generation of a named version; undefined for none. Throws UNSUPPORTED_VERSION. */

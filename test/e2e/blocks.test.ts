@@ -58,6 +58,18 @@ for (const name of chainNames) {
       expect(dataOf(await served.get(`/transactions?blockId=${figures.tip.height + 1}`))).to.deep.equal([]);
     });
 
+    it("names blocks by height in their own filters, too", async () => {
+      const { height } = fullest;
+      const one = dataOf(await served.get(`/blocks?height=${height}`));
+      expect(one).to.have.length(1);
+      expect(dataOf(await served.get(`/blocks?id=${height}`))).to.deep.equal(one);
+      expect(dataOf(await served.get(`/blocks?previousBlock=${height - 1}`))).to.deep.equal(one);
+      expect(dataOf(await served.post("/blocks/search", { id: String(height), previousBlock: String(height - 1) }))).to.deep.equal(one);
+      expect(dataOf(await served.get(`/delegates/${fullest.generatorPublicKey}/blocks?id=${height}`))).to.deep.equal(one);
+      expect(dataOf(await served.get(`/blocks?id=${figures.tip.height + 1}`))).to.deep.equal([]);
+      expect((await served.get(`/v1/blocks?id=${height}`)).body).to.have.nested.property("blocks[0].height", height);
+    });
+
     it("gives the transactions of genesis, all of them and in their place", async () => {
       const { body } = await served.get("/blocks/1/transactions?orderBy=timestamp:asc&limit=3");
       const ofGenesis = transactionRows.filter(({ block }) => block.height === 1);

@@ -54,7 +54,7 @@ for (const name of chainNames) {
     it("shows every delegate the same by username, address and public key", async () => {
       for (const row of rows) {
         const expected = parsed(delegateKind.present(row));
-        for (const id of [row.username, row.address, row.publicKey]) {
+        for (const id of [row.username, row.address, row.publicKey, row.publicKey.toUpperCase()]) {
           expect(dataOf(await served.get(`/delegates/${encodeURIComponent(id)}`))).to.deep.equal(expected);
         }
       }

@@ -33,6 +33,14 @@ for (const name of chainNames) {
       for (const row of transactionRows.filter((_, index) => index % 10 === 0)) expect(dataOf(await served.get(`/transactions/${row.id}`))).to.deep.equal(parsed(kind.present(row)));
     });
 
+    it("takes ids in either case of their digits", async () => {
+      const vote = votes[0];
+      for (const path of ["transactions", "votes"]) {
+        expect(dataOf(await served.get(`/${path}/${String(vote?.id).toUpperCase()}`))).to.deep.equal(dataOf(await served.get(`/${path}/${String(vote?.id)}`)));
+      }
+      expect((await served.get(`/v1/transactions/get?id=${String(vote?.id).toUpperCase()}`)).body).to.have.nested.property("transaction.id", vote?.id);
+    });
+
     it("shows votes by their ids, and nothing else as a vote", async () => {
       for (const row of votes.filter((_, index) => index % 10 === 0)) expect(dataOf(await served.get(`/votes/${row.id}`))).to.deep.equal(parsed(kind.present(row)));
       const other = transactionRows.find(({ type }) => type !== 3);

@@ -23,9 +23,15 @@ describe("errors", () => {
   });
 
   it("of an unknown path are JSON too", async () => {
-    for (const path of ["/api/nothing", "/api/v1/nothing", "/elsewhere", "/apix/things"]) {
+    const notFound = { statusCode: 404, error: "Not Found", message: "Not Found" };
+    for (const [path, body] of [
+      ["/api/nothing", notFound],
+      ["/api/v1/nothing", { success: false, ...notFound }],
+      ["/elsewhere", notFound],
+      ["/apix/things", notFound],
+    ] as const) {
       const { status, json } = await get(path);
-      expect([status, json], path).to.deep.equal([404, { statusCode: 404, error: "Not Found", message: "Not Found" }]);
+      expect([status, json], path).to.deep.equal([404, body]);
     }
   });
 
@@ -103,10 +109,15 @@ describe("errors", () => {
     withThings({}, {}, async (served) => {
       await ask(served.port, "/api/things");
       delete served.state.tip;
-      for (const path of ["/api/things", "/api/things/thing001", "/api/v1/old/get?name=thing001"]) {
+      for (const [path, told] of [
+        ["/api/things", {}],
+        ["/api/things/thing001", {}],
+        ["/api/v1/old/get?name=thing001", { success: false }],
+      ] as const) {
         const { status, json, headers } = await ask(served.port, path);
         expect([status, headers["retry-after"]]).to.deep.equal([503, "5"]);
         expect(json).to.deep.equal({
+          ...told,
           statusCode: 503,
           error: "Service Unavailable",
           message: "The node's state is not ready yet.",

@@ -70,7 +70,7 @@ describe("headers", () => {
   });
 
   it("answer a preflight on every path", async () => {
-    for (const path of ["/api/things", "/api/v2/things/search", "/api/hooks", "/api/nothing"]) {
+    for (const path of ["/api/things", "/api/things/", "/api/v2/things/search", "/api/hooks", "/api/nothing"]) {
       const preflight = {
         Origin: "https://a.example",
         "Access-Control-Request-Method": "POST",

@@ -26,17 +26,20 @@ describe("the rate limit", () => {
         expect(Number(headers["x-ratelimit-reset"])).to.be.within(1, 60);
       }
       const { opened } = states;
-      for (const [path, version] of [
-        ["/api/things?limit=1", {}],
-        ["/api/both", { "API-Version": "1" }],
+      for (const [path, named, version] of [
+        ["/api/things?limit=1", {}, "2"],
+        ["/api/both", { "API-Version": "1" }, "1"],
+        ["/api/v1/old/get?name=thing001", {}, "1"],
+        ["/api/both", { "API-Version": "3" }, "2"],
       ] as const) {
-        const { status, json, headers } = await ask(port, path, { headers: version });
+        const { status, json, headers } = await ask(port, path, { headers: named });
         expect([status, json]).to.deep.equal([
           429,
-          { statusCode: 429, error: "Too Many Requests", message: "Rate limit exceeded" },
+          { ...(version === "1" ? { success: false } : {}), statusCode: 429, error: "Too Many Requests", message: "Rate limit exceeded" },
         ]);
         expect(headers["retry-after"]).to.match(/^([1-9]|[1-5]\d|60)$/);
-        expect(headers).to.include({ "x-ratelimit-remaining": "0", "access-control-allow-origin": "*", "api-version": "2" });
+        expect(headers).to.include({ "x-ratelimit-remaining": "0", "access-control-allow-origin": "*", "api-version": version });
+        expect(headers.vary).to.equal(path.includes("/v1/") ? "Accept-Encoding" : "API-Version, Accept, Accept-Encoding");
       }
       expect(states.opened).to.equal(opened);
     }));

@@ -4,6 +4,7 @@ import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise } from "../../..
 import { PorticoError } from "../../errors.js";
 import { Amount, OrderBy, Range, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { type BlockResource, presentBlock } from "../resources/block.js";
 import type { ApiState } from "../state.js";
 import { BlockId, Hex, PublicKey } from "./fields.js";
@@ -42,6 +43,16 @@ export const BlockListQuery = Type.Object({ ...fields({ exact: true }), orderBy:
 export const BlockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
 export const BlockSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
+/** A page of blocks. The filter names blocks as paths do. */
+export const pageOfBlocks = async <Row>(
+  { filter, ...rest }: ListRequest<BlockFilter, BlockQuery["order"]>,
+  state: ApiState,
+  present: (block: Block) => Row,
+): Promise<PageAnswer<Row>> => {
+  const named = filter === undefined ? undefined : await withBlockIds(filter, state);
+  return pageOf({ ...rest, filter: named }, (query) => state.chain.blocks(query), present);
+};
+
 type PresentedBlock = Static<typeof BlockResource>;
 
 /** Presents blocks with the names of those who forged them, each asked for once. */
@@ -64,13 +75,22 @@ const presentBlocks = async (blocks: Block[], { chain, rules }: ApiState): Promi
 };
 
 export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["order"]>, state: ApiState): Promise<PageAnswer<PresentedBlock>> => {
-  const { rows, total } = await pageOf(request, (query) => state.chain.blocks(query), (block) => block);
+  const { rows, total } = await pageOfBlocks(request, state, (block) => block);
   return { rows: await presentBlocks(rows, state), total };
 };
 
 /** The block at a height, written in digits; undefined for what is no height up to the tip. */
 export const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | undefined> =>
   /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
+
+/** The id of the block that a filter names: a height, up to the tip, is tried before an id. */
+export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> => then(blockAtHeight(name, state), (block) => block?.id ?? name);
+
+const withBlockIds = async ({ id, previousBlock, ...filter }: BlockFilter, state: ApiState): Promise<BlockFilter> => ({
+  ...filter,
+  ...(id === undefined ? {} : { id: await blockIdNamed(id, state) }),
+  ...(previousBlock === undefined ? {} : { previousBlock: await blockIdNamed(previousBlock, state) }),
+});
 
 /** A block by what names it, or undefined: a height, up to the tip, is tried before an id. */
 export const blockNamed = async (name: string, state: ApiState): Promise<Block | undefined> =>

@@ -7,7 +7,7 @@ import type { PageAnswer } from "../../http/route.js";
 import { then } from "../../maybe-promise.js";
 import { type DelegateResource, presentDelegate } from "../resources/delegate.js";
 import type { ApiState } from "../state.js";
-import { Address, PublicKey } from "./fields.js";
+import { Address, inKnownCase, PublicKey } from "./fields.js";
 import { type ListRequest, overlap, pageOf } from "./page.js";
 
 const fields = ({ exact }: { exact: boolean }) => ({
@@ -66,7 +66,7 @@ export const listDelegates = (
 
 /** A delegate by username, address or public key. @throws PorticoError DELEGATE_NOT_FOUND */
 export const findDelegate = (identifier: string, { chain }: ApiState): MaybePromise<Delegate> =>
-  then(chain.delegate(identifier), (found) => {
+  then(chain.delegate(inKnownCase(identifier)), (found) => {
     if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND");
     return found;
   });

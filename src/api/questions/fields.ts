@@ -14,6 +14,10 @@ const hexText = (description: string, digits?: number) =>
     { description },
   );
 
+/** A hash or a public key in a path, in the case in which they are known; whatever else a path may name, as it stands. */
+export const inKnownCase = (name: string): string =>
+  (name.length === 64 || name.length === 66) && /^[0-9a-fA-F]+$/.test(name) ? name.toLowerCase() : name;
+
 export const Hex = hexText("Hexadecimal digits.");
 export const Hash = hexText("64 hexadecimal digits.", 64);
 export const PublicKey = hexText("Public key: 66 hexadecimal digits.", 66);

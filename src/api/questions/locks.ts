@@ -5,7 +5,7 @@ import { Amount, Flag, OrderBy, Range, Text, WholeNumber } from "../../http/inpu
 import type { PageAnswer } from "../../http/route.js";
 import { type LockResource, presentLock } from "../resources/lock.js";
 import type { ApiState } from "../state.js";
-import { Address, Hash, PublicKey } from "./fields.js";
+import { Address, Hash, inKnownCase, PublicKey } from "./fields.js";
 import { type ListRequest, pageOf } from "./page.js";
 
 const fields = ({ exact }: { exact: boolean }) => ({
@@ -36,7 +36,7 @@ export const listLocks = (request: ListRequest<LockFilter, LockQuery["order"]>, 
 
 /** An open lock. @throws PorticoError LOCK_NOT_FOUND */
 export const findLock = async (id: string, { chain, rules }: ApiState): Promise<PresentedLock> => {
-  const lock = await chain.lock(id);
+  const lock = await chain.lock(inKnownCase(id));
   if (lock === undefined) throw new PorticoError("LOCK_NOT_FOUND");
   return presentLock(lock, { tip: chain.tip, epoch: rules.epoch });
 };

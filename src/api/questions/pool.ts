@@ -6,6 +6,7 @@ import { PorticoError } from "../../errors.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import { presentUnconfirmed, type UnconfirmedTransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
+import { inKnownCase } from "./fields.js";
 
 type PresentedUnconfirmed = Static<typeof UnconfirmedTransactionResource>;
 
@@ -21,7 +22,7 @@ const fromPool = async (id: string, pool: TransactionPool): Promise<TransactionD
 
 /** @throws PorticoError TRANSACTION_NOT_FOUND */
 export const unconfirmedNamed = async (id: string, state: ApiState): Promise<UnconfirmedTransaction> => {
-  const found = state.host.pool === undefined ? undefined : await fromPool(id, state.host.pool);
+  const found = state.host.pool === undefined ? undefined : await fromPool(inKnownCase(id), state.host.pool);
   if (found === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
   return readUnconfirmed(found, state);
 };

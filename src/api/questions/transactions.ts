@@ -7,8 +7,8 @@ import type { PageAnswer } from "../../http/route.js";
 import { then } from "../../maybe-promise.js";
 import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
-import { blockAtHeight } from "./blocks.js";
-import { Address, BlockId, Hash, Hex, PublicKey } from "./fields.js";
+import { blockIdNamed } from "./blocks.js";
+import { Address, BlockId, Hash, Hex, inKnownCase, PublicKey } from "./fields.js";
 import { type ListRequest, pageOf } from "./page.js";
 
 const fields = ({ exact }: { exact: boolean }) => ({
@@ -56,6 +56,9 @@ export const transactionFilter = ({ address, ...filter }: TransactionFilter & { 
   throw new PorticoError("BAD_REQUEST", '"address" cannot be given together with "addresses"', { validation: { source: "query", keys: ["address"] } });
 };
 
+/** A transaction by its id, in whatever case; undefined where the chain has none. */
+export const transactionNamed = (id: string, { chain }: ApiState): MaybePromise<Transaction | undefined> => chain.transaction(inKnownCase(id));
+
 /** What a transaction is to be a vote. */
 export const voteType = { typeGroup: 1, type: 3 } as const;
 export const isVote = (transaction: Transaction): boolean => transaction.typeGroup === voteType.typeGroup && transaction.type === voteType.type;
@@ -63,17 +66,15 @@ export const isVote = (transaction: Transaction): boolean => transaction.typeGro
 export const presentTransactionOf = (transaction: Transaction, { chain, rules }: ApiState): Static<typeof TransactionResource> =>
   presentTransaction(transaction, { tipHeight: chain.tip.height, epoch: rules.epoch });
 
-/** A filter names blocks as paths do: by height, up to the tip, before id. */
-export const withBlockIds = (filter: TransactionFilter, state: ApiState): MaybePromise<TransactionFilter> =>
-  filter.blockId === undefined
-    ? filter
-    : then(blockAtHeight(filter.blockId, state), (block) => (block === undefined ? filter : { ...filter, blockId: block.id }));
+/** The filter with the id of the block that it names as paths do. */
+export const withBlockId = ({ blockId, ...filter }: TransactionFilter, state: ApiState): MaybePromise<TransactionFilter> =>
+  blockId === undefined ? filter : then(blockIdNamed(blockId, state), (id) => ({ ...filter, blockId: id }));
 
 export const listTransactions = (
   { filter, ...rest }: ListRequest<TransactionFilter, TransactionQuery["order"]>,
   state: ApiState,
 ): MaybePromise<PageAnswer<Static<typeof TransactionResource>>> =>
-  then(filter === undefined ? undefined : withBlockIds(filter, state), (narrowed) =>
+  then(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) =>
     pageOf(
       { ...rest, filter: narrowed },
       (query) => state.chain.transactions(query),

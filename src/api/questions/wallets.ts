@@ -7,7 +7,7 @@ import type { PageAnswer } from "../../http/route.js";
 import { then } from "../../maybe-promise.js";
 import { presentWallet, type WalletResource } from "../resources/wallet.js";
 import type { ApiState } from "../state.js";
-import { Address, PublicKey } from "./fields.js";
+import { Address, inKnownCase, PublicKey } from "./fields.js";
 import { type ListRequest, overlap, pageOf } from "./page.js";
 
 const fields = ({ exact }: { exact: boolean }) => ({
@@ -56,7 +56,8 @@ export const listWallets = (
  * A wallet by address, public key or username. The key of a cold wallet is not known to the chain, but its address is.
  * @throws PorticoError WALLET_NOT_FOUND
  */
-export const findWallet = (identifier: string, { chain, rules }: ApiState): MaybePromise<Wallet> => {
+export const findWallet = (name: string, { chain, rules }: ApiState): MaybePromise<Wallet> => {
+  const identifier = inKnownCase(name);
   const byKey = (): MaybePromise<Wallet | undefined> =>
     /^0[23][0-9a-f]{64}$/.test(identifier) ? chain.wallet(rules.addressOf(identifier)) : undefined;
   return then(

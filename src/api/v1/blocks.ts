@@ -3,8 +3,7 @@ import { parseAmount } from "../../chain/amount.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { blockNamed, BlockListQuery } from "../questions/blocks.js";
-import { pageOf } from "../questions/page.js";
+import { blockNamed, BlockListQuery, pageOfBlocks } from "../questions/blocks.js";
 import { Amount } from "../resources/amount.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
@@ -70,9 +69,9 @@ export const blockRoutes: Route<ApiState>[] = [
     summary: "Lists blocks, the last first.",
     query: Type.Object({ ...BlockListQuery.properties, ...paging }),
     reply: SucceededWith({ blocks: Type.Array(BlockResource), count: Type.Integer({ description: "Blocks on all pages." }) }),
-    answer: async ({ query: { limit, offset, orderBy, ...filter } }, { chain }) => {
+    answer: async ({ query: { limit, offset, orderBy, ...filter } }, state) => {
       const request = { filter, orderBy, page: pageOfQuery({ limit, offset }) };
-      const { rows, total } = await pageOf(request, (query) => chain.blocks(query), (block) => presentBlock(block, chain.tip.height));
+      const { rows, total } = await pageOfBlocks(request, state, (block) => presentBlock(block, state.chain.tip.height));
       return succeeded({ blocks: rows, count: total });
     },
   }),

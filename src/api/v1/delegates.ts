@@ -4,7 +4,7 @@ import { forgerOf, forgingOrder, roundOf, slotOf } from "../../chain/rounds.js";
 import { PorticoError } from "../../errors.js";
 import { InputOf, orderKind, Text, WholeNumber } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { PublicKey } from "../questions/fields.js";
+import { inKnownCase, PublicKey } from "../questions/fields.js";
 import { pageOf } from "../questions/page.js";
 import { votersOf } from "../questions/wallets.js";
 import { Amount } from "../resources/amount.js";
@@ -89,7 +89,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     reply: SucceededWith({ delegate: DelegateResource, delegates: Type.Array(DelegateResource, { minItems: 1, maxItems: 1 }) }),
     answer: async ({ query: { publicKey, username, id } }, { chain }) => {
       const name = given(publicKey) ?? given(username) ?? given(id);
-      const found = name === undefined ? undefined : await chain.delegate(name);
+      const found = name === undefined ? undefined : await chain.delegate(inKnownCase(name));
       if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND");
       const delegate = presentDelegate(found);
       return succeeded({ delegate, delegates: [delegate] });

@@ -7,7 +7,7 @@ import { Amount, OrderBy, Text, WholeNumber } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { Address, BlockId, Hash, PublicKey } from "../questions/fields.js";
 import { allUnconfirmed, readUnconfirmed, unconfirmedNamed } from "../questions/pool.js";
-import { withBlockIds } from "../questions/transactions.js";
+import { transactionNamed, withBlockId } from "../questions/transactions.js";
 import type { ApiState } from "../state.js";
 import { transactionsOfAny } from "./any-of.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
@@ -98,7 +98,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     answer: async ({ query: { limit, offset, orderBy, ...filters } }, state) => {
       await requireAddresses(filters, state);
       const asked = { order: orderBy, page: pageOfQuery({ limit, offset }) };
-      const named = await Promise.all(alternatives(filters, state).map(async (filter) => withBlockIds(filter, state)));
+      const named = await Promise.all(alternatives(filters, state).map(async (filter) => withBlockId(filter, state)));
       const { rows, total } = await transactionsOfAny(named, asked, state.chain);
       return succeeded({ transactions: rows.map((row) => presentTransaction(row, state.chain.tip.height)), count: total });
     },
@@ -109,10 +109,10 @@ export const transactionRoutes: Route<ApiState>[] = [
     summary: "Shows a transaction.",
     query: byId,
     reply: SucceededWith({ transaction: TransactionResource }),
-    answer: async ({ query: { id } }, { chain }) => {
-      const found = await chain.transaction(id);
+    answer: async ({ query: { id } }, state) => {
+      const found = await transactionNamed(id, state);
       if (found === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND", "No transactions found");
-      return succeeded({ transaction: presentTransaction(found, chain.tip.height) });
+      return succeeded({ transaction: presentTransaction(found, state.chain.tip.height) });
     },
   }),
   item({

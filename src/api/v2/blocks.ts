@@ -3,7 +3,7 @@ import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { BlockListQuery, BlockSearchBody, BlockSearchQuery, findBlock, listBlocks, showBlock } from "../questions/blocks.js";
 import { within } from "../questions/page.js";
-import { listTransactions, transactionFilter, TransactionListQuery, withBlockIds } from "../questions/transactions.js";
+import { listTransactions, transactionFilter, TransactionListQuery, withBlockId } from "../questions/transactions.js";
 import { BlockResource } from "../resources/block.js";
 import { DataOf } from "../resources/data.js";
 import { TransactionResource } from "../resources/transaction.js";
@@ -71,7 +71,7 @@ export const blockRoutes: Route<ApiState>[] = [
     item: TransactionResource,
     answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
       const block = await findBlock(id, state);
-      return listTransactions({ filter: within(await withBlockIds(transactionFilter(query), state), { blockId: block.id }), orderBy, page }, state);
+      return listTransactions({ filter: within(await withBlockId(transactionFilter(query), state), { blockId: block.id }), orderBy, page }, state);
     },
   }),
 ];

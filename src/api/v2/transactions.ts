@@ -9,6 +9,7 @@ import {
   presentTransactionOf,
   transactionFilter,
   TransactionListQuery,
+  transactionNamed,
   TransactionSearchBody,
   TransactionSearchQuery,
 } from "../questions/transactions.js";
@@ -123,7 +124,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     errors: [404],
     reply: DataOf(TransactionResource),
     answer: ({ params: { id } }, state) =>
-      then(state.chain.transaction(id), (transaction) => {
+      then(transactionNamed(id, state), (transaction) => {
         if (transaction === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
         return { data: presentTransactionOf(transaction, state) };
       }),

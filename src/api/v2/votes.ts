@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { isVote, listTransactions, presentTransactionOf, voteType, VoteListQuery } from "../questions/transactions.js";
+import { isVote, listTransactions, presentTransactionOf, transactionNamed, voteType, VoteListQuery } from "../questions/transactions.js";
 import { DataOf } from "../resources/data.js";
 import { TransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
@@ -27,7 +27,7 @@ export const voteRoutes: Route<ApiState>[] = [
     errors: [404],
     reply: DataOf(TransactionResource),
     answer: async ({ params: { id } }, state) => {
-      const transaction = await state.chain.transaction(id);
+      const transaction = await transactionNamed(id, state);
       if (transaction === undefined || !isVote(transaction)) throw new PorticoError("VOTE_NOT_FOUND");
       return { data: presentTransactionOf(transaction, state) };
     },

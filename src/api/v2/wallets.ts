@@ -8,7 +8,7 @@ import {
   listTransactions,
   OwnedTransactionListQuery,
   ReceivedTransactionListQuery,
-  TransactionSearchQuery,
+  VoteListQuery,
   voteType,
 } from "../questions/transactions.js";
 import { findWallet, listWallets, walletFilter, WalletListQuery, WalletSearchBody, WalletSearchQuery } from "../questions/wallets.js";
@@ -99,11 +99,11 @@ export const walletRoutes: Route<ApiState>[] = [
     ...ofOne,
     path: "/wallets/{id}/votes",
     summary: "Lists the votes that a wallet cast.",
-    query: TransactionSearchQuery,
+    query: VoteListQuery,
     item: TransactionResource,
-    answer: ({ params: { id }, query: { orderBy }, page }, state) =>
+    answer: ({ params: { id }, query: { orderBy, ...query }, page }, state) =>
       then(findWallet(id, state), ({ address }) =>
-        listTransactions({ filter: { ...voteType, senderId: address }, orderBy, page }, state),
+        listTransactions({ filter: within({ ...query, ...voteType }, { senderId: address }), orderBy, page }, state),
       ),
   }),
   list({
