@@ -1,4 +1,7 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { Ajv } from "ajv";
 import type { NodeContext, ReaderContext } from "../types/node-context.js";
+import type { TransactionType } from "../types/transaction-type.js";
 import { PorticoError } from "./errors.js";
 
 /** What a host without types may hand in. */
@@ -22,6 +25,47 @@ const methods = {
   logger: ["debug", "info", "warn", "error"],
   clock: ["now"],
 } as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
+
+/** What a part may be asked by as well. */
+const optionalMethods = {
+  chain: ["start", "stop"],
+  blocks: ["height"],
+  peers: ["suspended"],
+  sync: ["synced"],
+  pool: ["get", "submit"],
+} as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
+
+const Whole = Type.Integer({ minimum: 0 });
+const Named = Type.String({ minLength: 1 });
+
+/** What is read of the network's parameters and of what else is plain data. There may be more. */
+const NetworkData = Type.Object({
+  network: Type.Object({
+    name: Named,
+    nethash: Named,
+    pubKeyHash: Type.Integer({ minimum: 0, maximum: 255 }),
+    wif: Whole,
+    slip44: Whole,
+    client: Type.Object({ token: Type.String(), symbol: Type.String(), explorer: Type.String() }),
+  }),
+  milestones: Type.Array(Type.Object({})),
+});
+const NodeData = Type.Object({
+  version: Type.Optional(Type.String()),
+  ports: Type.Optional(Type.Record(Type.String(), Type.Union([Whole, Type.Null()]))),
+  transactionPool: Type.Optional(Type.Object({ dynamicFees: Type.Object({}) })),
+  delegate: Type.Optional(Type.String()),
+});
+const TransactionTypesData = Type.Array(
+  Type.Object({
+    typeGroup: Whole,
+    type: Whole,
+    versions: Type.Optional(Type.Array(Whole, { minItems: 1 })),
+    key: Named,
+    name: Named,
+    senderPays: Type.Optional(Type.Boolean()),
+  }),
+);
 
 const needed = {
   network: "the network's parameters, milestones, exceptions and genesis block",
@@ -48,11 +92,34 @@ const known: Record<keyof NodeContext | keyof ReaderContext, true> = {
   options: true,
 };
 
+const transactionTypeMembers = new Set(
+  Object.keys({
+    typeGroup: true,
+    type: true,
+    versions: true,
+    key: true,
+    name: true,
+    senderPays: true,
+    apply: true,
+    recipients: true,
+  } satisfies Record<keyof TransactionType, true>),
+);
+
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** An emitter, an adapter or a logger may be a function with members as well. */
 const memberOf = (value: unknown, name: string): unknown =>
   isObject(value) || typeof value === "function" ? (value as Record<string, unknown>)[name] : undefined;
+
+const ajv = new Ajv({ allowUnionTypes: true });
+
+/** Refuses data that is not of a shape, naming the member as the host writes it. */
+const requireShape = (shape: TSchema, value: unknown, name: string): void => {
+  if (ajv.validate(shape, value)) return;
+  const { instancePath, message } = ajv.errors?.[0] ?? { instancePath: "", message: "is not valid" };
+  const member = instancePath.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".");
+  refuse(`\`${name}${member}\` ${message ?? "is not valid"}`);
+};
 
 const requireNetwork = (network: unknown): void => {
   if (!isObject(network)) return refuse(`createApiPlugin needs \`network\`: ${needed.network}`);
@@ -60,6 +127,7 @@ const requireNetwork = (network: unknown): void => {
     if (!isObject(network[part])) refuse(`\`network.${part}\` must be an object, as in the network's ${part}.json`);
   }
   if (!Array.isArray(network["milestones"])) refuse("`network.milestones` must be a list, as in the network's milestones.json");
+  requireShape(NetworkData, network, "network");
 };
 
 const requireMethods = (context: Unchecked): void => {
@@ -69,12 +137,42 @@ const requireMethods = (context: Unchecked): void => {
     const missing = wanted.find((method) => typeof memberOf(part, method) !== "function");
     if (missing !== undefined) refuse(`\`${name}\` must have the method \`${missing}\``);
   }
+  for (const [name, allowed] of Object.entries(optionalMethods) as [keyof typeof optionalMethods, readonly string[]][]) {
+    const isWrong = (method: string): boolean => !["function", "undefined"].includes(typeof memberOf(context[name], method));
+    const wrong = allowed.find(isWrong);
+    if (wrong !== undefined) refuse(`\`${name}.${wrong}\` must be a function`);
+  }
 };
 
-const requireTypes = ({ dataDir, transactionTypes, onProgress, options }: Unchecked): void => {
+/** A block is applied in one go: what an effect does later is in no block. */
+const isAsync = (value: unknown): boolean => typeof value === "function" && value.constructor.name === "AsyncFunction";
+
+const requireTransactionTypes = (rows: unknown): void => {
+  if (!Array.isArray(rows)) return refuse("`transactionTypes` must be a list");
+  requireShape(TransactionTypesData, rows, "transactionTypes");
+  const kinds = new Set<string>();
+  (rows as TransactionType[]).forEach((row, i) => {
+    for (const name of Object.keys(row)) {
+      if (!transactionTypeMembers.has(name)) refuse(`\`transactionTypes[${i}]\` has no member \`${name}\`; there are ${[...transactionTypeMembers].join(", ")}`);
+    }
+    for (const name of ["apply", "recipients"] as const) {
+      if (!["function", "undefined"].includes(typeof row[name])) refuse(`\`transactionTypes[${i}].${name}\` must be a function`);
+      if (isAsync(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must not be async: it is over when it returns`);
+    }
+    for (const version of row.versions ?? ["all"]) {
+      const kind = `${row.typeGroup}/${row.type}/${version}`;
+      if (kinds.has(kind)) refuse(`\`transactionTypes[${i}]\` is of a kind that a row before it is of`);
+      kinds.add(kind);
+    }
+  });
+};
+
+const requireTypes = ({ dataDir, transactionTypes, onProgress, problem, node, options }: Unchecked): void => {
   if (dataDir !== undefined && (typeof dataDir !== "string" || dataDir === "")) refuse("`dataDir` must be the path of a folder");
-  if (transactionTypes !== undefined && !Array.isArray(transactionTypes)) refuse("`transactionTypes` must be a list");
+  if (transactionTypes !== undefined) requireTransactionTypes(transactionTypes);
   if (onProgress !== undefined && typeof onProgress !== "function") refuse("`onProgress` must be a function");
+  if (problem !== undefined && typeof problem !== "function") refuse("`problem` must be a function");
+  if (node !== undefined) requireShape(NodeData, node, "node");
   if (options !== undefined && !isObject(options)) refuse("`options` must be an object");
 };
 
@@ -82,7 +180,9 @@ const requireTypes = ({ dataDir, transactionTypes, onProgress, options }: Unchec
  * Holds what a host hands in against what it says it is: hosts in JavaScript have no types to tell them.
  * @throws PorticoError OPTION_INVALID, naming the member
  */
-export const requireContext = (context: Unchecked): void => {
+export const requireContext = (given: unknown): void => {
+  if (!isObject(given)) return refuse("createApiPlugin takes an object: what the node is, and how it is reached");
+  const context: Unchecked = given;
   const unknown = Object.keys(context).find((name) => !Object.hasOwn(known, name));
   if (unknown !== undefined) refuse(`createApiPlugin takes no \`${unknown}\`; there are ${Object.keys(known).join(", ")}`);
   requireNetwork(context.network);

@@ -95,7 +95,10 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const health = (): Health => {
     const problem = chain.problem?.() ?? seen.problem ?? told?.();
-    const status = phase === "started" ? (problem === undefined ? "ok" : "failing") : phase === "starting" ? "starting" : "stopped";
+    // A host's own chain may have nothing to answer from yet.
+    const isReady = chain.height !== undefined || seen.height > 0;
+    const started = problem !== undefined ? "failing" : isReady ? "ok" : "starting";
+    const status = phase === "started" ? started : phase === "starting" ? "starting" : "stopped";
     return { status, height: chain.height?.() ?? seen.height, ...(problem === undefined ? {} : { problem }) };
   };
 

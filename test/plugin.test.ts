@@ -111,7 +111,6 @@ describe("createApiPlugin", function () {
 
   it("reports the height of a host's own chain, and that it cannot be read", async () => {
     const adapter = createMemoryAdapter(chain.network);
-    for (const block of chain.blocks.slice(0, 5)) adapter.apply(block);
     let held = 0;
     let broken = false;
     const snapshot = async () => {
@@ -124,8 +123,9 @@ describe("createApiPlugin", function () {
     const plugin = create({ chain: { snapshot } });
     expect(plugin.health()).to.deep.equal({ status: "stopped", height: 0 });
     const url = await listening(plugin);
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 5 });
-    for (const block of chain.blocks.slice(5, 9)) adapter.apply(block);
+    const early = await fetch(`${url}/health`);
+    expect([early.status, await early.json()]).to.deep.equal([503, { status: "starting", height: 0 }]);
+    for (const block of chain.blocks.slice(0, 9)) adapter.apply(block);
     expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: "ok", height: 9 });
 
     broken = true;
@@ -223,7 +223,8 @@ describe("createApiPlugin", function () {
   });
 
   it("starts again although a host's chain could not be stopped", async () => {
-    const { snapshot } = create().chain;
+    const { snapshot, apply } = createMemoryAdapter(chain.network);
+    apply(chain.network.genesisBlock);
     let stops = 0;
     const plugin = create({ chain: { snapshot, stop: () => (stops++ === 0 ? Promise.reject(new Error("not now")) : Promise.resolve()) } });
     await plugin.start();
@@ -387,6 +388,51 @@ describe("createApiPlugin", function () {
     expect(refused({ options: null })).to.equal("`options` must be an object");
     expect(refused({ option: {} })).to.match(/^createApiPlugin takes no `option`; there are reader, network, events, /);
     expect(refused({ blocks: undefined, peers: undefined, options: undefined })).to.equal("accepted");
+    for (const [part, needed, method] of [
+      ["sync", "networkHeight", "synced"],
+      ["pool", "list", "get"],
+      ["pool", "list", "submit"],
+      ["peers", "list", "suspended"],
+      ["blocks", "read", "height"],
+    ] as const) {
+      expect(refused({ [part]: { [needed]: () => undefined, [method]: "x" } })).to.equal(`\`${part}.${method}\` must be a function`);
+    }
+    expect(refused({ reader: true, events: undefined, problem: "x" })).to.equal("`problem` must be a function");
+    expect(refused({ node: { ports: "x" } })).to.equal("`node.ports` must be object");
+    for (const context of [undefined, null, "x", []]) {
+      expect(() => createApiPlugin(context as unknown as NodeContext)).to.throw(PorticoError, "createApiPlugin takes an object");
+    }
+  });
+
+  it("refuses a network that lacks what replies are made from, and kinds of transactions that say too little", () => {
+    const refused = (context: Record<string, unknown>): string => {
+      try {
+        createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context });
+      } catch (error) {
+        expect(error).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
+        return (error as PorticoError).message;
+      }
+      return "accepted";
+    };
+    const parameters = (given: object): Record<string, unknown> => ({ network: { ...chain.network, network: { ...chain.network.network, ...given } } });
+    expect(refused(parameters({ pubKeyHash: undefined }))).to.equal("`network.network` must have required property 'pubKeyHash'");
+    expect(refused(parameters({ pubKeyHash: 300 }))).to.equal("`network.network.pubKeyHash` must be <= 255");
+    expect(refused(parameters({ nethash: undefined }))).to.equal("`network.network` must have required property 'nethash'");
+    expect(refused(parameters({ client: undefined }))).to.equal("`network.network` must have required property 'client'");
+    expect(refused({ network: { ...chain.network, milestones: [null] } })).to.equal("`network.milestones[0]` must be object");
+    const [first, ...rest] = chain.network.milestones;
+    expect(refused({ network: { ...chain.network, milestones: [{ ...first, reward: "2 coins" }, ...rest] } })).to.match(/at height 1 one of reward, .* is missing or not valid/);
+
+    const row = { typeGroup: 2, type: 0, key: "gift", name: "Gift" };
+    const rows = (...transactionTypes: unknown[]): string => refused({ transactionTypes });
+    expect(rows(null)).to.equal("`transactionTypes[0]` must be object");
+    expect(rows(row, {})).to.equal("`transactionTypes[1]` must have required property 'typeGroup'");
+    expect(rows({ ...row, aply: () => undefined })).to.match(/^`transactionTypes\[0\]` has no member `aply`; there are typeGroup, type, /);
+    expect(rows({ ...row, apply: true })).to.equal("`transactionTypes[0].apply` must be a function");
+    expect(rows({ ...row, apply: async () => Promise.resolve() })).to.equal("`transactionTypes[0].apply` must not be async: it is over when it returns");
+    expect(rows(row, { ...row, key: "present" })).to.equal("`transactionTypes[1]` is of a kind that a row before it is of");
+    expect(rows(row, { ...row, type: 1 })).to.equal("accepted");
+    expect(rows({ ...row, versions: [1] }, { ...row, versions: [2] })).to.equal("accepted");
   });
 
   it("has options that cannot be changed, and the version of its package", () => {

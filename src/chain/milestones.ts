@@ -1,5 +1,7 @@
 import type { Milestone } from "../../types/node-context.js";
+import type { AmountLike } from "../../types/events.js";
 import { PorticoError } from "../errors.js";
+import { parseAmount } from "./amount.js";
 
 /** All constants of the network at a height: the milestones up to it, merged. */
 export interface Constants extends Milestone {
@@ -33,8 +35,16 @@ const merge = (below: Record<string, unknown>, above: Record<string, unknown>): 
   return merged;
 };
 
+const isAmount = (value: unknown): boolean => {
+  try {
+    return parseAmount(value as AmountLike) >= 0n;
+  } catch {
+    return false;
+  }
+};
+
 const isComplete = (constants: Milestone): constants is Constants =>
-  constants.reward !== undefined &&
+  isAmount(constants.reward) &&
   Number.isInteger(constants.activeDelegates) &&
   Number(constants.activeDelegates) > 0 &&
   Number(constants.blocktime) > 0 &&

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../errors.js";
@@ -73,6 +73,8 @@ const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path
 interface OpenOptions {
   access?: StoreAccess;
   disposable?: boolean;
+  /** What else has to be true of it; throws where it is not. */
+  check?: (environment: Environment) => void;
 }
 
 const rootOptions = ({ access = "write", disposable = false }: OpenOptions): CommitThreadData["options"] => ({
@@ -113,6 +115,8 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
     } finally {
       void root.close();
     }
+    // Webhooks and their secrets lie in it.
+    chmodSync(draft, 0o600);
     giveName(draft, path);
   } finally {
     remove();
@@ -162,6 +166,7 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
     };
     const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
     checkFormat(environment, nethash, access);
+    options.check?.(environment);
     return environment;
   } catch (cause) {
     void root.close();

@@ -51,6 +51,13 @@ export const createReaderChain = ({ dataDir, lookInterval = 200 }: ReaderOptions
     problem = message;
   };
 
+  /** What it waits for is told once: the folder may be misspelt. */
+  let waitsFor: string | undefined;
+  const wait = (message: string): void => {
+    if (message !== waitsFor) logger.info(`waiting: ${message}`);
+    waitsFor = message;
+  };
+
   const look = (signal: AbortSignal): Promise<void> => delay(lookInterval, undefined, { signal }).catch(() => undefined);
 
   /** Serves what is open until its file is another one, or until the end. */
@@ -95,7 +102,8 @@ export const createReaderChain = ({ dataDir, lookInterval = 200 }: ReaderOptions
       } catch (error) {
         // Whoever makes a store makes it bit by bit: what is wrong with it is believed when it is seen again.
         if (!isNotReady(error) && ++failures > 1 && !served) throw error;
-        if (!isNotReady(error)) tell(messageOf(error));
+        if (isNotReady(error)) wait(messageOf(error));
+        else tell(messageOf(error));
       }
       await look(signal);
     }

@@ -5,6 +5,7 @@ import type { ChainRules } from "../chain/rules.js";
 import { inTurns, type Steps } from "../steps.js";
 import { type ChangeListener, createChangeLog, type StoreChange } from "./change-log.js";
 import { type Environment, openEnvironment, type StoreAccess } from "./environment.js";
+import { checkRules } from "./kept-rules.js";
 import { textKey } from "./keys.js";
 import { createLastState } from "./last-state.js";
 import { createNewestReads } from "./newest-reads.js";
@@ -83,7 +84,11 @@ const completeKey = textKey("complete");
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY where it is another process that has to make it */
 export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
   const { access = "write", disposable = false } = options;
-  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable });
+  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, {
+    access,
+    disposable,
+    check: (opened) => checkRules(opened, rules, { writes: access === "write" }),
+  });
   const newest = createNewestReads(environment);
   const pending = createPending(environment, newest);
   const writer = createWriter(pending, rules, options);

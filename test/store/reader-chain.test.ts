@@ -49,13 +49,14 @@ describe("the store of another process", function () {
     await store.stop();
   };
   const lines: string[] = [];
+  const told: string[] = [];
   const read = (): LmdbChain => {
-    const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (line: string) => void lines.push(line) };
+    const logger = { debug: () => undefined, info: (line: string) => void told.push(line), warn: () => undefined, error: (line: string) => void lines.push(line) };
     const reader = createReaderChain({ dataDir, lookInterval: 5 }, { rules, logger });
     chains.push(reader);
     return reader;
   };
-  beforeEach(() => lines.splice(0));
+  beforeEach(() => [lines, told].forEach((list) => list.splice(0)));
   const codeOf = (error: unknown): unknown => (error as { code: unknown }).code;
 
   for (const access of ["webhooks", "read"] as const) {
@@ -87,6 +88,7 @@ describe("the store of another process", function () {
     expect([reader.tipId(), reader.height(), reader.problem()]).to.deep.equal([undefined, 0, undefined]);
     writeElsewhere(dataDir, 4, 6);
     await starting;
+    expect(told).to.deep.equal([`waiting: there is no ${join(dataDir, "chain.mdb")} yet`]);
     expect([reader.tipId(), reader.height()]).to.deep.equal([chain.blocks[5]?.id, 6]);
   });
 

@@ -373,6 +373,11 @@ describe("the LMDB store", function () {
     expect(store.tip()?.height).to.equal(15);
   });
 
+  it("is its owner's alone to read: webhooks and their secrets lie in it", () => {
+    const { dataDir } = openTemporaryStore(chain.network);
+    expect(statSync(join(dataDir, "chain.mdb")).mode & 0o777).to.equal(0o600);
+  });
+
   it("refuses the store of another network and leaves it as it was", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 10).map(rules.parseBlock));

@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import { createChainRules } from "../../src/chain/rules.js";
+import { PorticoError } from "../../src/errors.js";
+import { createStore, type StoreOptions } from "../../src/store/store.js";
+import type { Milestone, Network } from "../../types/node-context.js";
+import type { TransactionType } from "../../types/transaction-type.js";
+import { loadChain } from "../data/read.js";
+import { closeTemporaryStores, temporaryFolder } from "./temporary-store.js";
+
+const chain = loadChain("core3-custom-c");
+const { network } = chain;
+
+/** Opens a store by other rules than it may have been written by, applies some blocks and closes it. What went wrong, or "opened". */
+const open = async (
+  dataDir: string,
+  given: { milestones?: Milestone[]; pubKeyHash?: number; types?: TransactionType[] } & Pick<Partial<StoreOptions>, "access">,
+  blocks = 0,
+): Promise<string> => {
+  const pubKeyHash = given.pubKeyHash ?? network.network.pubKeyHash;
+  const other: Network = { ...network, network: { ...network.network, pubKeyHash }, milestones: given.milestones ?? network.milestones };
+  const rules = createChainRules(other, given.types);
+  try {
+    const store = createStore({ dataDir, undoBlocks: 10, access: given.access ?? "write" }, { rules });
+    try {
+      if (blocks > 0) await store.apply(chain.blocks.slice(0, blocks).map(rules.parseBlock));
+    } finally {
+      await store.stop();
+    }
+    return "opened";
+  } catch (error) {
+    expect(error).to.be.instanceOf(PorticoError).with.property("code", "STORE_FOREIGN");
+    return (error as PorticoError).message;
+  }
+};
+
+describe("a store that was written by other rules", function () {
+  this.timeout(30_000);
+  after(closeTemporaryStores);
+  const height = 40;
+  const made = async (given: Parameters<typeof open>[1] = {}): Promise<string> => {
+    const dataDir = temporaryFolder();
+    expect(await open(dataDir, given, height)).to.equal("opened");
+    return dataDir;
+  };
+  const kindsOf = ({ transactions = [] }: (typeof chain.blocks)[number]): string[] => transactions.map(({ type, typeGroup = 1 }) => `${typeGroup}/${type}`);
+  const seen = new Set(chain.blocks.slice(0, height).flatMap(kindsOf));
+
+  it("is refused, whoever opens it, where addresses are of another version", async () => {
+    const dataDir = await made();
+    for (const access of ["write", "read", "webhooks"] as const) {
+      expect(await open(dataDir, { pubKeyHash: 0, access }), access).to.match(/chain\.mdb was written with addresses of version \d+, not 0: give it the same again, or move it away/);
+    }
+    expect(await open(dataDir, {})).to.equal("opened");
+  });
+
+  it("is refused where constants below its tip are others, and not where they are above it", async () => {
+    const dataDir = await made();
+    const [first, ...rest] = network.milestones;
+    const dearer = [{ ...first, height: 1, reward: 77 }, ...rest];
+    expect(await open(dataDir, { milestones: dearer })).to.include("was written with other milestones below its tip");
+    expect(await open(dataDir, { milestones: [...network.milestones, { height: height - 1, reward: 77 }] })).to.include("other milestones below its tip");
+    // As when a network agrees on a change to come, and then on another one.
+    for (const activeDelegates of [77, 78]) {
+      expect(await open(dataDir, { milestones: [...network.milestones, { height: height + 1, activeDelegates }] })).to.equal("opened");
+    }
+    // What state does not follow from may change anywhere.
+    expect(await open(dataDir, { milestones: [{ ...first, height: 1, vendorFieldLength: 255 }, ...rest] })).to.equal("opened");
+  });
+
+  it("is refused where a kind of transactions that it holds has another effect now, and not where it holds none", async () => {
+    expect([...seen]).to.include("1/3");
+    const vote: TransactionType = { typeGroup: 1, type: 3, key: "vote", name: "Vote" };
+    const dataDir = await made();
+    expect(await open(dataDir, { types: [vote] })).to.include("another notion of transactions of group 1, type 3, version ");
+    const gift: TransactionType = { typeGroup: 9, type: 0, key: "gift", name: "Gift" };
+    expect(await open(dataDir, { types: [gift] })).to.equal("opened");
+    expect(await open(dataDir, { types: [{ ...gift, apply: () => undefined }] })).to.equal("opened");
+    expect(await open(dataDir, {})).to.equal("opened");
+  });
+
+  it("is as it was when it is refused", async () => {
+    const dataDir = await made();
+    expect(await open(dataDir, { pubKeyHash: 0 })).to.not.equal("opened");
+    expect(await open(dataDir, { pubKeyHash: 0 })).to.not.equal("opened");
+    expect(await open(dataDir, {})).to.equal("opened");
+  });
+});
