@@ -15,6 +15,8 @@ export interface ReaderOptions {
   dataDir: string;
   /** Milliseconds between two looks at the store's file. */
   lookInterval?: number;
+  /** Milliseconds of waiting after which it is told what for: the node may be about to begin, or the folder misspelt. */
+  patience?: number;
 }
 
 export interface ReaderNeeds {
@@ -38,7 +40,7 @@ const isNotReady = (error: unknown): boolean => error instanceof PorticoError &&
  *
  * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
  */
-export const createReaderChain = ({ dataDir, lookInterval = 200 }: ReaderOptions, { rules, logger, companion }: ReaderNeeds): LmdbChain => {
+export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion }: ReaderNeeds): LmdbChain => {
   const path = storeFile(dataDir);
   const snapshots = createOpenSnapshots();
   let serving: Store | undefined;
@@ -51,17 +53,19 @@ export const createReaderChain = ({ dataDir, lookInterval = 200 }: ReaderOptions
     problem = message;
   };
 
-  /** What it waits for is told once: the folder may be misspelt. */
-  let waitsFor: string | undefined;
+  let waits: { since: number; told: boolean } | undefined;
   const wait = (message: string): void => {
-    if (message !== waitsFor) logger.info(`waiting: ${message}`);
-    waitsFor = message;
+    waits ??= { since: performance.now(), told: false };
+    if (waits.told || performance.now() - waits.since < patience) return;
+    logger.info(`waiting: ${message}`);
+    waits.told = true;
   };
 
   const look = (signal: AbortSignal): Promise<void> => delay(lookInterval, undefined, { signal }).catch(() => undefined);
 
   /** Serves what is open until its file is another one, or until the end. */
   const serve = async (store: Store, identity: string | undefined, signal: AbortSignal, started: () => void): Promise<void> => {
+    waits = undefined;
     companion?.opened(createWebhookStore(store.environment));
     while (!signal.aborted && identityOf(path) === identity) {
       if (serving === undefined && store.isComplete()) {

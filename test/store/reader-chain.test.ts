@@ -52,7 +52,7 @@ describe("the store of another process", function () {
   const told: string[] = [];
   const read = (): LmdbChain => {
     const logger = { debug: () => undefined, info: (line: string) => void told.push(line), warn: () => undefined, error: (line: string) => void lines.push(line) };
-    const reader = createReaderChain({ dataDir, lookInterval: 5 }, { rules, logger });
+    const reader = createReaderChain({ dataDir, lookInterval: 5, patience: 0 }, { rules, logger });
     chains.push(reader);
     return reader;
   };
