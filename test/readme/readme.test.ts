@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
+import { operatorNames } from "../../src/webhooks/operators.js";
 import { growthPlot, plotFile } from "../bench/table/plot.js";
 import { readResults } from "../bench/table/results.js";
 import { contractOf, readReadme, tables, withTables } from "./tables.js";
@@ -32,6 +33,11 @@ describe("the README", () => {
     const section = /## Dependencies\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? "";
     const named = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
     expect(named.sort()).to.deep.equal(Object.keys(dependencies).sort());
+  });
+
+  it("names every operator of a webhook's conditions", () => {
+    const section = /\n- \*\*Conditions\*\*([\s\S]*?)\n- /.exec(readme)?.[1] ?? "";
+    for (const name of operatorNames) expect(section).to.include(`\`${name}\``);
   });
 
   it("has a host in twenty lines that is the example which runs", () => {
