@@ -20,7 +20,8 @@ export interface Order<Field extends string> {
  * Orders are total, and `asc` is the exact reverse of `desc`. Ties in `desc` go by: ascending address (wallets), ascending
  * username (delegates), descending height (blocks), descending height, then descending position (transactions), ascending
  * lock id (locks). Only rows without a value of the field (no public key, no username, no rank) stand apart: they come
- * last in both directions, by ascending key. Text is compared by its UTF-16 code units, as JavaScript's `<` does.
+ * last in both directions, by ascending key. Text is compared by its UTF-16 code units, as JavaScript's `<` does; letter case
+ * counts, in filters and look-ups too. Hashes and public keys in filters are in lower case.
  */
 export interface ListQuery<Filter, Field extends string> {
   filter: Filter;

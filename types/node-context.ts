@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Router } from "@koa/router";
-import type Koa from "koa";
+import type * as Koa from "koa";
 import type { Peer } from "./chain.js";
 import type { ChainAdapter, MaybePromise } from "./chain-adapter.js";
 import type { BlockData, BlockSource, HostEvents, IndexingProgress, TransactionData } from "./events.js";

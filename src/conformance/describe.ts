@@ -11,7 +11,7 @@ export interface TestRunner {
 }
 
 const canSkip = (context: unknown): context is { skip(reason?: string): void } =>
-  typeof context === "object" && context !== null && "skip" in context && typeof context.skip === "function";
+  ((typeof context === "object" && context !== null) || typeof context === "function") && "skip" in context && typeof context.skip === "function";
 
 /**
  * An implementer's whole test file:
@@ -37,7 +37,7 @@ export const describeConformance = (name: string, target: ConformanceTarget, { d
       const body: Body = async function (...context) {
         const { skipped } = await run();
         if (skipped === undefined) return;
-        // mocha hands its context over as `this`, the others as the first argument
+        // mocha hands its context over as `this`, the others as the first argument, vitest as a function
         const runner = [this, ...context].find(canSkip);
         runner?.skip(skipped);
       };

@@ -30,12 +30,19 @@ const absent = (value: Text): Text => {
   return value.slice(0, -1) + last;
 };
 
+/** The text in the other letter case. None of hex: an adapter is asked for that in lower case only. */
+const recased = (value: string): string[] => {
+  if (/^[0-9a-f]{8,}$/.test(value)) return [];
+  const upper = value.toUpperCase();
+  return [value === upper ? value.toLowerCase() : upper];
+};
+
 /** What nobody has, and what has tripped up many a store: nothing, too long for a key, too large for a field. */
 const extremes = (value: Text): Text[] => {
   if (typeof value === "bigint") return [-1n, value + 2n ** 64n];
   if (typeof value === "number")
     return [-1, value + 16, value + 2 ** 12, value + 2 ** 16, value + 2 ** 32, Number.MAX_SAFE_INTEGER];
-  return ["", "\u0000", `${value}\u0000`, value.repeat(60), "x".repeat(5_000), "\ud800"];
+  return ["", "\u0000", `${value}\u0000`, value.repeat(60), "x".repeat(5_000), "\ud800", ...recased(value)];
 };
 
 /** The first few and the last, then what is not there. */
@@ -91,8 +98,11 @@ export const part = <Row>(name: string, of: (row: Row) => string | null, { least
   passes: (row, value) => of(row)?.includes(value as string) ?? false,
   samples: (rows) => {
     const all = distinct(rows.map(of).filter((value) => value !== null));
-    const pieces = all.flatMap((value) => [value, value.slice(0, least), value.slice(1, 1 + least), value.slice(-least)]);
-    return distinct([...pieces.filter((value) => value !== ""), `${all[0] ?? ""}~`, (all[0] ?? "a").toUpperCase()]).slice(0, 16);
+    const [first = "a"] = all;
+    const cuts = all.flatMap((value) => [value, value.slice(0, least), value.slice(1, 1 + least), value.slice(-least)]);
+    const pieces = distinct(cuts.filter((value) => value !== "")).slice(0, 14);
+    // Pairs of filters are made of the first two and the last: those are to be had.
+    return [...pieces.slice(0, 2), `${first}~`, ...recased(first), ...pieces.slice(2)];
   },
   of: (row) => of(row)?.slice(-least),
 });

@@ -1,9 +1,9 @@
 import { AssertionError } from "node:assert";
 import { expect } from "chai";
-import type { Delegate, Transaction, Wallet } from "../../types/chain.js";
+import type { Delegate, Lock, Transaction, Wallet } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, ListQuery, Page } from "../../types/chain-adapter.js";
 import { createConformanceSuite, describeConformance } from "../../src/conformance/index.js";
-import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { createMemoryAdapter, feeStatisticsOf } from "../memory-adapter/adapter.js";
 
 /** One fault put into a sound adapter, and a case of the suite that has to notice. */
 interface Mutant {
@@ -20,6 +20,7 @@ const walletsOf = (sound: ChainSnapshot) => sound.wallets as Ask<Wallet, Paramet
 const delegatesOf = (sound: ChainSnapshot) => sound.delegates as Ask<Delegate, Parameters<ChainSnapshot["delegates"]>[0]>;
 const transactionsOf = (sound: ChainSnapshot) =>
   sound.transactions as Ask<Transaction, Parameters<ChainSnapshot["transactions"]>[0]>;
+const locksOf = (sound: ChainSnapshot) => sound.locks as Ask<Lock, Parameters<ChainSnapshot["locks"]>[0]>;
 
 const changed = <Row, Query>(ask: Ask<Row, Query>, change: (page: Page<Row>) => Page<Row>): Ask<Row, Query> => {
   return (query) => change(ask(query));
@@ -40,6 +41,75 @@ const without = <Query extends { filter: object }>(query: Query, name: string): 
   ...query,
   filter: Object.fromEntries(Object.entries(query.filter).filter(([key]) => key !== name)),
 });
+
+/** Answers one filter by what the row's texts are in lower case. */
+const caseBlind = <Row, Query extends ListQuery<object, string>>(
+  ask: Ask<Row, Query>,
+  name: string,
+  passes: (row: Row, value: string) => boolean,
+): Ask<Row, Query> => {
+  return (query) => {
+    const asked = (query.filter as Record<string, string | string[] | undefined>)[name];
+    if (asked === undefined) return ask(query);
+    const values = [asked].flat().map((value) => value.toLowerCase());
+    const { rows } = ask({ ...without(query, name), offset: 0, limit: 1_000 });
+    const found = rows.filter((row) => values.some((value) => passes(row, value)));
+    return { rows: found.slice(query.offset, query.offset + query.limit), total: found.length };
+  };
+};
+
+const is =
+  <Row>(...of: ((row: Row) => string | null | undefined)[]) =>
+  (row: Row, value: string): boolean =>
+    of.some((text) => text(row)?.toLowerCase() === value);
+
+type CaseBlind = [list: string, filter: string, answers: Mutant["answers"]];
+
+const caseBlindWallets = (name: string, passes: (row: Wallet, value: string) => boolean): CaseBlind => [
+  "wallets",
+  name,
+  (sound) => ({ wallets: caseBlind(walletsOf(sound), name, passes) }),
+];
+
+const caseBlindDelegates = (name: string, passes: (row: Delegate, value: string) => boolean): CaseBlind => [
+  "delegates",
+  name,
+  (sound) => ({ delegates: caseBlind(delegatesOf(sound), name, passes) }),
+];
+
+const caseBlindTransactions = (name: string, passes: (row: Transaction, value: string) => boolean): CaseBlind => [
+  "transactions",
+  name,
+  (sound) => ({ transactions: caseBlind(transactionsOf(sound), name, passes) }),
+];
+
+const caseBlindLocks = (name: string, passes: (row: Lock, value: string) => boolean): CaseBlind => [
+  "locks",
+  name,
+  (sound) => ({ locks: caseBlind(locksOf(sound), name, passes) }),
+];
+
+const address = is<{ address: string }>((row) => row.address);
+const username = is<{ username: string | null }>((row) => row.username);
+const senderId = is<{ senderId: string }>((row) => row.senderId);
+const recipientId = is<{ recipientId?: string }>((row) => row.recipientId);
+const vendorField = is<{ vendorField?: string }>((row) => row.vendorField);
+
+const caseBlindFilters: CaseBlind[] = [
+  caseBlindWallets("address", address),
+  caseBlindWallets("addresses", address),
+  caseBlindWallets("username", username),
+  caseBlindDelegates("address", address),
+  caseBlindDelegates("username", (row, part) => row.username.toLowerCase().includes(part)),
+  caseBlindDelegates("usernames", username),
+  caseBlindTransactions("senderId", senderId),
+  caseBlindTransactions("vendorField", vendorField),
+  caseBlindLocks("senderId", senderId),
+  caseBlindLocks("recipientId", recipientId),
+  caseBlindLocks("vendorField", vendorField),
+];
+
+const everyWallet = { filter: {}, order: { field: "balance", direction: "desc" }, offset: 0, limit: 1_000 } as const;
 
 const alterWallets = (sound: ChainSnapshot, alter: (wallet: Wallet) => Wallet): Partial<ChainSnapshot> => ({
   wallets: changed(walletsOf(sound), (page) => ({ ...page, rows: page.rows.map(alter) })),
@@ -138,6 +208,11 @@ const mutants: Mutant[] = [
     answers: (sound: ChainSnapshot): Partial<ChainSnapshot> => ({
       transactions: (query) => sound.transactions(without(query, name)),
     }),
+  })),
+  ...caseBlindFilters.map(([list, name, answers]) => ({
+    fault: `letter case does not count in ${name} of ${list}`,
+    noticedBy: new RegExp(`^${list}: each filter alone`),
+    answers,
   })),
   {
     fault: "a second filter is ignored beside a range",
@@ -275,6 +350,23 @@ const mutants: Mutant[] = [
     fault: "the end of a fee window is left out",
     noticedBy: /^fee statistics: a window whose ends are/,
     answers: (sound) => ({ feeStatistics: ({ from, to }) => sound.feeStatistics({ from, to: to - 1 }) }),
+  },
+  ...["the time of one block of older transactions", "times at which transactions were made, but no block"].map((window) => ({
+    fault: `fees are counted by the transaction's own time (${window})`,
+    noticedBy: new RegExp(`^fee statistics: ${window}`),
+    answers: (sound: ChainSnapshot): Partial<ChainSnapshot> => ({
+      feeStatistics: (timestamp) => {
+        const order = { field: "timestamp", direction: "desc" } as const;
+        return feeStatisticsOf(transactionsOf(sound)({ filter: { timestamp }, order, offset: 0, limit: 1_000 }).rows);
+      },
+    }),
+  })),
+  {
+    fault: "a wallet is found whatever the letter case of its address",
+    noticedBy: /^look-ups: what is not there/,
+    answers: (sound) => ({
+      wallet: (name) => walletsOf(sound)(everyWallet).rows.find((row) => address(row, name.toLowerCase())),
+    }),
   },
   {
     fault: "the expiry of locks is that of the height before",
@@ -501,6 +593,9 @@ describe("describeConformance", () => {
     expect(reasons).to.deep.equal(lockCases.map(() => "the adapter does not offer locks"));
     for (const { body } of cases.filter(({ name }) => name.startsWith("snapshots:"))) await body.call(context);
     expect(reasons).to.have.length(lockCases.length + 3);
+    // vitest's context is a function that has a `skip`.
+    for (const { body } of lockCases) await body(Object.assign(() => undefined, context));
+    expect(reasons).to.have.length(2 * lockCases.length + 3);
     expect(open).to.equal(1);
     for (const close of afters) await close();
     expect(open).to.equal(0);

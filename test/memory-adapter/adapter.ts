@@ -16,7 +16,7 @@ export interface MemoryAdapter extends ChainAdapter {
   revert(): void;
 }
 
-const feeStatisticsOf = (seen: Transaction[]): FeeStatistics[] => {
+export const feeStatisticsOf = (seen: Transaction[]): FeeStatistics[] => {
   const kinds = new Map<string, Transaction[]>();
   for (const transaction of seen) {
     const kind = `${transaction.typeGroup}/${transaction.type}`;

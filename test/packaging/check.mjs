@@ -2,10 +2,12 @@
  * Packs the library, installs the tarball in an empty folder as a host would, and uses it from ESM, CommonJS and TypeScript.
  * Run by `npm run check:package`; needs the package registry for the library's dependencies.
  */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
@@ -13,9 +15,9 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "portico-package-"));
 
 const run = (command, args, cwd) => execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-const step = (what, work) => {
+const step = async (what, work) => {
   process.stdout.write(`${what} ... `);
-  work();
+  await work();
   process.stdout.write("ok\n");
 };
 
@@ -56,41 +58,70 @@ import { createApiPlugin } from "portico";
 export const plugin = (context: portico.NodeContext): portico.ApiPlugin => createApiPlugin(context);
 `;
 
-const compilerOptions = { strict: true, target: "ES2022", module: "NodeNext", moduleResolution: "NodeNext", skipLibCheck: false, noEmit: true, types: ["node"] };
+/** How hosts are compiled: the module system of host.ts, and how imports are resolved. */
+const compilers = [
+  { module: "NodeNext", moduleResolution: "NodeNext" },
+  { module: "Node16", moduleResolution: "Node16" },
+  { module: "CommonJS", moduleResolution: "Node10" },
+  { module: "Preserve", moduleResolution: "Bundler" },
+];
 
 try {
   let tarball = "";
-  step("packing", () => {
+  await step("packing", () => {
     run("npm", ["run", "build", "--silent"], root);
     run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], root);
     tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
   });
-  step("checking what is published (publint)", () => run("npx", ["--no-install", "publint", "--strict", tarball], root));
-  step("checking its types (attw)", () =>
-    run("npx", ["--no-install", "attw", tarball, "--profile", "esm-only", "--ignore-rules", "cjs-resolves-to-esm"], root));
-  step("installing it in an empty folder", () => {
+  await step("checking what is published (publint)", () => run("npx", ["--no-install", "publint", "--strict", tarball], root));
+  await step("checking its types (attw)", () => run("npx", ["--no-install", "attw", tarball], root));
+  await step("installing it in an empty folder", () => {
     writeFileSync(join(folder, "network.json"), JSON.stringify(network));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true }));
     // Peers left out, as some package managers do: what the library needs it has to name.
     run("npm", ["install", "--silent", "--omit=peer", "--prefer-offline", "--no-audit", "--no-fund", tarball], folder);
   });
-  step("import from ESM, and serve", () => {
+  await step("import from ESM, and serve", () => {
     const imports = `import { EventEmitter } from "node:events"; import { readFileSync } from "node:fs"; import { createApiPlugin, PorticoError } from "portico";`;
     writeFileSync(join(folder, "esm.mjs"), imports + uses("data-esm"));
     run("node", ["esm.mjs"], folder);
   });
-  step("require from CommonJS, and serve", () => {
+  await step("require from CommonJS, and serve", () => {
     const requires = `const { EventEmitter } = require("node:events"); const { readFileSync } = require("node:fs"); const { createApiPlugin, PorticoError } = require("portico");`;
     writeFileSync(join(folder, "cjs.cjs"), requires + uses("data-cjs"));
     run("node", ["cjs.cjs"], folder);
   });
-  step("types for a host in TypeScript", () => {
-    writeFileSync(join(folder, "host.mts"), consumer);
-    writeFileSync(join(folder, "host.cts"), fromCommonJs);
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["host.mts", "host.cts"] }));
-    run("npm", ["install", "--silent", "--omit=peer", "--prefer-offline", "--no-audit", "--no-fund", "--no-save", "@types/node@20"], folder);
-    run("npx", ["--no-install", "tsc", "-p", join(folder, "tsconfig.json")], root);
+  await step("the host of the README", async () => {
+    run("npm", ["install", "--silent", "--omit=peer", "--prefer-offline", "--no-audit", "--no-fund", "koa@3", "eventemitter3@5"], folder);
+    mkdirSync(join(folder, "network"));
+    for (const [name, part] of Object.entries(network)) writeFileSync(join(folder, `network/${name}.json`), JSON.stringify(part));
+    writeFileSync(join(folder, "host.mjs"), /\n```js\n([\s\S]*?)\n```\n/.exec(readFileSync(join(root, "README.md"), "utf8"))[1]);
+    const host = spawn("node", ["host.mjs"], { cwd: folder, env: { ...process.env, PORT: "0" }, stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      let port;
+      for await (const line of createInterface(host.stdout)) if ((port = /port: (\d+)/.exec(line)?.[1]) !== undefined) break;
+      const reply = await (await fetch(`http://127.0.0.1:${port}/api/node/status`)).json();
+      if (reply.data.now !== 1) throw new Error("the genesis block is not served: " + JSON.stringify(reply));
+    } finally {
+      host.kill();
+      if (host.exitCode === null && host.signalCode === null) await once(host, "exit");
+    }
   });
+  await step("installing what a host in TypeScript has", () => {
+    run("npm", ["install", "--silent", "--omit=peer", "--prefer-offline", "--no-audit", "--no-fund", "--no-save", "@types/node@20"], folder);
+    writeFileSync(join(folder, "host.mts"), consumer);
+    writeFileSync(join(folder, "host.ts"), consumer);
+    writeFileSync(join(folder, "host.cts"), fromCommonJs);
+  });
+  for (const { module, moduleResolution } of compilers) {
+    await step(`types for a host in TypeScript (${module}, ${moduleResolution})`, () => {
+      const compilerOptions = { strict: true, target: "ES2022", module, moduleResolution, skipLibCheck: false, noEmit: true, types: ["node"] };
+      // Only these know which module system a file's name stands for.
+      const named = module.startsWith("Node") ? ["host.mts", "host.cts"] : [];
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["host.ts", ...named] }));
+      run("npx", ["--no-install", "tsc", "-p", join(folder, "tsconfig.json")], root);
+    });
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
+import { operatorNames } from "../../src/webhooks/operators.js";
 import { growthPlot, plotFile } from "../bench/table/plot.js";
 import { readResults } from "../bench/table/results.js";
 import { contractOf, readReadme, tables, withTables } from "./tables.js";
@@ -34,8 +35,13 @@ describe("the README", () => {
     expect(named.sort()).to.deep.equal(Object.keys(dependencies).sort());
   });
 
-  it("has a host in twenty lines that is the example which runs", () => {
+  it("names every operator of a webhook's conditions", () => {
+    const section = /\n- \*\*Conditions\*\*([\s\S]*?)\n- /.exec(readme)?.[1] ?? "";
+    for (const name of operatorNames) expect(section).to.include(`\`${name}\``);
+  });
+
+  it("has a host in twenty lines that is the example which runs, with a network of its own", () => {
     const example = readFileSync(new URL("../../examples/koa-host/main.ts", import.meta.url), "utf8");
-    expect(readme).to.include(example.trim());
+    expect(readme).to.include(example.slice(example.indexOf("const events")).trim());
   });
 });

@@ -74,7 +74,7 @@ const unknownNames = [
 ];
 
 const expectNothing = async (snapshot: ChainSnapshot): Promise<void> => {
-  for (const name of unknownNames) {
+  for (const name of [...unknownNames, ada.address.toLowerCase()]) {
     await expectNone(`wallet "${name}"`, snapshot.wallet(name));
     await expectNone(`delegate "${name}"`, snapshot.delegate(name));
   }

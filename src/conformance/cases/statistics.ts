@@ -52,6 +52,16 @@ const windows: [what: string, from: number, to: number, expected: FeeStatistics[
       [1, 10, 2_000_001n, 2_000_001n, 2_000_001n, 2_000_001n],
     ]),
   ],
+  [
+    "the time of one block of older transactions",
+    8_016,
+    8_016,
+    rows([
+      [1, 3, 100_000_000n, 100_000_000n, 100_000_000n, 100_000_000n],
+      [1, 7, 30_000_000n, 30_000_000n, 30_000_000n, 30_000_000n],
+    ]),
+  ],
+  ["times at which transactions were made, but no block", 8_009, 8_015, []],
   ["blocks without transactions", 8_048, 8_048, []],
   ["times in which no block was made", 8_025, 8_047, []],
   ["a time after the tip", 8_249, 9_000, []],

@@ -1,0 +1,4 @@
+/** @ts-ignore TS1479: TypeScript knows only from `node20` on that Node.js can `require` an ES module. */
+import portico = require("../chain/index.js");
+// @ts-ignore TS1294: what a CommonJS module gives is written so.
+export = portico;
