@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
-import type { EventJournal } from "../../types/webhook-store.js";
-import type { DeliveryState } from "../../types/webhooks.js";
+import type { DeliveryRow, EventJournal } from "../../types/webhook-store.js";
+import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
@@ -294,6 +294,27 @@ describe("delivery", () => {
       expect(dead.rows.map((row) => row.id)).to.deep.equal([24, 21, 18]);
       expect(dead.rows.every(({ attempts }) => attempts.length === 2)).to.equal(true);
       expect(stage.engine.delivery(id, 24).payload).to.deep.equal({ n: 24 });
+    });
+
+    it("is moved from where it stands, though what its last attempt came to is still being written", async () => {
+      await open({ schedule: [day] });
+      const { id } = hook();
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      emit(1);
+      await stage.attempted(id, 1, 1);
+      receiver.answer = () => undefined;
+      const { store } = stage.environment;
+      let asked: Promise<Delivery> | undefined;
+      await store.transactionSoon(() => {
+        const row = store.delivery(id, 1) as DeliveryRow;
+        store.changeDelivery(row, { ...row, state: "dead", dueAt: null, finishedAt: stage.clock.now(), attemptCount: 2 });
+        // Not committed yet.
+        asked = Promise.resolve().then(() => stage.engine.redeliver(id, 1));
+      });
+      expect(await asked).to.include({ state: "retrying", attemptCount: 2 });
+      expect(states(id)).to.deep.equal({ pending: 0, retrying: 1, delivered: 0, dead: 0 });
+      expect(store.retries(id, 10)).to.deep.equal([{ id: 1, dueAt: stage.clock.now() }]);
+      expect(stage.engine.delivery(id, 1)).to.include({ state: "retrying", attemptCount: 2 });
     });
 
     it("recovers what was not delivered in a time", async () => {
