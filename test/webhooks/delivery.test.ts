@@ -208,6 +208,24 @@ describe("delivery", () => {
       expect(numbers(await receiver.until(3))).to.deep.equal([1, 2, 3]);
     });
 
+    it("of a target that the webhook has no more are nothing to the one it has", async () => {
+      await open();
+      const responses: ServerResponse[] = [];
+      receiver.answer = (_request, response) => void responses.push(response);
+      const { id } = hook("/before");
+      emit(1);
+      await receiver.until(1);
+      receiver.answer = (_request, response) => response.end();
+      stage.engine.replace(id, { event: "peer.added", target: `${receiver.url}/after` });
+      for (const response of responses) response.writeHead(410, { "retry-after": "8" }).end();
+      const { state, dueAt } = await stage.attempted(id, 1, 1);
+      expect({ state, dueAt }).to.deep.equal({ state: "retrying", dueAt: stage.clock.now() + 5_000 });
+      expect(stage.engine.get(id)).to.include({ enabled: true, disabledBecause: null, failingSince: null });
+      stage.clock.advance(5_000);
+      await stage.reaches(id, 1, "delivered");
+      expect(receiver.received.map(({ path }) => path)).to.deep.equal(["/before", "/after"]);
+    });
+
     it("disable a webhook when every attempt of five days failed", async () => {
       await open();
       receiver.answer = (_request, response) => response.writeHead(500).end();
