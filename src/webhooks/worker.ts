@@ -183,7 +183,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
       if (one.row.dueAt !== null) expectRetry(one.row.webhookId, one.row.dueAt);
       if (one.disabled !== undefined) logDisabled(one.disabled, logger);
     }
-    alignRegister();
+    safely(alignRegister);
     pumpSoon();
   });
 

@@ -462,6 +462,20 @@ describe("delivery", () => {
     expect(numbers(await receiver.until(1))).to.deep.equal([2]);
   });
 
+  it("is written down once, and goes on, whatever the host's logger throws", async () => {
+    const fail = (): never => {
+      throw new Error("the transport is closed");
+    };
+    await open({}, { logger: { debug: fail, info: fail, warn: fail, error: fail } });
+    const { id } = hook();
+    receiver.answer = (_request, response) => response.writeHead(receiver.received.length === 1 ? 500 : 200).end();
+    emit(2);
+    await stage.reaches(id, 2, "delivered");
+    expect(stage.engine.delivery(id, 1)).to.include({ state: "retrying", attemptCount: 1, dueAt: stage.clock.now() + 5_000 });
+    stage.clock.advance(5_000);
+    expect((await stage.reaches(id, 1, "delivered")).attemptCount).to.equal(2);
+  });
+
   it("is shared by processes of one store: one delivers what the others register and ask for", async () => {
     await open();
     const other = createWebhookEngine(
