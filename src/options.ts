@@ -26,6 +26,15 @@ const wholeFrom =
   (value) =>
     Number.isSafeInteger(value) && (value as number) >= minimum ? undefined : `must be a whole number from ${minimum}`;
 
+/** Longest wait of a timer of Node.js, in milliseconds: what is longer ends at once. */
+const longestWait = 2_147_483_647;
+
+/** Milliseconds that a timer is set to. */
+const waitFrom =
+  (minimum: number): Check =>
+  (value) =>
+    wholeFrom(minimum)(value) === undefined && (value as number) <= longestWait ? undefined : `must be a whole number from ${minimum} to ${longestWait}`;
+
 const oneOf =
   (...values: unknown[]): Check =>
   (value) =>
@@ -107,7 +116,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Op
     meaning: "Rows of the store that one request may have looked at, where no index has the answer. Beyond that it is a 400.",
     check: wholeFrom(1),
   },
-  stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: wholeFrom(0) },
+  stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: waitFrom(0) },
   undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted.", check: wholeFrom(1) },
   webhooks: {
     default: webhookDefaults,
@@ -122,7 +131,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Op
       concurrency: wholeFrom(1),
       concurrencyPerTarget: wholeFrom(1),
       ordered: yesOrNo,
-      timeout: wholeFrom(1),
+      timeout: waitFrom(1),
       responseLimit: wholeFrom(0),
       disableAfter: wholeFrom(1),
       rotationOverlap: wholeFrom(0),

@@ -353,6 +353,9 @@ describe("createApiPlugin", function () {
     expect(refused({ options: { colour: "red" } })).to.match(/options\.colour is not known/);
     expect(refused({ options: { amounts: "float" } })).to.match(/options\.amounts must be one of "number", "string"/);
     expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);
+    expect(refused({ options: { stopTimeout: 2_147_483_648 } })).to.match(/options\.stopTimeout must be a whole number from 0 to 2147483647/);
+    expect(refused({ options: { webhooks: { timeout: 3e9 } } })).to.match(/options\.webhooks timeout must be a whole number from 1 to 2147483647/);
+    expect(refused({ options: { stopTimeout: 2_147_483_647, webhooks: { timeout: 2_147_483_647, schedule: [3e9], disableAfter: 3e9 } } })).to.equal("accepted");
     expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.match(/options\.rateLimit has no member "perHour"/);
     expect(refused({ network: { ...chain.network, milestones: [] } })).to.match(/no milestone at height 1/);
     expect(refused({ options: { trustedProxies: ["10.0.0.0/8", "proxy"] } })).to.match(/options\.trustedProxies must be a list of addresses .*, not "proxy"/);

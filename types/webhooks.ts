@@ -170,7 +170,7 @@ export interface Webhooks {
   remove(id: number): void;
   /** Sends a `ping` to it, whatever its event and conditions. */
   ping(id: number): Delivery;
-  /** A new secret; the old one signs beside it for a day. */
+  /** A new secret; the old one signs beside it for a day, as do up to eight before it. */
   rotate(id: number): WebhookSecret;
   /** Makes every delivery of that time that is dead or between attempts due now. Resolves with their number. */
   recover(id: number, window: { since: number; until: number }): Promise<number>;

@@ -15,6 +15,9 @@ export interface CatalogueNeeds {
   onChange(): void;
 }
 
+/** Secrets before the present one that sign beside it, at the most: receivers refuse headers of some 16 KB. */
+const mostOlderTokens = 9;
+
 type Catalogue = Pick<Webhooks, "list" | "get" | "create" | "replace" | "remove" | "rotate">;
 
 /** A webhook as it is shown: everything but its secrets. */
@@ -66,7 +69,7 @@ export const createCatalogue = ({ store, clock, rules, rotationOverlap, onChange
         const row = webhookRow(store, id);
         const now = clock.now();
         const olderTokens = [{ token: row.token, until: now + rotationOverlap }, ...row.olderTokens.filter(({ until }) => until > now)];
-        store.putWebhook({ ...row, token, olderTokens });
+        store.putWebhook({ ...row, token, olderTokens: olderTokens.slice(0, mostOlderTokens) });
       });
       return secretOf(token);
     },

@@ -117,6 +117,7 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
       }
     } catch (error) {
       logger.error(`webhooks: events cannot be taken into the store: ${messageOf(error)}`);
+      cancelRetry?.();
       cancelRetry = after(retryDelay, drainSoon);
     } finally {
       draining = undefined;

@@ -109,10 +109,15 @@ export const createOutbox = ({ store, clock, onWork }: OutboxNeeds): Outbox => {
       return { ...shown(row), payload: JSON.parse(json) as unknown };
     },
     redeliver: (webhookId, id) => {
-      const row = deliveryRow(webhookId, id);
-      const due = dueNow(row, clock.now());
-      work(webhookId, () => store.changeDelivery(row, due));
-      return shown(due);
+      // Before anything is written: the answer may be that there is no such delivery.
+      deliveryRow(webhookId, id);
+      return work(webhookId, () => {
+        // Read within the transaction: what an attempt came to may have been committed a moment before it.
+        const row = deliveryRow(webhookId, id);
+        const due = dueNow(row, clock.now());
+        store.changeDelivery(row, due);
+        return shown(due);
+      });
     },
   };
 };

@@ -36,6 +36,9 @@ const withoutCycles = () => {
   };
 };
 
+/** Undefined for what JSON leaves out, and for what its `toJSON` makes of itself: its types do not say so. */
+const textOf: (value: unknown, replacer: ReturnType<typeof withoutCycles>) => string | undefined = JSON.stringify;
+
 /**
  * What a host emits, as JSON text: amounts of any kind as decimal strings, errors by name and message, `null` for nothing at all.
  * Never throws, whatever the payload is: of one that cannot be read it tells why.
@@ -45,7 +48,7 @@ const withoutCycles = () => {
  */
 export const payloadJson = (payload: unknown): string => {
   try {
-    return ["undefined", "function", "symbol"].includes(typeof payload) ? "null" : JSON.stringify(payload, withoutCycles());
+    return textOf(payload, withoutCycles()) ?? "null";
   } catch (error) {
     return JSON.stringify({ unreadable: messageOf(error) });
   }

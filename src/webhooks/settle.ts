@@ -2,12 +2,14 @@ import type { Logger } from "../../types/node-context.js";
 import type { DeliveryRow, WebhookRow, WebhookStore } from "../../types/webhook-store.js";
 import type { Attempt } from "../../types/webhooks.js";
 import type { Answer } from "./http-sender.js";
-import { nextHealth, nextStep, type RetryRules } from "./retry.js";
+import { type AttemptResult, nextHealth, nextStep, type RetryRules } from "./retry.js";
 
 /** An attempt that has ended. */
 export interface Ended {
   webhookId: number;
   id: number;
+  /** Where it went: the webhook may lead elsewhere by now. */
+  target: string;
   attempt: Attempt;
   retryAfter: string | undefined;
 }
@@ -25,8 +27,8 @@ export interface SettleNeeds {
 /** What an attempt led to. */
 export interface Settled {
   row: DeliveryRow;
-  /** Undefined where the webhook is gone. */
-  target: string | undefined;
+  /** Where the attempt went. */
+  target: string;
   /** The webhook, where this attempt disabled it. */
   disabled: WebhookRow | undefined;
 }
@@ -43,11 +45,15 @@ export const attemptOf = (at: number, duration: number, { status, body, failure 
   body,
 });
 
-const afterAttempt = (row: DeliveryRow, ended: Ended, now: number, random: number, rules: RetryRules): DeliveryRow => {
-  const { attempt, retryAfter } = ended;
+/** What an attempt says of its webhook. What a target said that the webhook has no more is nothing to the one it has. */
+const resultOf = ({ target, attempt, retryAfter }: Ended, webhook: WebhookRow | undefined): AttemptResult => {
   const ok = attempt.stage === null;
-  const failures = ok ? row.failures : row.failures + 1;
-  const next = nextStep({ ok, status: attempt.status, retryAfter }, { failures, now, random }, rules);
+  return webhook?.target === target ? { ok, status: attempt.status, retryAfter } : { ok, status: null, retryAfter: undefined };
+};
+
+const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: AttemptResult, now: number, random: number, rules: RetryRules): DeliveryRow => {
+  const failures = result.ok ? row.failures : row.failures + 1;
+  const next = nextStep(result, { failures, now, random }, rules);
   return {
     ...row,
     state: next.state,
@@ -64,11 +70,10 @@ const afterAttempt = (row: DeliveryRow, ended: Ended, now: number, random: numbe
 const settleHealth = (
   store: WebhookStore,
   webhook: WebhookRow,
-  { attempt, retryAfter }: Ended,
+  result: AttemptResult,
   now: number,
   { disableAfter }: SettleRules,
 ): WebhookRow | undefined => {
-  const result = { ok: attempt.stage === null, status: attempt.status, retryAfter };
   const { failingSince, disabledBecause } = nextHealth(webhook.failingSince, result, now, disableAfter);
   if (disabledBecause !== null && webhook.enabled) {
     const disabled = { ...webhook, enabled: false, failingSince, disabledBecause };
@@ -85,14 +90,16 @@ export const settleAll = (ended: readonly Ended[], now: number, rules: SettleRul
     ended.flatMap((one) => {
       const row = store.delivery(one.webhookId, one.id);
       if (row === undefined) return [];
-      const after = afterAttempt(row, one, now, random(), rules);
-      store.changeDelivery(row, after);
       const webhook = store.webhook(one.webhookId);
-      return [{ row: after, target: webhook?.target, disabled: webhook && settleHealth(store, webhook, one, now, rules) }];
+      const result = resultOf(one, webhook);
+      const after = afterAttempt(row, one.attempt, result, now, random(), rules);
+      store.changeDelivery(row, after);
+      const disabled = webhook?.target === one.target ? settleHealth(store, webhook, result, now, rules) : undefined;
+      return [{ row: after, target: one.target, disabled }];
     }),
   );
 
-const originOf = (target: string | undefined): string => (target === undefined ? "a removed webhook" : new URL(target).origin);
+const originOf = (target: string): string => new URL(target).origin;
 
 /** One line for each attempt. It names the target's origin only: paths and queries may carry secrets. */
 export const logSettled = ({ row, target }: Settled, logger: Logger): void => {

@@ -22,6 +22,7 @@ interface Entry {
 export const createSettling = (
   rules: SettleRules,
   needs: SettleNeeds & { clock: Clock },
+  /** Must not throw. */
   onSettled: (settled: readonly Settled[]) => void,
 ): Settling => {
   let entries: Entry[] = [];
@@ -32,12 +33,9 @@ export const createSettling = (
     const batch = entries;
     entries = [];
     underWay = batch.length;
+    let settled: Settled[];
     try {
-      const settled = await settleAll(batch.map(({ ended }) => ended), needs.clock.now(), rules, needs);
-      underWay = 0;
-      for (const { written } of batch) written();
-      onSettled(settled);
-      return true;
+      settled = await settleAll(batch.map(({ ended }) => ended), needs.clock.now(), rules, needs);
     } catch (error) {
       // Nothing is let go of before it is written: it is not sent again meanwhile.
       entries = [...batch, ...entries];
@@ -45,6 +43,11 @@ export const createSettling = (
       needs.logger.error(`webhooks: what deliveries came to cannot be written: ${messageOf(error)}`);
       return false;
     }
+    // Written is written, whatever fails from here on: it is not to be written again.
+    underWay = 0;
+    for (const { written } of batch) written();
+    onSettled(settled);
+    return true;
   };
 
   const writeAll = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "../../types/node-context.js";
@@ -79,13 +80,33 @@ const generatedToken = async (dataDir: string, logger: Logger): Promise<string> 
   return kept;
 };
 
+/** What the file holds now; undefined where that is no token, as while it is replaced. */
+const tokenNow = (path: string): string | undefined => {
+  try {
+    const token = readFileSync(path, "utf8").trim();
+    return token.length < shortestToken ? undefined : token;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Reads the file with every request: another process of the folder may have been started anew, with another token. */
+const authorizeByFile = (dataDir: string, generated: string): Authorize => {
+  const path = join(dataDir, tokenFile);
+  let token = generated;
+  return (header) => {
+    token = tokenNow(path) ?? token;
+    return createAuthorize([token])(header);
+  };
+};
+
 /**
- * The check of a node's tokens: those that are configured, else the one that was generated at the first start.
+ * The check of a node's tokens: those that are configured, else the one that was generated at the first start, or is in its file now.
  * @throws PorticoError OPTION_INVALID for a token that is too short, or a token file that holds none
  */
 export const openAuthorize = async ({ tokens, dataDir }: TokenOptions, logger: Logger): Promise<Authorize> => {
   if (tokens.some((token) => token.length < shortestToken || token.trim() !== token)) {
     throw new PorticoError("OPTION_INVALID", `webhooks.tokens: a token has at least ${shortestToken} characters, none of them a space at an end`);
   }
-  return createAuthorize(tokens.length > 0 ? tokens : [await generatedToken(dataDir, logger)]);
+  return tokens.length > 0 ? createAuthorize(tokens) : authorizeByFile(dataDir, await generatedToken(dataDir, logger));
 };

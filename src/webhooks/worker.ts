@@ -153,7 +153,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     one.origin.slow = duration > slowFrom;
     if (abandoned) return;
     const { id, at, lane } = one;
-    const ended = { webhookId: lane.webhookId, id, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter };
+    const ended = { webhookId: lane.webhookId, id, target: outgoing.target, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter };
     // What failed may disable the webhook: nothing more goes there before that is known.
     const failed = answer.failure !== null;
     if (!failed) leavePlace(one);
@@ -183,7 +183,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
       if (one.row.dueAt !== null) expectRetry(one.row.webhookId, one.row.dueAt);
       if (one.disabled !== undefined) logDisabled(one.disabled, logger);
     }
-    alignRegister();
+    safely(alignRegister);
     pumpSoon();
   });
 

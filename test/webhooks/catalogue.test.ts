@@ -3,7 +3,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import type { Condition, WebhookDraft } from "../../types/webhooks.js";
 import { PorticoError } from "../../src/errors.js";
 import { knownEvents } from "../../src/webhooks/known-events.js";
-import { createReceiver, type Receiver } from "./receiver.js";
+import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createStage, type Stage } from "./stage.js";
 
 const refusalOf = (work: () => unknown): PorticoError => {
@@ -172,6 +172,16 @@ describe("register of webhooks", () => {
       await stage.count(1, "delivered", 2);
       stage.clock.advance(1);
       expect(await signatures()).to.deep.equal([signedBy(second.secret)]);
+    });
+
+    it("signs with ten secrets at the most, the newest, however often it is rotated", async () => {
+      stage.engine.create({ ...draft, target: receiver.url });
+      const secrets = Array.from({ length: 12 }, () => stage.engine.rotate(1).secret);
+      stage.events.emit("block.forged", {});
+      const [{ headers, body }] = (await receiver.until(1)) as [Received];
+      const time = new Date(Number(headers["webhook-timestamp"]) * 1000);
+      const newest = secrets.slice(-10).reverse();
+      expect(headers["webhook-signature"]).to.equal(newest.map((secret) => new Verifier(secret).sign(String(headers["webhook-id"]), time, body)).join(" "));
     });
 
     it("sends to the new target what is on its way when a webhook is replaced", async () => {

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
-import type { EventJournal } from "../../types/webhook-store.js";
-import type { DeliveryState } from "../../types/webhooks.js";
+import type { DeliveryRow, EventJournal } from "../../types/webhook-store.js";
+import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
@@ -208,6 +208,24 @@ describe("delivery", () => {
       expect(numbers(await receiver.until(3))).to.deep.equal([1, 2, 3]);
     });
 
+    it("of a target that the webhook has no more are nothing to the one it has", async () => {
+      await open();
+      const responses: ServerResponse[] = [];
+      receiver.answer = (_request, response) => void responses.push(response);
+      const { id } = hook("/before");
+      emit(1);
+      await receiver.until(1);
+      receiver.answer = (_request, response) => response.end();
+      stage.engine.replace(id, { event: "peer.added", target: `${receiver.url}/after` });
+      for (const response of responses) response.writeHead(410, { "retry-after": "8" }).end();
+      const { state, dueAt } = await stage.attempted(id, 1, 1);
+      expect({ state, dueAt }).to.deep.equal({ state: "retrying", dueAt: stage.clock.now() + 5_000 });
+      expect(stage.engine.get(id)).to.include({ enabled: true, disabledBecause: null, failingSince: null });
+      stage.clock.advance(5_000);
+      await stage.reaches(id, 1, "delivered");
+      expect(receiver.received.map(({ path }) => path)).to.deep.equal(["/before", "/after"]);
+    });
+
     it("disable a webhook when every attempt of five days failed", async () => {
       await open();
       receiver.answer = (_request, response) => response.writeHead(500).end();
@@ -294,6 +312,27 @@ describe("delivery", () => {
       expect(dead.rows.map((row) => row.id)).to.deep.equal([24, 21, 18]);
       expect(dead.rows.every(({ attempts }) => attempts.length === 2)).to.equal(true);
       expect(stage.engine.delivery(id, 24).payload).to.deep.equal({ n: 24 });
+    });
+
+    it("is moved from where it stands, though what its last attempt came to is still being written", async () => {
+      await open({ schedule: [day] });
+      const { id } = hook();
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      emit(1);
+      await stage.attempted(id, 1, 1);
+      receiver.answer = () => undefined;
+      const { store } = stage.environment;
+      let asked: Promise<Delivery> | undefined;
+      await store.transactionSoon(() => {
+        const row = store.delivery(id, 1) as DeliveryRow;
+        store.changeDelivery(row, { ...row, state: "dead", dueAt: null, finishedAt: stage.clock.now(), attemptCount: 2 });
+        // Not committed yet.
+        asked = Promise.resolve().then(() => stage.engine.redeliver(id, 1));
+      });
+      expect(await asked).to.include({ state: "retrying", attemptCount: 2 });
+      expect(states(id)).to.deep.equal({ pending: 0, retrying: 1, delivered: 0, dead: 0 });
+      expect(store.retries(id, 10)).to.deep.equal([{ id: 1, dueAt: stage.clock.now() }]);
+      expect(stage.engine.delivery(id, 1)).to.include({ state: "retrying", attemptCount: 2 });
     });
 
     it("recovers what was not delivered in a time", async () => {
@@ -421,6 +460,20 @@ describe("delivery", () => {
     isFull = false;
     emit(1, 2);
     expect(numbers(await receiver.until(1))).to.deep.equal([2]);
+  });
+
+  it("is written down once, and goes on, whatever the host's logger throws", async () => {
+    const fail = (): never => {
+      throw new Error("the transport is closed");
+    };
+    await open({}, { logger: { debug: fail, info: fail, warn: fail, error: fail } });
+    const { id } = hook();
+    receiver.answer = (_request, response) => response.writeHead(receiver.received.length === 1 ? 500 : 200).end();
+    emit(2);
+    await stage.reaches(id, 2, "delivered");
+    expect(stage.engine.delivery(id, 1)).to.include({ state: "retrying", attemptCount: 1, dueAt: stage.clock.now() + 5_000 });
+    stage.clock.advance(5_000);
+    expect((await stage.reaches(id, 1, "delivered")).attemptCount).to.equal(2);
   });
 
   it("is shared by processes of one store: one delivers what the others register and ask for", async () => {

@@ -90,6 +90,32 @@ describe("webhook engine", () => {
     await stage.reaches(id, 1, "delivered");
   });
 
+  it("tries no more once it is stopped, however often the store failed", async () => {
+    const failing = await createStage({}, {
+      wrapJournal: (journal) => ({
+        ...journal,
+        forget: () => {
+          throw new Error("the disk is full");
+        },
+      }),
+    });
+    failing.engine.create({ event: "peer.added", target: receiver.url });
+    for (let n = 1; n <= 3; n++) {
+      failing.events.emit("peer.added", { n });
+      await failing.engine.settled();
+    }
+    await failing.engine.stop(0);
+    const told = failing.lines.filter((line) => line.startsWith("error")).length;
+    expect(told).to.equal(4);
+    failing.clock.advance(10_000);
+    // What it would write were written before this.
+    await new Promise((resolve) => setImmediate(resolve));
+    await failing.environment.store.transactionSoon(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(failing.lines.filter((line) => line.startsWith("error"))).to.have.length(told);
+    await failing.close();
+  });
+
   describe("confirmations, where the host keeps the chain", () => {
     const ids = (): unknown[] => receiver.received.map(({ json }) => (json.data as { id: string }).id);
     const emit = async (event: string, payload: object): Promise<void> => {

@@ -63,6 +63,10 @@ describe("payloads", () => {
     expect(parsed(shared)).to.deep.equal({ unreadable: "The payload has more than 250000 values." });
   });
 
+  it("are null of what JSON leaves out", () => {
+    for (const nothing of [undefined, () => 1, Symbol("none"), { toJSON: () => undefined }]) expect(payloadJson(nothing)).to.equal("null");
+  });
+
   it("of a committed block are its header, of a transaction its wire form and place", () => {
     const block: Block = {
       id: "1",

@@ -361,6 +361,19 @@ describe("routes of webhooks", function () {
       expect((real.body.data as { payload: unknown }[]).map(({ payload }) => payload)).to.deep.equal([{ ip: "5.6.7.8" }]);
     });
   });
+
+  it("are described with what they answer where there are no webhooks, or not yet, and with all that a webhook may be made of", async () => {
+    const { paths, components } = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
+    const operations = Object.entries(paths).flatMap(([path, methods]) => (path.startsWith("/api/webhooks") ? Object.values(methods) : []));
+    expect(operations).to.have.length(13);
+    for (const { operationId, responses } of operations) expect(responses, String(operationId)).to.include.keys("401", "501", "503");
+    const { requestBody } = paths["/api/webhooks"]?.post as { requestBody: Reply };
+    const ajv = new Ajv2020({ strict: true, strictTypes: false });
+    ajv.addVocabulary(["components"]);
+    const accepts = ajv.compile({ ...requestBody.content["application/json"].schema, components });
+    const accepted = [true, false, "true", "false", "yes", 1].map((enabled) => accepts({ event: "peer.added", target: receiver.url, enabled }));
+    expect(accepted).to.deep.equal([true, true, true, true, false, false]);
+  });
 });
 
 /** Checks replies against the document that the interface itself serves. */

@@ -29,7 +29,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve">> {
+export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger">> {
   /** Stands between the engine and its journal. */
   wrapJournal?: (journal: EventJournal) => EventJournal;
 }

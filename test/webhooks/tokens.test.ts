@@ -74,6 +74,19 @@ describe("webhook tokens", () => {
       expect(both.map((authorize) => authorize(token))).to.deep.equal([true, true]);
     });
 
+    it("are those in the file at each request, in whatever process it was written", async () => {
+      const authorize = await open();
+      const first = (await readFile(path(), "utf8")).trim();
+      await rm(path());
+      expect(authorize(first)).to.equal(true);
+      const another = await open();
+      const second = (await readFile(path(), "utf8")).trim();
+      expect([authorize, another].map((one) => [one(first), one(second)])).to.deep.equal(Array.from({ length: 2 }, () => [false, true]));
+      // What is no token opens nothing.
+      await writeFile(path(), "\n");
+      expect([authorize(""), authorize(second)]).to.deep.equal([false, true]);
+    });
+
     it("are taken out of others' reach", async () => {
       await open();
       await chmod(path(), 0o644);

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { DeliveryState } from "../../../types/webhooks.js";
-import { Flag, InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input.js";
+import { InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input.js";
 import { operatorNames, operators } from "../../webhooks/operators.js";
 import { TextOrNull } from "./text.js";
 
@@ -107,10 +107,13 @@ const ConditionInput = Type.Object({
 const conditions = ListOf(ConditionInput);
 const match = OneOf(["any", "all"], { description: "Whether one condition must hold, or each." });
 
+/** As text too, which the description of a flag would not say. */
+const enabled = Type.Unsafe<boolean | "true" | "false">({ enum: [true, false, "true", "false"], description: "Default true." });
+
 export const WebhookInput = Type.Object({
   event: Text({ description: "One of `GET /webhooks/events`." }),
   target: Text({ description: "http or https URL." }),
-  enabled: Type.Optional(Flag({ description: "Default true." })),
+  enabled: Type.Optional(enabled),
   conditions: Type.Optional(conditions),
   match: Type.Optional(match),
   confirmations: Type.Optional(WholeNumber({ minimum: 0, description: "block.applied and transaction.applied only." })),
