@@ -96,7 +96,8 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
 
   const end = async (worker: Worker): Promise<void> => {
     if (worker.isDead()) return;
-    const exited = once(worker, "exit");
+    // Not by `once`, which fails with the first error: of a message, say, to one that is just ending.
+    const exited = new Promise((resolve) => worker.once("exit", resolve));
     worker.process.kill("SIGTERM");
     const late = setTimeout(() => worker.process.kill("SIGKILL"), patience);
     await exited;
