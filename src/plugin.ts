@@ -14,6 +14,7 @@ import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
 import { then } from "./maybe-promise.js";
 import { type Options, readOptions } from "./options.js";
+import { quietLogger } from "./quiet-logger.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
 import type { StoreChange } from "./store/change-log.js";
@@ -44,7 +45,7 @@ const consoleLogger: Logger = {
 export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin => {
   requireContext(context);
   const options = readOptions(context.options);
-  const logger = context.logger ?? consoleLogger;
+  const logger = quietLogger(context.logger ?? consoleLogger);
   const clock = context.clock ?? systemClock;
   const rules = createChainRules(context.network, context.transactionTypes);
   const webhooks = createWebhooks(context, { options, logger, clock });
@@ -290,7 +291,7 @@ const createWebhooks = (context: NodeContext | ReaderContext, { options, logger,
     /** Before the chain is started. */
     prepare: async () => {
       if (settings === undefined) return;
-      authorize = await openAuthorize(settings, logger);
+      authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
       if (chain === undefined) return;
       own = openWebhookStore(settings.dataDir);
       opened(own.store);

@@ -330,6 +330,20 @@ describe("createApiPlugin", function () {
     }
   });
 
+  it("runs on, whatever the host's logger throws", async () => {
+    const fail = (): never => {
+      throw new Error("the transport is closed");
+    };
+    const plugin = create({ logger: { debug: fail, info: fail, warn: fail, error: fail } });
+    const url = await listening(plugin);
+    events.emit("block.applied", chain.blocks[4]);
+    events.emit("block.applied", {});
+    await plugin.settled();
+    for (const block of chain.blocks.slice(1, 3)) events.emit("block.applied", block);
+    await plugin.settled();
+    expect(await heightAt(url)).to.equal(3);
+  });
+
   it("refuses a context or an option that is not valid, and says which", () => {
     const refused = (context: Record<string, unknown>): string => {
       try {

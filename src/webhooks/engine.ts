@@ -12,7 +12,6 @@ import { createHttpSender } from "./http-sender.js";
 import { type HostRecorder, createHostRecorder, listenToHost } from "./host-recorder.js";
 import { canonicalEvent, chainEvents, describeEvents } from "./known-events.js";
 import { createOutbox } from "./outbox.js";
-import { quietLogger } from "./quiet-logger.js";
 import { createRecentEvents } from "./recent-events.js";
 import { createRecorder } from "./recorder.js";
 import { createRegister } from "./register.js";
@@ -61,8 +60,7 @@ const defaultGrace = 2_000;
 /** Opens nothing and listens to nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
-  const { store, openJournal, events, clock, keepsChain, blocksWritten, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
-  const logger = quietLogger(needs.logger);
+  const { store, openJournal, events, clock, logger, keepsChain, blocksWritten, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
   const guard = createTargetGuard(options.allowTargets);
   const descriptions = describeEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);

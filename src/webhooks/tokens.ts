@@ -27,6 +27,8 @@ export interface TokenOptions {
   tokens: readonly string[];
   /** Folder of the generated one. */
   dataDir: string;
+  /** Whether one is generated here. Else it is the node's, which may not have begun yet. */
+  makes: boolean;
 }
 
 /** Name of the file, below the data folder, in which a generated token is kept. */
@@ -90,12 +92,16 @@ const tokenNow = (path: string): string | undefined => {
   }
 };
 
-/** Reads the file with every request: another process of the folder may have been started anew, with another token. */
-const authorizeByFile = (dataDir: string, generated: string): Authorize => {
+/**
+ * Reads the file with every request: another process of the folder may have been started anew, with another token. What is returned
+ * throws NOT_READY while there is none.
+ */
+const authorizeByFile = (dataDir: string, generated: string | undefined): Authorize => {
   const path = join(dataDir, tokenFile);
   let token = generated;
   return (header) => {
     token = tokenNow(path) ?? token;
+    if (token === undefined) throw new PorticoError("NOT_READY");
     return createAuthorize([token])(header);
   };
 };
@@ -104,9 +110,10 @@ const authorizeByFile = (dataDir: string, generated: string): Authorize => {
  * The check of a node's tokens: those that are configured, else the one that was generated at the first start, or is in its file now.
  * @throws PorticoError OPTION_INVALID for a token that is too short, or a token file that holds none
  */
-export const openAuthorize = async ({ tokens, dataDir }: TokenOptions, logger: Logger): Promise<Authorize> => {
+export const openAuthorize = async ({ tokens, dataDir, makes }: TokenOptions, logger: Logger): Promise<Authorize> => {
   if (tokens.some((token) => token.length < shortestToken || token.trim() !== token)) {
     throw new PorticoError("OPTION_INVALID", `webhooks.tokens: a token has at least ${shortestToken} characters, none of them a space at an end`);
   }
-  return tokens.length > 0 ? createAuthorize(tokens) : authorizeByFile(dataDir, await generatedToken(dataDir, logger));
+  if (tokens.length > 0) return createAuthorize(tokens);
+  return authorizeByFile(dataDir, makes ? await generatedToken(dataDir, logger) : undefined);
 };

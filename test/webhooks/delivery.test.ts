@@ -7,6 +7,7 @@ import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { quietLogger } from "../../src/quiet-logger.js";
 import { createLogger, createStage, eventually, localTargets, type Stage } from "./stage.js";
 
 const day = 24 * 3_600_000;
@@ -466,7 +467,7 @@ describe("delivery", () => {
     const fail = (): never => {
       throw new Error("the transport is closed");
     };
-    await open({}, { logger: { debug: fail, info: fail, warn: fail, error: fail } });
+    await open({}, { logger: quietLogger({ debug: fail, info: fail, warn: fail, error: fail }) });
     const { id } = hook();
     receiver.answer = (_request, response) => response.writeHead(receiver.received.length === 1 ? 500 : 200).end();
     emit(2);

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile, chmod, readdir } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { PorticoError } from "../../src/errors.js";
 import { createAuthorize, openAuthorize, tokenFile } from "../../src/webhooks/tokens.js";
 import { createLogger } from "./stage.js";
 
@@ -45,7 +46,7 @@ describe("webhook tokens", () => {
   describe("that are generated", () => {
     let dataDir: string;
     let lines: string[];
-    const open = (given: string[] = []) => openAuthorize({ tokens: given, dataDir: join(dataDir, "inner") }, createLogger(lines));
+    const open = (given: string[] = []) => openAuthorize({ tokens: given, dataDir: join(dataDir, "inner"), makes: true }, createLogger(lines));
     const path = (): string => join(dataDir, "inner", tokenFile);
 
     beforeEach(async () => {
@@ -101,6 +102,15 @@ describe("webhook tokens", () => {
       expect(await refusal(open())).to.equal(`${path()} holds no token: remove it and another one is generated`);
     });
 
+    it("are the node's in another process of it, which makes none", async () => {
+      const authorize = await openAuthorize({ tokens: [], dataDir: join(dataDir, "inner"), makes: false }, createLogger(lines));
+      expect(await readdir(dataDir)).to.deep.equal([]);
+      expect(() => authorize("any token")).to.throw(PorticoError).with.property("code", "NOT_READY");
+      await open();
+      expect(authorize((await readFile(path(), "utf8")).trim())).to.equal(true);
+      expect(authorize("any token")).to.equal(false);
+    });
+
     it("are not made where tokens are configured", async () => {
       const authorize = await open(["configured"]);
       expect(authorize("configured")).to.equal(true);
@@ -110,7 +120,7 @@ describe("webhook tokens", () => {
 
   for (const wrong of ["", "short", " spaced-token"]) {
     it(`refuse "${wrong}" as a configured token`, async () => {
-      expect(await refusal(openAuthorize({ tokens: [wrong], dataDir: "unused" }, createLogger([])))).to.match(/^webhooks.tokens:/);
+      expect(await refusal(openAuthorize({ tokens: [wrong], dataDir: "unused", makes: true }, createLogger([])))).to.match(/^webhooks.tokens:/);
     });
   }
 });

@@ -1,6 +1,6 @@
-import type { Logger } from "../../types/node-context.js";
+import type { Logger } from "../types/node-context.js";
 
-/** A host's logger whose own failures end with it: a line that is lost keeps no delivery from being written, and no host from running. */
+/** A host's logger whose own failures end with it: a line that is lost keeps no block, delivery or reply from being written, and no host from running. */
 export const quietLogger = (logger: Logger): Logger => {
   const to =
     (level: keyof Logger) =>
