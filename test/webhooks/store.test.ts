@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
 import { open } from "lmdb";
@@ -277,6 +280,18 @@ describe("webhook store", function () {
     await rm(join(dataDir, "webhooks.mdb"));
     environment = openWebhookStore(dataDir);
   });
+
+  for (const where of ["own", "chain"]) {
+    it(`says that there is no room, and keeps what was written before, and the process alive: ${where}`, async () => {
+      const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
+      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2" "$3"`, process.execPath, script, join(dataDir, "full"), where]);
+      const told = JSON.parse(stdout) as { written: number; total: number; failures: string[] };
+      expect(told.written).to.be.above(1);
+      expect(told.total).to.equal(told.written);
+      expect(told.failures).to.have.length(3);
+      for (const failure of told.failures) expect(failure).to.match(/^LMDB cannot write .*\.mdb: its disk may be full$/);
+    });
+  }
 
   it("says what is wrong where its folder cannot be made", () => {
     expect(() => openWebhookStore("/dev/null/folder"))

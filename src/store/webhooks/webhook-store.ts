@@ -134,7 +134,8 @@ export const openWebhookStore = (dataDir: string): WebhookEnvironment => {
   let root: RootDatabase<never, never> | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
-    root = open<never, never>({ path, maxDbs: 16, noSubdir: true, overlappingSync: false });
+    // As the chain's (environment.ts): nothing that fails with a promise that nobody holds, or is waited for without an end.
+    root = open<never, never>({ path, maxDbs: 16, noSubdir: true, eventTurnBatching: false, overlappingSync: false });
     const opened = root;
     return { store: createWebhookStore({ path, root: opened }), close: () => opened.close() };
   } catch (cause) {
