@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -292,6 +294,33 @@ describe("webhook store", function () {
       for (const failure of told.failures) expect(failure).to.match(/^LMDB cannot write .*\.mdb: its disk may be full$/);
     });
   }
+
+  it("is delivered from by one process at a time, and by the next when that one was killed", async () => {
+    const folder = join(dataDir, "held");
+    const script = fileURLToPath(new URL("holding-process.ts", import.meta.url));
+    const holding = spawn(process.execPath, ["--import", "tsx", script, folder], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      await once(holding.stdout, "data");
+      expect(() => openWebhookStore(folder))
+        .to.throw(PorticoError, `webhooks.mdb is being written by process ${holding.pid}: stop it, or start this one with \`webhooks.deliver\` set to false`)
+        .with.property("code", "STORE_IN_USE");
+      const managing = openWebhookStore(folder, { deliver: false });
+      expect(managing.store.transaction(() => managing.store.addWebhook(webhookRow)).id).to.equal(1);
+      await managing.close();
+    } finally {
+      const ended = once(holding, "exit");
+      holding.kill("SIGKILL");
+      await ended;
+    }
+    const next = openWebhookStore(folder);
+    expect(next.store.webhook(1)?.event).to.equal(webhookRow.event);
+    expect(() => openWebhookStore(folder))
+      .to.throw(PorticoError, "by this process already")
+      .with.property("code", "STORE_IN_USE");
+    await next.close();
+    expect(readdirSync(folder).sort()).to.deep.equal(["webhooks.mdb", "webhooks.mdb-lock"]);
+    await openWebhookStore(folder).close();
+  });
 
   it("says what is wrong where its folder cannot be made", () => {
     expect(() => openWebhookStore("/dev/null/folder"))
