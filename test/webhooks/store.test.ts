@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -320,6 +320,28 @@ describe("webhook store", function () {
     await next.close();
     expect(readdirSync(folder).sort()).to.deep.equal(["webhooks.mdb", "webhooks.mdb-lock"]);
     await openWebhookStore(folder).close();
+  });
+
+  it("says what is wrong with a damaged file, and leaves it as it is", async () => {
+    await environment.close();
+    const path = join(dataDir, "webhooks.mdb");
+    const whole = readFileSync(path);
+    const damaged: [string, Buffer][] = [
+      ["it is no LMDB file", Buffer.from("hello world\n".repeat(5_000))],
+      ["it is no LMDB file", Buffer.from("hello")],
+      ["it is no LMDB file", Buffer.alloc(whole.length)],
+      ["its second meta page is damaged", whole.subarray(0, 4_096)],
+      ["it is cut off", whole.subarray(0, 2 * 4_096)],
+    ];
+    for (const [fault, content] of damaged) {
+      writeFileSync(path, content);
+      expect(() => openWebhookStore(dataDir), fault)
+        .to.throw(PorticoError, `webhooks.mdb cannot be opened: ${fault}`)
+        .with.property("code", "STORE_DAMAGED");
+      expect(readFileSync(path).equals(content)).to.equal(true);
+    }
+    writeFileSync(path, whole);
+    environment = openWebhookStore(dataDir);
   });
 
   it("says what is wrong where its folder cannot be made", () => {

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
+import { lmdbFileFault } from "../file-check.js";
 import { becomeWriter } from "../one-writer.js";
 import { transact, transactSoon } from "../transact.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
@@ -142,6 +143,8 @@ export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?
   let endWriting: (() => void) | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
+    const fault = lmdbFileFault(path);
+    if (fault !== undefined) throw new Error(fault);
     root = open<never, never>({ path, ...rootOptions });
     const opened = root;
     if (deliver) endWriting = becomeWriter(path, opened, "start this one with `webhooks.deliver` set to false");
