@@ -60,7 +60,8 @@ const movesChain = (event: string): boolean => event === "block.applied" || even
 
 export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   const { store, journal, register, recent, recorder, clock, after, logger, blocksWritten } = needs;
-  let last = journal.kept().at(-1)?.number ?? store.journalPosition();
+  // Either may be the older one: the store waits for the disk and the journal does not, which a power failure shows.
+  let last = Math.max(journal.kept().at(-1)?.number ?? 0, store.journalPosition());
   let draining: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
 

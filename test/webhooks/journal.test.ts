@@ -94,4 +94,26 @@ describe("event journal", () => {
     await stage.close();
     await receiver.close();
   });
+
+  it("may be older than the store, as a power failure leaves it: what comes then is taken all the same", async () => {
+    const receiver = await createReceiver();
+    const stage = await createStage();
+    stage.engine.create({ event: "peer.added", target: receiver.url });
+    const emit = (from: number, to: number): void => {
+      for (let n = from; n <= to; n++) stage.events.emit("peer.added", { n });
+    };
+    emit(1, 10);
+    const written = readFileSync(join(stage.dataDir, "webhooks.journal"), "utf8").split("\n");
+    await receiver.until(10);
+    await stage.count(1, "delivered", 10);
+    await stage.engine.stop(0);
+    writeFileSync(join(stage.dataDir, "webhooks.journal"), `${written.slice(0, 3).join("\n")}\n`);
+    await stage.restart();
+    emit(11, 20);
+    await stage.engine.settled();
+    expect(stage.engine.deliveries(1, undefined, { offset: 0, limit: 1 }).total).to.equal(20);
+    expect((await receiver.until(20)).map(({ json }) => (json.data as { n: number }).n)).to.deep.equal(Array.from({ length: 20 }, (_unused, index) => index + 1));
+    await stage.close();
+    await receiver.close();
+  });
 });
