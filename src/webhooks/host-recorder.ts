@@ -90,8 +90,9 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   };
 
   const committed = (): void => {
-    journal.forget(store.journalPosition());
+    // Before the journal, which may fail on a full disk: what is in the store is delivered.
     recorder.committed();
+    journal.forget(store.journalPosition());
   };
 
   const waitForBlocks = (): Promise<void> =>

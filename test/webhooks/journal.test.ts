@@ -1,7 +1,10 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import type { HeardEvent } from "../../types/webhook-store.js";
@@ -58,6 +61,29 @@ describe("event journal", () => {
   it("passes over a line that is none", () => {
     writeFileSync(path(), `nonsense\n${JSON.stringify([5, 1_005, "peer.added", '{"n":5}'])}\n`);
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(5)]);
+  });
+
+  it("keeps what fits after what did not", async () => {
+    const script = fileURLToPath(new URL("full-journal-process.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
+    const [first, failed, ...others] = JSON.parse(stdout) as string[];
+    expect([first, ...others]).to.deep.equal(["written", "written", "written"]);
+    expect(failed).to.include("EFBIG");
+    const text = (length: number): string => JSON.stringify("x".repeat(length));
+    expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(1, text(10)), heard(2, text(20)), heard(3, text(30))]);
+  });
+
+  it("goes on in the file it has where that cannot be written anew", () => {
+    const journal = openEventJournal(dataDir);
+    const large = JSON.stringify("x".repeat(5_000_000));
+    for (const number of [1, 2]) journal.append(heard(number, large));
+    // In the way of the new file.
+    mkdirSync(`${path()}.new`);
+    expect(() => journal.forget(1)).to.throw("EISDIR");
+    journal.append(heard(3));
+    rmdirSync(`${path()}.new`);
+    expect(openEventJournal(dataDir).kept().map(({ number }) => number)).to.deep.equal([1, 2, 3]);
+    journal.close();
   });
 
   it("stays small although it is never empty", () => {
