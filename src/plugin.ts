@@ -293,7 +293,7 @@ const createWebhooks = (context: NodeContext | ReaderContext, { options, logger,
       if (settings === undefined) return;
       authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
       if (chain === undefined) return;
-      own = openWebhookStore(settings.dataDir);
+      own = openWebhookStore(settings.dataDir, settings);
       opened(own.store);
     },
     opened,

@@ -89,6 +89,13 @@ const rootOptions = ({ access = "write", disposable = false }: OpenOptions): Com
   ...(disposable ? { useWritemap: true, noSync: true } : {}),
 });
 
+/** LMDB takes the process down where what it is given is not sound. */
+const openSound = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
+  const fault = lmdbFileFault(path);
+  if (fault !== undefined) throw new Error(fault);
+  return open<unknown, Buffer>({ path, ...rootOptions(options) });
+};
+
 /** Gives a file its name, unless there is one of that name. */
 const giveName = (file: string, path: string): void => {
   try {
@@ -109,7 +116,7 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
   const remove = (): void => [draft, `${draft}-lock`].forEach((file) => rmSync(file, { force: true }));
   remove();
   try {
-    const root = open<unknown, Buffer>({ path: draft, ...rootOptions(options) });
+    const root = openSound(draft, options);
     try {
       checkFormat({ root, db: openDatabases(root), path: draft }, nethash, "write");
     } finally {
@@ -131,9 +138,7 @@ const openRoot = (dataDir: string, path: string, nethash: string, options: OpenO
       mkdirSync(dataDir, { recursive: true });
       makeStore(path, nethash, options);
     }
-    const fault = lmdbFileFault(path);
-    if (fault !== undefined) throw new Error(fault);
-    return open<unknown, Buffer>({ path, ...rootOptions(options) });
+    return openSound(path, options);
   } catch (cause) {
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }

@@ -9,10 +9,12 @@ import { textKey } from "./keys.js";
  * which processes have the store open.
  */
 
+type WrittenRoot = Pick<RootDatabase<unknown, Buffer>, "get" | "readerCheck" | "readerList">;
+
 /** Of this process: nothing tells its stores from each other but their paths. */
 const writtenHere = new Set<string>();
 
-const isOpenIn = (process: number, root: RootDatabase<unknown, Buffer>): boolean => {
+const isOpenIn = (process: number, root: WrittenRoot): boolean => {
   root.readerCheck();
   return new RegExp(`^ *${process} `, "m").test(root.readerList());
 };
@@ -28,8 +30,11 @@ const isNoted = (file: string): boolean => {
   }
 };
 
-/** Makes this process the one that writes. Returns what ends that, once the store is closed. @throws PorticoError STORE_IN_USE */
-export const becomeWriter = (path: string, root: RootDatabase<unknown, Buffer>): (() => void) => {
+/**
+ * Makes this process the one that writes. `otherwise`: what else can be done than to stop the other one. Returns what ends it, once the
+ * store is closed. @throws PorticoError STORE_IN_USE
+ */
+export const becomeWriter = (path: string, root: WrittenRoot, otherwise = "serve the store as a reader"): (() => void) => {
   if (writtenHere.has(path)) throw new PorticoError("STORE_IN_USE", `${path} is being written by this process already`);
   // Who has read once is among those that have the store open, for others to see.
   root.get(textKey("nothing"));
@@ -37,7 +42,7 @@ export const becomeWriter = (path: string, root: RootDatabase<unknown, Buffer>):
   if (!isNoted(file)) {
     const other = Number(readFileSync(file, "utf8"));
     if (other !== process.pid && isOpenIn(other, root)) {
-      throw new PorticoError("STORE_IN_USE", `${path} is being written by process ${other}: stop it, or serve the store as a reader`);
+      throw new PorticoError("STORE_IN_USE", `${path} is being written by process ${other}: stop it, or ${otherwise}`);
     }
     writeFileSync(file, String(process.pid));
   }

@@ -98,6 +98,19 @@ export const transact = (written, work) => {
 };
 
 /**
+ * What is thrown when a transaction that came soon failed. Why LMDB could not commit lmdb-js tells by a promise of its own, which it
+ * may reject later: where nobody holds that, it ends the process.
+ * @param {Written} written
+ * @param {unknown} error
+ */
+const whatFailed = ({ path }, error) => {
+  const commitError = error instanceof Error && "commitError" in error ? error.commitError : undefined;
+  if (!(commitError instanceof Promise)) return error;
+  commitError.catch(() => undefined);
+  return new Error(`LMDB cannot write ${path}: its disk may be full`, { cause: error });
+};
+
+/**
  * The same, when lmdb-js comes to it. In a transaction within its own: those it puts together do not undo what was written before a throw.
  * @template T
  * @param {Written} written
@@ -106,8 +119,12 @@ export const transact = (written, work) => {
  */
 export const transactSoon = async (written, work) => {
   for (let tries = 0; tries < mostTries; tries++) {
-    const result = await written.root.childTransaction(unlessTooEarly(written, work));
-    if (result !== tooEarly) return result;
+    try {
+      const result = await written.root.childTransaction(unlessTooEarly(written, work));
+      if (result !== tooEarly) return result;
+    } catch (error) {
+      throw whatFailed(written, error);
+    }
   }
   throw givenUp(written);
 };

@@ -60,7 +60,8 @@ const movesChain = (event: string): boolean => event === "block.applied" || even
 
 export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   const { store, journal, register, recent, recorder, clock, after, logger, blocksWritten } = needs;
-  let last = journal.kept().at(-1)?.number ?? store.journalPosition();
+  // Either may be the older one: the store waits for the disk and the journal does not, which a power failure shows.
+  let last = Math.max(journal.kept().at(-1)?.number ?? 0, store.journalPosition());
   let draining: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
 
@@ -89,8 +90,9 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   };
 
   const committed = (): void => {
-    journal.forget(store.journalPosition());
+    // Before the journal, which may fail on a full disk: what is in the store is delivered.
     recorder.committed();
+    journal.forget(store.journalPosition());
   };
 
   const waitForBlocks = (): Promise<void> =>

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -8,6 +8,7 @@ import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import type { StoreChange } from "../../src/store/change-log.js";
 import type { BeforeShown } from "../../src/store/store.js";
+import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
@@ -272,6 +273,27 @@ describe("the LMDB store", function () {
       expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
     });
   }
+
+  it("is not opened where its disk has no room for LMDB's lock file, which would end the process", async () => {
+    const dataDir = temporaryFolder();
+    const script = fileURLToPath(new URL("no-room-process.ts", import.meta.url));
+    const told = async (): Promise<string[]> => {
+      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 16; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
+      return JSON.parse(stdout) as string[];
+    };
+    const refused = ["chain.mdb", "webhooks.mdb"].map((name) => `${join(dataDir, name)} cannot be opened: there is no room on its disk`);
+    expect(await told()).to.deep.equal(refused);
+    expect(readdirSync(dataDir)).to.deep.equal([]);
+
+    const { store, rules } = openTemporaryStore(chain.network, { dataDir });
+    await store.apply([rules.parseBlock(chain.blocks[0]!)]);
+    await store.stop();
+    await openWebhookStore(dataDir).close();
+    for (const name of ["chain.mdb-lock", "webhooks.mdb-lock"]) rmSync(join(dataDir, name));
+    expect(await told()).to.deep.equal(refused);
+    expect(readdirSync(dataDir).sort()).to.deep.equal(["chain.mdb", "webhooks.mdb"]);
+    expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(1);
+  });
 
   it("refuses a block of another chain, a gap and a vote for nobody", async () => {
     const { store, rules } = openTemporaryStore(chain.network);

@@ -1,7 +1,10 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import type { HeardEvent } from "../../types/webhook-store.js";
@@ -60,6 +63,29 @@ describe("event journal", () => {
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(5)]);
   });
 
+  it("keeps what fits after what did not", async () => {
+    const script = fileURLToPath(new URL("full-journal-process.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
+    const [first, failed, ...others] = JSON.parse(stdout) as string[];
+    expect([first, ...others]).to.deep.equal(["written", "written", "written"]);
+    expect(failed).to.include("EFBIG");
+    const text = (length: number): string => JSON.stringify("x".repeat(length));
+    expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(1, text(10)), heard(2, text(20)), heard(3, text(30))]);
+  });
+
+  it("goes on in the file it has where that cannot be written anew", () => {
+    const journal = openEventJournal(dataDir);
+    const large = JSON.stringify("x".repeat(5_000_000));
+    for (const number of [1, 2]) journal.append(heard(number, large));
+    // In the way of the new file.
+    mkdirSync(`${path()}.new`);
+    expect(() => journal.forget(1)).to.throw("EISDIR");
+    journal.append(heard(3));
+    rmdirSync(`${path()}.new`);
+    expect(openEventJournal(dataDir).kept().map(({ number }) => number)).to.deep.equal([1, 2, 3]);
+    journal.close();
+  });
+
   it("stays small although it is never empty", () => {
     const journal = openEventJournal(dataDir);
     const large = JSON.stringify("x".repeat(100_000));
@@ -91,6 +117,28 @@ describe("event journal", () => {
     expect(receiver.received[1]?.json.timestamp).to.equal(5);
     stage.events.emit("peer.added", { n: 4 });
     expect((await receiver.until(4)).map(({ json }) => (json.data as { n: number }).n)).to.deep.equal([1, 2, 3, 4]);
+    await stage.close();
+    await receiver.close();
+  });
+
+  it("may be older than the store, as a power failure leaves it: what comes then is taken all the same", async () => {
+    const receiver = await createReceiver();
+    const stage = await createStage();
+    stage.engine.create({ event: "peer.added", target: receiver.url });
+    const emit = (from: number, to: number): void => {
+      for (let n = from; n <= to; n++) stage.events.emit("peer.added", { n });
+    };
+    emit(1, 10);
+    const written = readFileSync(join(stage.dataDir, "webhooks.journal"), "utf8").split("\n");
+    await receiver.until(10);
+    await stage.count(1, "delivered", 10);
+    await stage.engine.stop(0);
+    writeFileSync(join(stage.dataDir, "webhooks.journal"), `${written.slice(0, 3).join("\n")}\n`);
+    await stage.restart();
+    emit(11, 20);
+    await stage.engine.settled();
+    expect(stage.engine.deliveries(1, undefined, { offset: 0, limit: 1 }).total).to.equal(20);
+    expect((await receiver.until(20)).map(({ json }) => (json.data as { n: number }).n)).to.deep.equal(Array.from({ length: 20 }, (_unused, index) => index + 1));
     await stage.close();
     await receiver.close();
   });

@@ -1,6 +1,11 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
 import { open } from "lmdb";
@@ -275,6 +280,67 @@ describe("webhook store", function () {
       .to.throw(PorticoError, "layout 99")
       .with.property("code", "STORE_FOREIGN");
     await rm(join(dataDir, "webhooks.mdb"));
+    environment = openWebhookStore(dataDir);
+  });
+
+  for (const where of ["own", "chain"]) {
+    it(`says that there is no room, and keeps what was written before, and the process alive: ${where}`, async () => {
+      const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
+      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2" "$3"`, process.execPath, script, join(dataDir, "full"), where]);
+      const told = JSON.parse(stdout) as { written: number; total: number; failures: string[] };
+      expect(told.written).to.be.above(1);
+      expect(told.total).to.equal(told.written);
+      expect(told.failures).to.have.length(3);
+      for (const failure of told.failures) expect(failure).to.match(/^LMDB cannot write .*\.mdb: its disk may be full$/);
+    });
+  }
+
+  it("is delivered from by one process at a time, and by the next when that one was killed", async () => {
+    const folder = join(dataDir, "held");
+    const script = fileURLToPath(new URL("holding-process.ts", import.meta.url));
+    const holding = spawn(process.execPath, ["--import", "tsx", script, folder], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      await once(holding.stdout, "data");
+      expect(() => openWebhookStore(folder))
+        .to.throw(PorticoError, `webhooks.mdb is being written by process ${holding.pid}: stop it, or start this one with \`webhooks.deliver\` set to false`)
+        .with.property("code", "STORE_IN_USE");
+      const managing = openWebhookStore(folder, { deliver: false });
+      expect(managing.store.transaction(() => managing.store.addWebhook(webhookRow)).id).to.equal(1);
+      await managing.close();
+    } finally {
+      const ended = once(holding, "exit");
+      holding.kill("SIGKILL");
+      await ended;
+    }
+    const next = openWebhookStore(folder);
+    expect(next.store.webhook(1)?.event).to.equal(webhookRow.event);
+    expect(() => openWebhookStore(folder))
+      .to.throw(PorticoError, "by this process already")
+      .with.property("code", "STORE_IN_USE");
+    await next.close();
+    expect(readdirSync(folder).sort()).to.deep.equal(["webhooks.mdb", "webhooks.mdb-lock"]);
+    await openWebhookStore(folder).close();
+  });
+
+  it("says what is wrong with a damaged file, and leaves it as it is", async () => {
+    await environment.close();
+    const path = join(dataDir, "webhooks.mdb");
+    const whole = readFileSync(path);
+    const damaged: [string, Buffer][] = [
+      ["it is no LMDB file", Buffer.from("hello world\n".repeat(5_000))],
+      ["it is no LMDB file", Buffer.from("hello")],
+      ["it is no LMDB file", Buffer.alloc(whole.length)],
+      ["its second meta page is damaged", whole.subarray(0, 4_096)],
+      ["it is cut off", whole.subarray(0, 2 * 4_096)],
+    ];
+    for (const [fault, content] of damaged) {
+      writeFileSync(path, content);
+      expect(() => openWebhookStore(dataDir), fault)
+        .to.throw(PorticoError, `webhooks.mdb cannot be opened: ${fault}`)
+        .with.property("code", "STORE_DAMAGED");
+      expect(readFileSync(path).equals(content)).to.equal(true);
+    }
+    writeFileSync(path, whole);
     environment = openWebhookStore(dataDir);
   });
 

@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { resolve } from "node:path";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 
@@ -30,24 +30,25 @@ const readEvents = (path: string): HeardEvent[] => {
  * @throws PorticoError STORE_DAMAGED
  */
 export const openEventJournal = (dataDir: string): EventJournal => {
-  const path = join(dataDir, "webhooks.journal");
+  const path = resolve(dataDir, "webhooks.journal");
   let kept: HeardEvent[] = [];
   let file: number;
   let size = 0;
 
-  /** The file with nothing but what is still to be kept: a torn end would spoil the next line. */
-  const rewrite = (): void => {
+  /** The file, open, with nothing but what is still to be kept: a torn end would spoil the next line. Where it fails, all stays as it was. */
+  const rewrite = (): number => {
     const text = kept.map(lineOf).join("");
     writeFileSync(`${path}.new`, text);
+    const rewritten = openSync(`${path}.new`, "a");
     renameSync(`${path}.new`, path);
     size = Buffer.byteLength(text);
+    return rewritten;
   };
 
   try {
     mkdirSync(dataDir, { recursive: true });
     kept = readEvents(path);
-    rewrite();
-    file = openSync(path, "a");
+    file = rewrite();
   } catch (cause) {
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
@@ -57,16 +58,22 @@ export const openEventJournal = (dataDir: string): EventJournal => {
       ftruncateSync(file);
       size = 0;
     } else if (size > largestFile) {
-      closeSync(file);
-      rewrite();
-      file = openSync(path, "a");
+      const old = file;
+      file = rewrite();
+      closeSync(old);
     }
   };
 
   return {
     append: (event) => {
       const bytes = Buffer.from(lineOf(event));
-      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+      try {
+        for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+      } catch (error) {
+        // What a full disk has taken of it would spoil the next line.
+        ftruncateSync(file, size);
+        throw error;
+      }
       size += bytes.length;
       kept.push(event);
     },

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
+import { lmdbFileFault } from "../file-check.js";
+import { becomeWriter } from "../one-writer.js";
 import { transact, transactSoon } from "../transact.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
@@ -128,17 +130,31 @@ export interface WebhookEnvironment {
   close(): Promise<void>;
 }
 
-/** @throws PorticoError STORE_DAMAGED, STORE_FOREIGN */
-export const openWebhookStore = (dataDir: string): WebhookEnvironment => {
-  const path = join(dataDir, "webhooks.mdb");
+// As the chain's (environment.ts): nothing that fails with a promise that nobody holds, or is waited for without an end.
+const rootOptions = { maxDbs: 16, noSubdir: true, eventTurnBatching: false, overlappingSync: false };
+
+/**
+ * `deliver`: as the engine's. One process at a time opens it so: two would each take events under the same numbers, and deliver them.
+ * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE
+ */
+export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?: boolean | undefined } = {}): WebhookEnvironment => {
+  const path = resolve(dataDir, "webhooks.mdb");
   let root: RootDatabase<never, never> | undefined;
+  let endWriting: (() => void) | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
-    root = open<never, never>({ path, maxDbs: 16, noSubdir: true, overlappingSync: false });
+    const fault = lmdbFileFault(path);
+    if (fault !== undefined) throw new Error(fault);
+    root = open<never, never>({ path, ...rootOptions });
     const opened = root;
-    return { store: createWebhookStore({ path, root: opened }), close: () => opened.close() };
+    if (deliver) endWriting = becomeWriter(path, opened, "start this one with `webhooks.deliver` set to false");
+    const store = createWebhookStore({ path, root: opened });
+    // As databases are opened lmdb-js gives up its place among the readers, by which others know that this process is alive.
+    store.registerRevision();
+    return { store, close: () => opened.close().finally(endWriting) };
   } catch (cause) {
     void root?.close();
+    endWriting?.();
     if (cause instanceof PorticoError) throw cause;
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }

@@ -1,0 +1,25 @@
+/**
+ * A process whose files may not grow beyond 8 KB: `sh -c "ulimit -f 16; exec node --import tsx no-room-process.ts DIR"`. It tells what comes
+ * of opening a store there, and one of webhooks alone.
+ */
+import { createChainRules } from "../../src/chain/rules.js";
+import { messageOf } from "../../src/errors.js";
+import { createStore } from "../../src/store/store.js";
+import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { loadChain } from "../data/read.js";
+
+// What a file that may not grow costs is an error of the write, not the process.
+process.on("SIGXFSZ", () => undefined);
+
+const [, , dataDir = ""] = process.argv;
+const rules = createChainRules(loadChain("core3-custom-c").network);
+const open = [() => createStore({ dataDir, undoBlocks: 10 }, { rules }), () => openWebhookStore(dataDir)];
+const failures = open.map((one) => {
+  try {
+    one();
+    return "open";
+  } catch (error) {
+    return messageOf(error);
+  }
+});
+process.stdout.write(JSON.stringify(failures));

@@ -1,0 +1,41 @@
+/**
+ * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node --import tsx full-disk-process.ts DIR WHERE"`. It writes
+ * messages into a webhook store of its own, or into that of a chain, until one does not fit, and tells how that was.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createChainRules } from "../../src/chain/rules.js";
+import { messageOf } from "../../src/errors.js";
+import { createStore } from "../../src/store/store.js";
+import { createWebhookStore, openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { loadChain } from "../data/read.js";
+
+// What a file that may not grow costs is an error of the write, not the process.
+process.on("SIGXFSZ", () => undefined);
+
+const [, , dataDir = "", where] = process.argv;
+
+const openStore = () => {
+  if (where === "own") return openWebhookStore(dataDir);
+  const chain = createStore({ dataDir, undoBlocks: 10 }, { rules: createChainRules(loadChain("core3-custom-c").network) });
+  return { store: createWebhookStore(chain.environment), close: chain.stop };
+};
+
+const { store, close } = openStore();
+const json = JSON.stringify("x".repeat(20_000));
+const failures: string[] = [];
+let written = 0;
+const write = async (text: string): Promise<void> => {
+  try {
+    await store.transactionSoon(() => store.append({ at: 1, json: text }, [{ webhookId: 1, event: "peer.added", begin: { state: "pending" } }]));
+    written++;
+  } catch (error) {
+    failures.push(messageOf(error));
+  }
+};
+while (failures.length === 0) await write(json);
+await Promise.all([write(json), write(json)]);
+// What else lmdb-js has to say of it, it says now.
+await nextTurn();
+const { total } = store.deliveries(1, undefined, { offset: 0, limit: 1 });
+process.stdout.write(JSON.stringify({ written, total, failures }));
+await close();

@@ -1,0 +1,21 @@
+/**
+ * A process whose files may not grow beyond 64 KB: `sh -c "ulimit -f 128; exec node --import tsx full-journal-process.ts DIR"`. It tells
+ * how it was to append to a journal what does not fit, and then what does.
+ */
+import { messageOf } from "../../src/errors.js";
+import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+
+// What a file that may not grow costs is an error of the write, not the process.
+process.on("SIGXFSZ", () => undefined);
+
+const [, , dataDir = ""] = process.argv;
+const journal = openEventJournal(dataDir);
+const append = (number: number, length: number): string => {
+  try {
+    journal.append({ number, at: 1_000 + number, event: "peer.added", json: JSON.stringify("x".repeat(length)) });
+    return "written";
+  } catch (error) {
+    return messageOf(error);
+  }
+};
+process.stdout.write(JSON.stringify([append(1, 10), append(2, 100_000), append(2, 20), append(3, 30)]));
