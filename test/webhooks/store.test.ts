@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -259,6 +259,10 @@ describe("webhook store", function () {
     await environment.close();
     environment = openWebhookStore(dataDir);
     expect(environment.store.webhook(1)?.conditions).to.deep.equal(conditions);
+  });
+
+  it("is its owner's alone to read: secrets lie in it", () => {
+    expect(statSync(join(dataDir, "webhooks.mdb")).mode & 0o777).to.equal(0o600);
   });
 
   it("has a name that stays, and no other store has", async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
@@ -145,7 +145,10 @@ export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?
     mkdirSync(dataDir, { recursive: true });
     const fault = lmdbFileFault(path);
     if (fault !== undefined) throw new Error(fault);
+    const isNew = !existsSync(path);
     root = open<never, never>({ path, ...rootOptions });
+    // Secrets lie in it.
+    if (isNew) chmodSync(path, 0o600);
     const opened = root;
     if (deliver) endWriting = becomeWriter(path, opened, "start this one with `webhooks.deliver` set to false");
     const store = createWebhookStore({ path, root: opened });

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { DeliveryRow } from "../../types/webhook-store.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { createOutbox } from "../../src/webhooks/outbox.js";
+import { createManualClock } from "./manual-clock.js";
+import { webhookRow } from "./webhook-row.js";
+
+describe("outbox", () => {
+  let dataDir: string;
+  let environment: WebhookEnvironment;
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "portico-outbox-"));
+    environment = openWebhookStore(dataDir);
+  });
+  afterEach(async () => {
+    await environment.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  const retrying = (row: DeliveryRow, dueAt: number): DeliveryRow => ({ ...row, state: "retrying", dueAt, failures: row.failures + 1, attemptCount: row.attemptCount + 1 });
+
+  it("redelivers what an attempt has made of a delivery that was committed a moment before", () => {
+    const { store } = environment;
+    const change = (to: (row: DeliveryRow) => DeliveryRow): void => {
+      const row = store.delivery(1, 1)!;
+      store.transaction(() => store.changeDelivery(row, to(row)));
+    };
+    store.transaction(() => {
+      store.addWebhook(webhookRow);
+      store.append({ at: 1, json: "1" }, [{ webhookId: 1, event: "peer.added", begin: { state: "pending" } }]);
+    });
+    change((row) => retrying(row, 5_000));
+    const clock = createManualClock();
+    const transaction: typeof store.transaction = (work) => {
+      change((row) => retrying(row, 7_000));
+      return store.transaction(work);
+    };
+    const outbox = createOutbox({ store: { ...store, transaction }, clock, onWork: () => undefined });
+    expect(outbox.redeliver(1, 1)).to.deep.include({ id: 1, state: "retrying", dueAt: clock.now(), attemptCount: 2 });
+
+    expect(store.retries(1, 10)).to.deep.equal([{ id: 1, dueAt: clock.now() }]);
+    change((row) => ({ ...row, state: "delivered", dueAt: null, finishedAt: clock.now() }));
+    expect(store.retries(1, 10)).to.deep.equal([]);
+    expect(store.deliveries(1, "retrying", { offset: 0, limit: 10 })).to.deep.equal({ rows: [], total: 0 });
+    expect(store.deliveries(1, "delivered", { offset: 0, limit: 10 }).total).to.equal(1);
+  });
+});
