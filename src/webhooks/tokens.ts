@@ -1,7 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { resolve } from "node:path";
 import type { Logger } from "../../types/node-context.js";
 import { PorticoError } from "../errors.js";
 import { createToken } from "./signature.js";
@@ -69,7 +69,7 @@ const writeToken = async (path: string, token: string): Promise<boolean> => {
 };
 
 const generatedToken = async (dataDir: string, logger: Logger): Promise<string> => {
-  const path = join(dataDir, tokenFile);
+  const path = resolve(dataDir, tokenFile);
   await mkdir(dataDir, { recursive: true });
   const token = createToken();
   if ((await readToken(path, logger)) === undefined && (await writeToken(path, token))) {
@@ -97,7 +97,7 @@ const tokenNow = (path: string): string | undefined => {
  * throws NOT_READY while there is none.
  */
 const authorizeByFile = (dataDir: string, generated: string | undefined): Authorize => {
-  const path = join(dataDir, tokenFile);
+  const path = resolve(dataDir, tokenFile);
   let token = generated;
   return (header) => {
     token = tokenNow(path) ?? token;
