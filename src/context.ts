@@ -52,7 +52,7 @@ const NetworkData = Type.Object({
 });
 const NodeData = Type.Object({
   version: Type.Optional(Type.String()),
-  ports: Type.Optional(Type.Record(Type.String(), Type.Union([Whole, Type.Null()]))),
+  ports: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Integer(), Type.Null()]))),
   transactionPool: Type.Optional(Type.Object({ dynamicFees: Type.Object({}) })),
   delegate: Type.Optional(Type.String()),
 });
@@ -117,7 +117,7 @@ const ajv = new Ajv({ allowUnionTypes: true });
 const requireShape = (shape: TSchema, value: unknown, name: string): void => {
   if (ajv.validate(shape, value)) return;
   const { instancePath, message } = ajv.errors?.[0] ?? { instancePath: "", message: "is not valid" };
-  const member = instancePath.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".");
+  const member = instancePath.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
   refuse(`\`${name}${member}\` ${message ?? "is not valid"}`);
 };
 
@@ -152,7 +152,9 @@ const requireTransactionTypes = (rows: unknown): void => {
   requireShape(TransactionTypesData, rows, "transactionTypes");
   const kinds = new Set<string>();
   (rows as TransactionType[]).forEach((row, i) => {
-    for (const name of Object.keys(row)) {
+    // What is made by a class may have members of its own.
+    const isPlain = Object.getPrototypeOf(row) === Object.prototype;
+    for (const name of isPlain ? Object.keys(row) : []) {
       if (!transactionTypeMembers.has(name)) refuse(`\`transactionTypes[${i}]\` has no member \`${name}\`; there are ${[...transactionTypeMembers].join(", ")}`);
     }
     for (const name of ["apply", "recipients"] as const) {
@@ -172,7 +174,9 @@ const requireTypes = ({ dataDir, transactionTypes, onProgress, problem, node, op
   if (transactionTypes !== undefined) requireTransactionTypes(transactionTypes);
   if (onProgress !== undefined && typeof onProgress !== "function") refuse("`onProgress` must be a function");
   if (problem !== undefined && typeof problem !== "function") refuse("`problem` must be a function");
-  if (node !== undefined) requireShape(NodeData, node, "node");
+  if (node !== undefined && !isObject(node)) refuse("`node` must be an object");
+  // As JSON has it: members that are undefined are absent.
+  if (node !== undefined) requireShape(NodeData, JSON.parse(JSON.stringify(node)), "node");
   if (options !== undefined && !isObject(options)) refuse("`options` must be an object");
 };
 

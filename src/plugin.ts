@@ -96,8 +96,9 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const health = (): Health => {
     const problem = chain.problem?.() ?? seen.problem ?? told?.();
-    // A host's own chain may have nothing to answer from yet.
+    // A host's own chain may have nothing to answer from yet, and tells nobody when it has: the next one who asks hears of it.
     const isReady = chain.height !== undefined || seen.height > 0;
+    if (!isReady && phase === "started") void then(openSnapshot(), (snapshot) => snapshot?.release?.());
     const started = problem !== undefined ? "failing" : isReady ? "ok" : "starting";
     const status = phase === "started" ? started : phase === "starting" ? "starting" : "stopped";
     return { status, height: chain.height?.() ?? seen.height, ...(problem === undefined ? {} : { problem }) };

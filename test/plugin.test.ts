@@ -13,6 +13,7 @@ import type { ApiPlugin, NodeContext } from "../types/node-context.js";
 import { loadChain } from "./data/read.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
 import { closeTemporaryStores, temporaryFolder } from "./store/temporary-store.js";
+import { eventually } from "./webhooks/stage.js";
 
 const chain = loadChain("core3-testnet-a");
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -125,7 +126,11 @@ describe("createApiPlugin", function () {
     const url = await listening(plugin);
     const early = await fetch(`${url}/health`);
     expect([early.status, await early.json()]).to.deep.equal([503, { status: "starting", height: 0 }]);
-    for (const block of chain.blocks.slice(0, 9)) adapter.apply(block);
+    adapter.apply(chain.network.genesisBlock);
+    // Asked by the host alone, too: that may send nobody until it is well.
+    await eventually(() => plugin.health().status === "ok" || undefined);
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    for (const block of chain.blocks.slice(1, 9)) adapter.apply(block);
     expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: "ok", height: 9 });
 
     broken = true;
@@ -415,7 +420,10 @@ describe("createApiPlugin", function () {
       expect(refused({ [part]: { [needed]: () => undefined, [method]: "x" } })).to.equal(`\`${part}.${method}\` must be a function`);
     }
     expect(refused({ reader: true, events: undefined, problem: "x" })).to.equal("`problem` must be a function");
+    expect(refused({ node: "x" })).to.equal("`node` must be an object");
     expect(refused({ node: { ports: "x" } })).to.equal("`node.ports` must be object");
+    expect(refused({ node: { ports: { "@core/p2p": "4001" } } })).to.match(/^`node\.ports\.@core\/p2p` must be /);
+    expect(refused({ node: { version: undefined, ports: { "@core/p2p": 4001, "@core/api": null, off: undefined } } })).to.equal("accepted");
     for (const context of [undefined, null, "x", []]) {
       expect(() => createApiPlugin(context as unknown as NodeContext)).to.throw(PorticoError, "createApiPlugin takes an object");
     }
@@ -450,6 +458,14 @@ describe("createApiPlugin", function () {
     expect(rows(row, { ...row, key: "present" })).to.equal("`transactionTypes[1]` is of a kind that a row before it is of");
     expect(rows(row, { ...row, type: 1 })).to.equal("accepted");
     expect(rows({ ...row, versions: [1] }, { ...row, versions: [2] })).to.equal("accepted");
+    class Gift {
+      typeGroup = 2;
+      type = 0;
+      key = "gift";
+      name = "Gift";
+      given = new Map();
+    }
+    expect(rows(new Gift())).to.equal("accepted");
   });
 
   it("has options that cannot be changed, and the version of its package", () => {

@@ -62,9 +62,9 @@ interface Plugins {
 
 interface ServerOptions {
   enabled?: boolean;
-  port?: number;
-  server?: { port: number };
-  http?: { port: number };
+  port?: number | string;
+  server?: { port: number | string };
+  http?: { port: number | string };
 }
 
 export interface Container {

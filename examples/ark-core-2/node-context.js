@@ -11,7 +11,9 @@ const { join } = require("node:path");
 const portOf = (container, plugin) => {
   if (!container.has(plugin)) return null;
   const { enabled = true, server, http, port } = container.resolveOptions(plugin);
-  return enabled ? (server?.port ?? http?.port ?? port ?? null) : null;
+  const found = server?.port ?? http?.port ?? port;
+  // As text, where it comes from the environment.
+  return enabled && found !== undefined ? Number(found) : null;
 };
 
 /**

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../errors.js";
 import { type CommitThreadData, createCommitting } from "./committing.js";
+import { keepFromOthers } from "./file-mode.js";
 import { lmdbFileFault } from "./file-check.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
 import { becomeWriter } from "./one-writer.js";
@@ -123,7 +124,7 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
       void root.close();
     }
     // Webhooks and their secrets lie in it.
-    chmodSync(draft, 0o600);
+    keepFromOthers(draft);
     giveName(draft, path);
   } finally {
     remove();
@@ -157,8 +158,8 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   const root = openRoot(dataDir, path, nethash, options);
   let endWriting: (() => void) | undefined;
   try {
-    if (access === "write") endWriting = becomeWriter(path, root);
     const db = openDatabases(root);
+    if (access === "write") endWriting = becomeWriter(path, root);
     const committing = createCommitting(path, rootOptions(options));
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {

@@ -16,18 +16,21 @@ interface KeptRules {
   pubKeyHash: number;
   /** Heights at which constants change that state follows from, and what they are from there. */
   constants: [height: number, ...constants: unknown[]][];
-  /** By group, number and version: what each kind of transaction is called, and which parts of an effect it has. */
-  kinds: Record<string, unknown[]>;
+  /** By group, number and version: whether the sender pays, and which parts of an effect a kind of transactions has. */
+  kinds: Record<string, [senderPays: boolean, apply: boolean, recipients: boolean]>;
 }
 
 const rulesKey = textKey("rules");
 
 const keptOf = ({ network, milestones, types }: ChainRules): KeptRules => ({
   pubKeyHash: network.network.pubKeyHash,
-  constants: milestones.all.map(({ height, reward, activeDelegates, blocktime }) => [height, String(reward), activeDelegates, blocktime]),
+  // Of several milestones at one height the last says what holds.
+  constants: milestones.all
+    .filter(({ height }, i, all) => all[i + 1]?.height !== height)
+    .map(({ height, reward, activeDelegates, blocktime }) => [height, String(reward), activeDelegates, blocktime]),
   kinds: Object.fromEntries(
-    types.all.flatMap(({ typeGroup, type, versions = [1, 2], key, senderPays = true, apply, recipients }) =>
-      versions.map((version) => [`${typeGroup}/${type}/${version}`, [key, senderPays, apply !== undefined, recipients !== undefined]]),
+    types.all.flatMap(({ typeGroup, type, versions = [1, 2], senderPays = true, apply, recipients }) =>
+      versions.map((version) => [`${typeGroup}/${type}/${version}`, [senderPays, apply !== undefined, recipients !== undefined]]),
     ),
   ),
 });
@@ -36,8 +39,11 @@ const keptOf = ({ network, milestones, types }: ChainRules): KeptRules => ({
 const constantsUpTo = (height: number, { constants }: KeptRules): unknown[] =>
   constants.filter(([from, ...values], i) => from <= height && JSON.stringify(values) !== JSON.stringify(constants[i - 1]?.slice(1)));
 
+/** What a kind is taken for that no row names. */
+const unnamed = [true, false, false];
+
 const kindOf = ({ typeGroup, type, version }: StateRecord["kinds"][number], { kinds }: KeptRules): unknown =>
-  kinds[`${typeGroup}/${type}/${version}`] ?? kinds[`${typeGroup}/${type}/${Math.min(version, 2)}`];
+  kinds[`${typeGroup}/${type}/${version}`] ?? kinds[`${typeGroup}/${type}/${Math.min(version, 2)}`] ?? unnamed;
 
 /** What differs for a chain up to this state, in words. Milestones above its tip and kinds that it has none of may come and go. */
 const difference = (kept: KeptRules, given: KeptRules, { tip, kinds }: StateRecord): string | undefined => {
@@ -62,7 +68,7 @@ export const checkRules = (environment: Environment, rules: ChainRules, { writes
   if (differing !== undefined) {
     throw new PorticoError(
       "STORE_FOREIGN",
-      `${path} was written with ${differing}: give it the same again, or move it away and the chain is indexed anew from the block source`,
+      `${path} was written with ${differing}: give it the same again, or move it away and the chain is indexed anew from the block source; webhooks have to be made anew`,
     );
   }
   if (writes && JSON.stringify(kept) !== JSON.stringify(given)) transact(environment, () => db.meta.putSync(rulesKey, given));

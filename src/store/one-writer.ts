@@ -9,7 +9,7 @@ import { textKey } from "./keys.js";
  * which processes have the store open.
  */
 
-type WrittenRoot = Pick<RootDatabase<unknown, Buffer>, "get" | "readerCheck" | "readerList">;
+type WrittenRoot = Pick<RootDatabase<unknown, Buffer>, "get" | "readerCheck" | "readerList" | "transactionSync">;
 
 /** Of this process: nothing tells its stores from each other but their paths. */
 const writtenHere = new Set<string>();
@@ -31,7 +31,8 @@ const isNoted = (file: string): boolean => {
 };
 
 /**
- * Makes this process the one that writes. `otherwise`: what else can be done than to stop the other one. Returns what ends it, once the
+ * Makes this process the one that writes; once its databases are open, as lmdb-js gives up its place among the readers for that.
+ * `otherwise`: what else can be done than to stop the other one. Returns what ends it, once the
  * store is closed. @throws PorticoError STORE_IN_USE
  */
 export const becomeWriter = (path: string, root: WrittenRoot, otherwise = "serve the store as a reader"): (() => void) => {
@@ -39,13 +40,15 @@ export const becomeWriter = (path: string, root: WrittenRoot, otherwise = "serve
   // Who has read once is among those that have the store open, for others to see.
   root.get(textKey("nothing"));
   const file = `${path}-writer`;
-  if (!isNoted(file)) {
+  // In a transaction, of which there is one at a time whatever the process: of two that begin at the same moment one is first.
+  root.transactionSync(() => {
+    if (isNoted(file)) return;
     const other = Number(readFileSync(file, "utf8"));
     if (other !== process.pid && isOpenIn(other, root)) {
       throw new PorticoError("STORE_IN_USE", `${path} is being written by process ${other}: stop it, or ${otherwise}`);
     }
     writeFileSync(file, String(process.pid));
-  }
+  });
   writtenHere.add(path);
   return () => {
     writtenHere.delete(path);

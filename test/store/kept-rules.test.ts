@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createChainRules } from "../../src/chain/rules.js";
+import { coreTransactionTypes } from "../../src/chain/transaction-types.js";
 import { PorticoError } from "../../src/errors.js";
 import { createStore, type StoreOptions } from "../../src/store/store.js";
 import type { Milestone, Network } from "../../types/node-context.js";
@@ -63,6 +64,8 @@ describe("a store that was written by other rules", function () {
     for (const activeDelegates of [77, 78]) {
       expect(await open(dataDir, { milestones: [...network.milestones, { height: height + 1, activeDelegates }] })).to.equal("opened");
     }
+    // The same in two steps.
+    expect(await open(dataDir, { milestones: [{ ...first, height: 1, reward: 77 }, ...network.milestones] })).to.equal("opened");
     // What state does not follow from may change anywhere.
     expect(await open(dataDir, { milestones: [{ ...first, height: 1, vendorFieldLength: 255 }, ...rest] })).to.equal("opened");
   });
@@ -76,6 +79,10 @@ describe("a store that was written by other rules", function () {
     expect(await open(dataDir, { types: [gift] })).to.equal("opened");
     expect(await open(dataDir, { types: [{ ...gift, apply: () => undefined }] })).to.equal("opened");
     expect(await open(dataDir, {})).to.equal("opened");
+    // What a kind is called changes no state.
+    const transfer = coreTransactionTypes.find(({ key }) => key === "transfer")!;
+    expect([...seen]).to.include("1/0");
+    expect(await open(dataDir, { types: [{ ...transfer, key: "payment", name: "Payment" }] })).to.equal("opened");
   });
 
   it("is as it was when it is refused", async () => {

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import type { StoreChange } from "../../src/store/change-log.js";
+import { openEnvironment } from "../../src/store/environment.js";
 import type { BeforeShown } from "../../src/store/store.js";
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
@@ -213,6 +214,29 @@ describe("the LMDB store", function () {
     expect(readdirSync(dataDir)).to.deep.equal(["chain.mdb", "chain.mdb-lock"]);
     expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(1);
   });
+
+  for (const which of ["chain", "webhooks"]) {
+    it(`is written by one process of several that open it at the same moment: ${which}`, async () => {
+      const script = fileURLToPath(new URL("racing-process.ts", import.meta.url));
+      const dataDir = temporaryFolder();
+      // The file is there, and so is what a killed process left.
+      await (which === "chain" ? openEnvironment(dataDir, "a network") : openWebhookStore(dataDir)).close();
+      writeFileSync(join(dataDir, `${which}.mdb-writer`), "999999");
+      const racing = Array.from({ length: 3 }, () => spawn(process.execPath, ["--import", "tsx", script, which, dataDir], { stdio: ["pipe", "pipe", "inherit"] }));
+      const lineOf = async ({ stdout }: (typeof racing)[number]): Promise<string> => String(((await once(stdout, "data")) as [Buffer])[0]).trim();
+      try {
+        expect(await Promise.all(racing.map(lineOf))).to.deep.equal(["ready", "ready", "ready"]);
+        const told = Promise.all(racing.map(lineOf));
+        const moment = String(Date.now() + 50);
+        for (const { stdin } of racing) stdin.write(moment);
+        expect((await told).sort()).to.deep.equal(["STORE_IN_USE", "STORE_IN_USE", "opened"]);
+      } finally {
+        const ended = racing.filter(({ exitCode }) => exitCode === null).map((one) => once(one, "exit"));
+        for (const { stdin } of racing) stdin.end();
+        await Promise.all(ended);
+      }
+    });
+  }
 
   it("is not kept from being written by what a killed process left, although its number is another one's now", () => {
     const dataDir = temporaryFolder();

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { lmdbFileFault } from "../file-check.js";
+import { keepFromOthers } from "../file-mode.js";
 import { becomeWriter } from "../one-writer.js";
 import { transact, transactSoon } from "../transact.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
@@ -148,12 +149,10 @@ export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?
     const isNew = !existsSync(path);
     root = open<never, never>({ path, ...rootOptions });
     // Secrets lie in it.
-    if (isNew) chmodSync(path, 0o600);
+    if (isNew) keepFromOthers(path);
     const opened = root;
-    if (deliver) endWriting = becomeWriter(path, opened, "start this one with `webhooks.deliver` set to false");
     const store = createWebhookStore({ path, root: opened });
-    // As databases are opened lmdb-js gives up its place among the readers, by which others know that this process is alive.
-    store.registerRevision();
+    if (deliver) endWriting = becomeWriter(path, opened, "start this one with `webhooks.deliver` set to false");
     return { store, close: () => opened.close().finally(endWriting) };
   } catch (cause) {
     void root?.close();

@@ -63,7 +63,7 @@ export const createNode = (network: Network, blocks: BlockData[]): Node => {
           broadcastTransactions: (transactions: TransactionData[]) => Promise.resolve(void broadcast.push(...transactions)),
         }),
       },
-      { server: { port: 4001 } },
+      { server: { port: "4001" } },
     ],
     api: [{}, { enabled: true, port: 4003 }],
     "transaction-pool": [
