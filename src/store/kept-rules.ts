@@ -20,7 +20,7 @@ interface KeptRules {
   kinds: Record<string, [senderPays: boolean, apply: boolean, recipients: boolean]>;
 }
 
-const rulesKey = textKey("rules");
+const rulesKey = textKey("written by");
 
 const keptOf = ({ network, milestones, types }: ChainRules): KeptRules => ({
   pubKeyHash: network.network.pubKeyHash,
