@@ -2,8 +2,6 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../types/chain-adapter.js";
-import type { WebhookStore } from "../types/webhook-store.js";
-import type { HostEvents } from "../types/events.js";
 import type { ApiPlugin, Clock, Health, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
@@ -13,17 +11,13 @@ import { requireContext } from "./context.js";
 import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
 import { then } from "./maybe-promise.js";
-import { type Options, readOptions } from "./options.js";
+import { readOptions } from "./options.js";
+import { createWebhooks, type Shared } from "./plugin-webhooks.js";
 import { quietLogger } from "./quiet-logger.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
-import type { StoreChange } from "./store/change-log.js";
 import type { BeforeShown } from "./store/store.js";
-import { openEventJournal } from "./store/webhooks/event-journal.js";
-import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { version } from "./version.js";
-import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
-import { type Authorize, openAuthorize } from "./webhooks/tokens.js";
 
 /** A chain that a host keeps: it has no tip of its own to follow, and is asked as it is. */
 type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "settled" | "problem">>;
@@ -223,12 +217,6 @@ interface ClosingServer {
   closed: Promise<unknown>;
 }
 
-interface Shared {
-  options: Readonly<Options>;
-  logger: Logger;
-  clock: Clock;
-}
-
 interface ChainNeeds {
   rules: ChainRules;
   companion: StoreCompanion;
@@ -248,64 +236,4 @@ const createChain = (context: NodeContext | ReaderContext, { options, beforeShow
   }
   const { events, blocks: source, onProgress } = context;
   return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, beforeShown, companion, events, source, onProgress });
-};
-
-/** What a reader hears: nothing. */
-const noEvents: HostEvents = { on: silence, off: silence };
-
-/**
- * The webhook engine, made when its store is open: that of the chain, where Portico keeps the chain, else one of its own in
- * `dataDir`. A host's own chain without a `dataDir` has no webhooks.
- */
-const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock }: Shared) => {
-  const { dataDir } = context;
-  const { events, chain } = context.reader === true ? { events: noEvents } : context;
-  const delivering = context.reader === true ? { deliver: false } : {};
-  const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
-  let engine: WebhookEngine | undefined;
-  let own: WebhookEnvironment | undefined;
-  let authorize: Authorize | undefined;
-
-  const opened = (store: WebhookStore, blocksWritten?: () => Promise<void>): void => {
-    if (settings === undefined) return;
-    const openJournal = () => openEventJournal(settings.dataDir);
-    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain: chain === undefined });
-    engine.start();
-  };
-
-  const requireWebhooks = (): void => {
-    if (settings === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
-  };
-
-  return {
-    engine: () => engine,
-    open: (): WebhookEngine => {
-      requireWebhooks();
-      if (engine === undefined) throw new PorticoError("NOT_READY");
-      return engine;
-    },
-    authorize: (header: string | undefined): boolean => {
-      requireWebhooks();
-      if (authorize === undefined) throw new PorticoError("NOT_READY");
-      return authorize(header);
-    },
-    /** Before the chain is started. */
-    prepare: async () => {
-      if (settings === undefined) return;
-      authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
-      if (chain === undefined) return;
-      own = openWebhookStore(settings.dataDir, settings);
-      opened(own.store);
-    },
-    opened,
-    witness: (change: StoreChange) => engine?.witness(change),
-    witnessed: () => engine?.witnessed(),
-    closing: async () => {
-      const ending = engine;
-      engine = undefined;
-      await ending?.stop();
-      await own?.close();
-      own = undefined;
-    },
-  };
 };

@@ -1,0 +1,79 @@
+import type { HostEvents } from "../types/events.js";
+import type { Clock, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
+import type { WebhookStore } from "../types/webhook-store.js";
+import { PorticoError } from "./errors.js";
+import type { Options } from "./options.js";
+import type { StoreChange } from "./store/change-log.js";
+import { openEventJournal } from "./store/webhooks/event-journal.js";
+import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
+import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
+import { type Authorize, openAuthorize } from "./webhooks/tokens.js";
+
+/** What the parts of a plugin share. */
+export interface Shared {
+  options: Readonly<Options>;
+  logger: Logger;
+  clock: Clock;
+}
+
+const silence = (): void => undefined;
+
+/** What a reader hears: nothing. */
+const noEvents: HostEvents = { on: silence, off: silence };
+
+/**
+ * The webhook engine, made when its store is open: that of the chain, where Portico keeps the chain, else one of its own in
+ * `dataDir`. A host's own chain without a `dataDir` has no webhooks.
+ */
+export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock }: Shared) => {
+  const { dataDir } = context;
+  const { events, chain } = context.reader === true ? { events: noEvents } : context;
+  const delivering = context.reader === true ? { deliver: false } : {};
+  const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
+  let engine: WebhookEngine | undefined;
+  let own: WebhookEnvironment | undefined;
+  let authorize: Authorize | undefined;
+
+  const opened = (store: WebhookStore, blocksWritten?: () => Promise<void>): void => {
+    if (settings === undefined) return;
+    const openJournal = () => openEventJournal(settings.dataDir);
+    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain: chain === undefined });
+    engine.start();
+  };
+
+  const requireWebhooks = (): void => {
+    if (settings === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
+  };
+
+  return {
+    engine: () => engine,
+    open: (): WebhookEngine => {
+      requireWebhooks();
+      if (engine === undefined) throw new PorticoError("NOT_READY");
+      return engine;
+    },
+    authorize: (header: string | undefined): boolean => {
+      requireWebhooks();
+      if (authorize === undefined) throw new PorticoError("NOT_READY");
+      return authorize(header);
+    },
+    /** Before the chain is started. */
+    prepare: async () => {
+      if (settings === undefined) return;
+      authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
+      if (chain === undefined) return;
+      own = openWebhookStore(settings.dataDir, settings);
+      opened(own.store);
+    },
+    opened,
+    witness: (change: StoreChange) => engine?.witness(change),
+    witnessed: () => engine?.witnessed(),
+    closing: async () => {
+      const ending = engine;
+      engine = undefined;
+      await ending?.stop();
+      await own?.close();
+      own = undefined;
+    },
+  };
+};
