@@ -34,6 +34,16 @@ describe("createApiPlugin", function () {
     plugins.push(plugin);
     return plugin;
   };
+  /** What is wrong with a context, or "accepted". */
+  const refused = (context: Record<string, unknown>): string => {
+    try {
+      createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context });
+    } catch (error) {
+      expect(error).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
+      return (error as PorticoError).message;
+    }
+    return "accepted";
+  };
   const listening = async (plugin: ApiPlugin): Promise<string> => {
     const server = await plugin.listen(0);
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
@@ -350,15 +360,6 @@ describe("createApiPlugin", function () {
   });
 
   it("refuses a context or an option that is not valid, and says which", () => {
-    const refused = (context: Record<string, unknown>): string => {
-      try {
-        createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context });
-      } catch (error) {
-        expect(error).to.be.instanceOf(PorticoError);
-        return (error as PorticoError).message;
-      }
-      return "accepted";
-    };
     expect(refused({ network: undefined })).to.match(/needs `network`/);
     expect(refused({ events: {} })).to.match(/needs `events`/);
     expect(refused({ dataDir: undefined })).to.match(/needs `dataDir`/);
@@ -384,15 +385,6 @@ describe("createApiPlugin", function () {
   });
 
   it("refuses parts of a host that lack what they are asked by", () => {
-    const refused = (context: Record<string, unknown>): string => {
-      try {
-        createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context });
-      } catch (error) {
-        expect(error).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
-        return (error as PorticoError).message;
-      }
-      return "accepted";
-    };
     const without = (part: string): object => ({ network: { ...chain.network, [part]: undefined } });
     for (const part of ["network", "exceptions", "genesisBlock"]) {
       expect(refused({ ...without(part) })).to.equal(`\`network.${part}\` must be an object, as in the network's ${part}.json`);
@@ -430,15 +422,6 @@ describe("createApiPlugin", function () {
   });
 
   it("refuses a network that lacks what replies are made from, and kinds of transactions that say too little", () => {
-    const refused = (context: Record<string, unknown>): string => {
-      try {
-        createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context });
-      } catch (error) {
-        expect(error).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
-        return (error as PorticoError).message;
-      }
-      return "accepted";
-    };
     const parameters = (given: object): Record<string, unknown> => ({ network: { ...chain.network, network: { ...chain.network.network, ...given } } });
     expect(refused(parameters({ pubKeyHash: undefined }))).to.equal("`network.network` must have required property 'pubKeyHash'");
     expect(refused(parameters({ pubKeyHash: 300 }))).to.equal("`network.network.pubKeyHash` must be <= 255");

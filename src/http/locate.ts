@@ -1,4 +1,4 @@
-import { answers, type Match, type Routing } from "./routing.js";
+import { answers, type Match, type Routing, targetFor } from "./routing.js";
 import { type Generation, generationNamed, type NamedVersion, versionInPath } from "./version.js";
 
 /** A request's target, cut up. */
@@ -73,8 +73,8 @@ const withoutTrailingSlash = ({ path, query }: Target): string => {
 /** A route of both generations answers alike whatever version is named, one that there is not included. */
 const ofBoth = <Entry>({ routings, defaultVersion }: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
   const [first, second] = [routings[1].find(path, method), routings[2].find(path, method)];
-  const entries = [first, second].map((match) => match?.item.methods.get(method === "HEAD" ? "GET" : method));
-  return entries[0] !== undefined && entries[0] === entries[1] ? locatedIn(defaultVersion, first) : undefined;
+  const entry = first && targetFor(first.item, method);
+  return entry !== undefined && second !== undefined && targetFor(second.item, method) === entry ? locatedIn(defaultVersion, first) : undefined;
 };
 
 /** Finds out what requests below the base path ask for. `named` is what headers name; a version in the path wins over it. */

@@ -7,6 +7,7 @@ import { type Locate, type Located, targetOf } from "./locate.js";
 import { Plan, type PlanMemory } from "./plan.js";
 import { parseQuery } from "./query-text.js";
 import type { Scope } from "./route.js";
+import { targetFor } from "./routing.js";
 import type { HeaderPairs, StandingHeaders } from "./standing-headers.js";
 import { type Generation, versionInHeaders } from "./version.js";
 
@@ -55,8 +56,7 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
   };
 
   const entryFor = (exchange: Exchange, { item }: Located<Entry>): Entry => {
-    const { method } = exchange.ctx;
-    const entry = item.methods.get(method === "HEAD" ? "GET" : method);
+    const entry = targetFor(item, exchange.ctx.method);
     if (entry === undefined) {
       tellMethods(exchange);
       throw new PorticoError("METHOD_NOT_ALLOWED");

@@ -73,9 +73,11 @@ const shapeOf = (path: string): string => {
   return `${slashes} ${second === -1 ? path : path.slice(0, second)}`;
 };
 
-/** HEAD is answered wherever GET is. */
-export const answers = <Target>({ methods }: PathItem<Target>, method: string): boolean =>
-  methods.has(method) || (method === "HEAD" && methods.has("GET"));
+/** What answers a method; HEAD is answered by what answers GET. */
+export const targetFor = <Target>({ methods }: PathItem<Target>, method: string): Target | undefined =>
+  methods.get(method === "HEAD" ? "GET" : method);
+
+export const answers = <Target>(item: PathItem<Target>, method: string): boolean => targetFor(item, method) !== undefined;
 
 /** Finds the path of a generation that a request means. Method and path may each be given once. */
 export const createRouting = <Target>(targets: { method: string; path: string; target: Target }[]): Routing<Target> => {
