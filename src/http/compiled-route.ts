@@ -116,8 +116,12 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileN
   };
 };
 
-const linkPath = (basePath: string, path: string, params: Record<string, string>): string =>
-  `${basePath}/v2${path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""))}`;
+/** Writes the path of a list as links have it. */
+const createLinkPath = (basePath: string, path: string): ((params: Record<string, string>) => string) => {
+  const [begin = "", ...rest] = `${basePath}/v2${path}`.split("{");
+  const parts = rest.map((part) => part.split("}")) as [name: string, text: string][];
+  return (params) => parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, begin);
+};
 
 const answerer = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State>["answer"] => {
   const serialize = createSerializer(replySchema(route), {
@@ -131,13 +135,13 @@ const answerer = <State extends Scope>(route: Route<State>, needs: CompileNeeds)
         json: serialize(reply),
       }));
   }
+  const linkPath = createLinkPath(needs.basePath, route.path);
   return ({ params, query, body, page }, asked, state) => {
     if (page === undefined) {
       throw new PorticoError("INTERNAL", "A list was asked for without a page.");
     }
     const write = ({ rows, total }: PageAnswer<unknown>) => {
-      const path = linkPath(needs.basePath, route.path, asked.params);
-      const meta = pageMeta({ count: rows.length, total }, path, asked.pairs, page);
+      const meta = pageMeta({ count: rows.length, total }, linkPath(asked.params), asked.pairs, page);
       return { status: 200, json: serialize({ meta, data: rows }) };
     };
     const { offset, limit } = page;

@@ -5,14 +5,18 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { open } from "lmdb";
+import { changeLists } from "./list-pieces.js";
 import { transact } from "./transact.js";
 
 const { path, options, names, owed } = /** @type {import("./committing.js").CommitThreadData} */ (workerData);
 const root = open({ path, ...options });
 const databases = names.map((name) => root.openDB({ name, keyEncoding: "binary", encoding: "binary" }));
+const lists = databases[names.indexOf("lists")];
 
 /** @param {Buffer} log */
 const write = (log) => {
+  /** @type {import("./list-pieces.js").Change[]} */
+  const ofLists = [];
   for (let begin = 0; begin < log.length; ) {
     const database = databases[log.readUInt8(begin)];
     const key = begin + 7;
@@ -20,9 +24,11 @@ const write = (log) => {
     const length = log.readUInt32BE(begin + 3);
     begin = value + Math.max(0, length - 1);
     if (database === undefined) continue;
-    if (length === 0) database.removeSync(log.subarray(key, value));
+    if (database === lists) ofLists.push({ name: log.subarray(key, value), value: length === 0 ? null : log.subarray(value, begin) });
+    else if (length === 0) database.removeSync(log.subarray(key, value));
     else database.putSync(log.subarray(key, value), log.subarray(value, begin));
   }
+  if (lists !== undefined) changeLists(lists, ofLists);
 };
 
 /**

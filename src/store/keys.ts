@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
  */
 
 /** Changes with every change of layout. A store of another number is not read. */
-export const schemaVersion = 8;
+export const schemaVersion = 9;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {
@@ -34,7 +34,7 @@ export const databases = {
   locks: "record",
   /** Hour, group, type -> fees paid in that hour. */
   fees: "record",
-  /** Appended lists: owner, list, ordinal -> number. */
+  /** Appended lists: owner, list, piece -> its numbers. In logs of entries: owner, list, ordinal -> number (list-pieces.js). */
   lists: "raw",
   /** Counted sets: set, level, key -> value (level 0) or count. */
   sets: "raw",
@@ -44,7 +44,7 @@ export const databases = {
 
 export type DatabaseName = keyof typeof databases;
 
-/** Appended lists; the owner's number of entries is kept with the owner. */
+/** Appended lists; how many numbers one has is kept with its owner. */
 export const lists = {
   /** By wallet number: transactions it sent. */
   sent: 1,

@@ -2,17 +2,28 @@ import { asBinary } from "lmdb";
 import { entriesOf, type LogEntry } from "../../../src/store/entry-log.js";
 import type { Environment } from "../../../src/store/environment.js";
 import { databases } from "../../../src/store/keys.js";
+import { pieceKeyOf } from "../../../src/store/list-pieces.js";
 
 /** What one write transaction puts and removes, in order: bytes. */
 export type RecordedWrite = readonly LogEntry[];
+
+/** What a log that has just been committed came to: the numbers of appended lists are joined to the pieces in which they lie. */
+const asWritten = ({ root, db }: Pick<Environment, "root" | "db">, log: Buffer): LogEntry[] => {
+  const entries = entriesOf(log);
+  const named = entries.filter(({ database }) => database === "lists").map(({ key }) => pieceKeyOf(key));
+  const pieces = new Map(named.map((key) => [key.toString("latin1"), key]));
+  root.resetReadTxn();
+  const written = [...pieces.values()].map((key): LogEntry => ({ database: "lists", key, value: (db.lists.get(key) as Buffer | undefined) ?? null }));
+  return [...entries.filter(({ database }) => database !== "lists"), ...written];
+};
 
 /** Writes down all that a piece of work commits, and lets it through. */
 export const recordWrite = async (environment: Environment, work: () => Promise<void>): Promise<RecordedWrite> => {
   const recorded: LogEntry[] = [];
   const { commit } = environment;
-  const recording = (log: Buffer): Promise<void> => {
-    recorded.push(...entriesOf(log));
-    return commit(log);
+  const recording = async (log: Buffer): Promise<void> => {
+    await commit(log);
+    recorded.push(...asWritten(environment, log));
   };
   Object.assign(environment, { commit: recording });
   try {

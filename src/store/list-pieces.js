@@ -1,0 +1,97 @@
+// @ts-check
+/**
+ * How appended lists lie in the file: a piece of so many numbers under (owner, list, piece), so that a page of a list is one read or
+ * two, and a long part of it few.
+ *
+ * Blocks append and take away single numbers, each named by (owner, list, ordinal), and read nothing for it: the thread that commits
+ * joins them to the pieces. JavaScript, as commit-thread.js writes by it.
+ */
+
+/** Numbers in one piece: seven or more pieces fill a page of LMDB's. */
+export const pieceLength = 128;
+
+const numberLength = 4;
+const keyLength = 9;
+const placeOffset = keyLength - 4;
+
+/**
+ * Names the number at a place of a list, or a piece of it.
+ * @param {number} list
+ * @param {number} owner
+ * @param {number} place
+ */
+export const listKey = (list, owner, place) => {
+  const key = Buffer.allocUnsafe(keyLength);
+  key.writeUInt32BE(owner, 0);
+  key[4] = list;
+  key.writeUInt32BE(place, placeOffset);
+  return key;
+};
+
+/** @param {Buffer} name Of a number. @returns {Buffer} Key of the piece that it lies in. */
+export const pieceKeyOf = (name) => {
+  const key = Buffer.from(name);
+  key.writeUInt32BE(Math.floor(name.readUInt32BE(placeOffset) / pieceLength), placeOffset);
+  return key;
+};
+
+/**
+ * @typedef {object} Change Of one number of a list.
+ * @property {Buffer} name
+ * @property {Buffer | null} value null: it is taken away, as are all that follow it.
+ */
+
+/**
+ * @param {readonly Change[]} changes
+ * @returns {Iterable<[key: Buffer, changes: Change[]]>}
+ */
+const byPiece = (changes) => {
+  /** @type {Map<string, [Buffer, Change[]]>} */
+  const pieces = new Map();
+  for (const change of changes) {
+    const key = pieceKeyOf(change.name);
+    const text = key.toString("latin1");
+    const piece = pieces.get(text);
+    if (piece === undefined) pieces.set(text, [key, [change]]);
+    else piece[1].push(change);
+  }
+  return pieces.values();
+};
+
+/** @param {Change} change */
+const placeIn = ({ name }) => name.readUInt32BE(placeOffset) % pieceLength;
+
+/**
+ * A piece with what is added to its end, or without what is taken from it. The same changes once more change nothing.
+ * @param {Buffer} piece
+ * @param {readonly Change[]} changes
+ */
+const changed = (piece, changes) => {
+  const before = piece.length / numberLength;
+  const [added, removed] = [changes.filter(({ value }) => value !== null), changes.filter(({ value }) => value === null)];
+  const length = added.reduce((most, change) => Math.max(most, placeIn(change) + 1), before);
+  if (added.filter((change) => placeIn(change) >= before).length !== length - before) throw new Error("a list would have a gap");
+  const after = Buffer.alloc(length * numberLength);
+  piece.copy(after);
+  for (const change of added) change.value?.copy(after, placeIn(change) * numberLength);
+  const kept = removed.reduce((least, change) => Math.min(least, placeIn(change)), length);
+  return after.subarray(0, kept * numberLength);
+};
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * To be done within a transaction.
+ * @param {Pick<import("lmdb").Database<Buffer, Buffer>, "get" | "putSync" | "removeSync">} database
+ * @param {readonly Change[]} changes
+ */
+export const changeLists = (database, changes) => {
+  for (const [key, ofPiece] of byPiece(changes)) {
+    const piece = changed(database.get(key) ?? nothing, ofPiece);
+    if (piece.length === 0) database.removeSync(key);
+    else database.putSync(key, piece);
+  }
+};
+
+/** @param {Buffer} piece @param {number} place */
+export const numberIn = (piece, place) => piece.readUInt32BE(place * numberLength);

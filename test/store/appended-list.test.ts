@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { appendToList, listSequence } from "../../src/store/appended-list.js";
+import { createUndoJournal, rollBack } from "../../src/store/journal.js";
+import { listKey, pieceLength } from "../../src/store/list-pieces.js";
+import { createNewestReads } from "../../src/store/newest-reads.js";
+import { createPending, type Pending } from "../../src/store/pending.js";
+import { createReading } from "../../src/store/reading.js";
+import type { Store } from "../../src/store/store.js";
+import { loadChain } from "../data/read.js";
+import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+
+const list = 200;
+const owner = 7;
+
+describe("an appended list", function () {
+  this.timeout(60_000);
+  let store: Store;
+  let pending: Pending;
+
+  beforeEach(() => {
+    ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
+    pending = createPending(store.environment, createNewestReads(store.environment));
+  });
+  afterEach(closeTemporaryStores);
+
+  /** Appends numbers as one block does. What takes them away again. */
+  const append = (length: number, numbers: readonly number[], of = owner): Buffer => {
+    const journal = createUndoJournal(pending);
+    numbers.forEach((number, i) => appendToList(journal, list, of, length + i, number));
+    return Buffer.from(journal.undo());
+  };
+
+  const slice = (length: number, offset: number, limit: number, of = owner): number[] =>
+    listSequence(createReading(store.environment), list, of, length).slice(offset, limit);
+
+  it("is the same array whatever blocks append and take away, committed one by one or together", async () => {
+    const blocks = fc.record({
+      takenOut: fc.nat(3),
+      sizes: fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: pieceLength - 2, max: 2 * pieceLength + 2 })), { maxLength: 4 }),
+      commit: fc.boolean(),
+      offset: fc.nat(6 * pieceLength),
+      limit: fc.nat(3 * pieceLength),
+    });
+    let of = owner;
+    await fc.assert(
+      fc.asyncProperty(fc.array(blocks, { maxLength: 12 }), async (steps) => {
+        of++;
+        const chain: { undo: Buffer; before: number }[] = [];
+        const numbers: number[] = [];
+        let next = 0;
+        for (const { takenOut, sizes, commit, offset, limit } of steps) {
+          for (const { undo, before } of takenOut === 0 ? [] : chain.splice(-takenOut).reverse()) {
+            rollBack(pending, undo);
+            numbers.length = before;
+          }
+          for (const size of sizes) {
+            const added = Array.from({ length: size }, () => next++);
+            chain.push({ undo: append(numbers.length, added, of), before: numbers.length });
+            numbers.push(...added);
+          }
+          if (!commit) continue;
+          await pending.commit();
+          expect(slice(numbers.length, offset, limit, of)).to.deep.equal(numbers.slice(offset, offset + limit));
+        }
+        await pending.commit();
+        expect(slice(numbers.length, 0, Infinity, of)).to.deep.equal(numbers);
+        for (const { undo } of chain.reverse()) rollBack(pending, undo);
+        await pending.commit();
+        expect(contentsOf(store)["lists"]).to.deep.equal([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("lies in pieces, side by side", async () => {
+    const all = Array.from({ length: 2 * pieceLength + 1 }, (_, n) => n * 3);
+    append(0, all);
+    append(0, [5], owner + 1);
+    await pending.commit();
+    const bytes = (numbers: readonly number[]): string => numbers.map((number) => number.toString(16).padStart(8, "0")).join("");
+    const piece = (of: number, place: number): string => listKey(list, of, place).toString("hex");
+    expect(contentsOf(store)["lists"]).to.deep.equal([
+      `${piece(owner, 0)}=${bytes(all.slice(0, pieceLength))}`,
+      `${piece(owner, 1)}=${bytes(all.slice(pieceLength, 2 * pieceLength))}`,
+      `${piece(owner, 2)}=${bytes(all.slice(2 * pieceLength))}`,
+      `${piece(owner + 1, 0)}=${bytes([5])}`,
+    ]);
+  });
+
+  it("changes nothing where the same is committed once more", async () => {
+    append(0, [1, 2, 3]);
+    await pending.commit();
+    const before = contentsOf(store);
+    append(0, [1, 2, 3]);
+    await pending.commit();
+    expect(contentsOf(store)).to.deep.equal(before);
+  });
+
+  it("refuses what would leave a gap, and writes nothing of it", async () => {
+    append(0, [1, 2, 3]);
+    append(5, [6], owner + 1);
+    const failure: unknown = await pending.commit().catch((error: unknown) => error);
+    expect((failure as Error).message).to.equal("LMDB cannot write: a list would have a gap");
+    expect(contentsOf(store)["lists"]).to.deep.equal([]);
+  });
+
+  it("says what is missing where the store has less of it than its owner says", async () => {
+    append(0, [1, 2, 3]);
+    await pending.commit();
+    expect(() => slice(pieceLength + 1, pieceLength, 1)).to.throw("the store has no part of a list that its index names");
+  });
+});
