@@ -7,6 +7,7 @@ import type { StoreChange } from "./store/change-log.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
+import { describeEvents } from "./webhooks/known-events.js";
 import { type Authorize, openAuthorize } from "./webhooks/tokens.js";
 
 /** What the parts of a plugin share. */
@@ -47,6 +48,8 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
 
   return {
     engine: () => engine,
+    /** What webhooks may listen to; none where there are no webhooks. */
+    events: settings === undefined ? [] : describeEvents(settings.events, chain === undefined),
     open: (): WebhookEngine => {
       requireWebhooks();
       if (engine === undefined) throw new PorticoError("NOT_READY");

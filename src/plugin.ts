@@ -6,6 +6,7 @@ import type { ApiPlugin, Clock, Health, Logger, NodeContext, ReaderContext } fro
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
+import { webhookRequests } from "./api/webhook-requests.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { requireContext } from "./context.js";
 import { messageOf, PorticoError } from "./errors.js";
@@ -107,6 +108,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     authorize: webhooks.authorize,
     logger,
     info: { title: "Portico", version, description: `The public interface of a node of the network ${context.network.network.name}.` },
+    outgoing: webhookRequests(webhooks.events),
   });
 
   const isStarting = (): boolean => phase === "starting";

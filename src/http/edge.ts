@@ -12,7 +12,7 @@ import { healthRoute } from "./health.js";
 import { createInputReaders } from "./input-reader.js";
 import { createLocate, localTarget } from "./locate.js";
 import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi.js";
-import type { Route, Scope } from "./route.js";
+import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { createRouting } from "./routing.js";
 import { createServe } from "./serve.js";
 import { createJsonServer } from "./server.js";
@@ -38,6 +38,8 @@ export interface EdgeNeeds<State extends Scope> {
   logger: Logger;
   /** Title, version and description of the OpenAPI document. */
   info: OpenApiInfo;
+  /** Requests that are sent to targets of webhooks. */
+  outgoing?: readonly OutgoingRequest[];
 }
 
 export type Listener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;
@@ -82,7 +84,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
   const options: EdgeOptions = { ...given, basePath: normalized(given.basePath) };
   const { basePath } = options;
   const routes: Route<State>[] = [...needs.routes, frontRoute(basePath, needs.info), healthRoute(needs.health), openApiRoute(() => openapi)];
-  const openapi = createOpenApi(routes, options, needs.info);
+  const openapi = createOpenApi(routes, options, needs.info, needs.outgoing);
 
   const compileNeeds = { basePath, amounts: options.amounts, inputReader: createInputReaders() };
   const compiled = routes.map((route) => compileRoute(route, compileNeeds));

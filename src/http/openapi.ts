@@ -4,7 +4,8 @@ import { generationOf, querySchema, replySchema } from "./compiled-route.js";
 import { exactKeyword, inputKeyword } from "./input.js";
 import { isSchema, type JsonSchema } from "./json-schema.js";
 import { createSchemaWriter, type SchemaWriter } from "./openapi-schema.js";
-import { type Route, routesOf, type Scope } from "./route.js";
+import { describeOutgoing } from "./openapi-webhooks.js";
+import { type OutgoingRequest, type Route, routesOf, type Scope } from "./route.js";
 import type { Generation } from "./version.js";
 
 export interface OpenApiInfo {
@@ -19,6 +20,7 @@ export interface OpenApiDocument {
   info: OpenApiInfo;
   tags: { name: string }[];
   paths: Record<string, Record<string, JsonSchema>>;
+  webhooks: Record<string, JsonSchema>;
   components: Record<string, JsonSchema>;
 }
 
@@ -165,13 +167,14 @@ const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema
   );
 
 /**
- * Describes routes. Those of the default generation and those of both stand right below the base path, others below `/v1` or
+ * Describes routes, and what is sent to targets of webhooks. Those of the default generation and those of both stand right below the base path, others below `/v1` or
  * `/v2`: every path works as it is written. Throws TypeError when two different schemas have one name.
  */
 export const createOpenApi = <State extends Scope>(
   routes: readonly Route<State>[],
   options: OpenApiOptions,
   info: OpenApiInfo,
+  outgoing: readonly OutgoingRequest[] = [],
 ): OpenApiDocument => {
   const writer = createSchemaWriter();
   const paths: OpenApiDocument["paths"] = {};
@@ -184,12 +187,14 @@ export const createOpenApi = <State extends Scope>(
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
     failuresOf(route, generationOf(route.versions)).forEach((status) => failures.add(String(status)));
   }
+  const webhooks = describeOutgoing(outgoing, writer);
   const responses = failureResponses(failures, writer.reply(Failure, false));
   return {
     openapi: "3.1.0",
     info,
     tags: [...new Set(routes.map(({ resource }) => resource))].map((name) => ({ name })),
     paths,
+    webhooks,
     components: {
       schemas: writer.components,
       responses,

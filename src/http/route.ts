@@ -91,6 +91,17 @@ export type Route<State extends Scope = Scope> =
       answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;
     });
 
+/** No route, but the other way round: a request that is sent to whoever asked to be told of an event. */
+export interface OutgoingRequest {
+  event: string;
+  summary: string;
+  /** A member for each header; all of them are sent. */
+  headers: TObject;
+  body: TSchema;
+  /** Of the body. */
+  example: unknown;
+}
+
 /** Makes the two constructors of a room's routes, typed by the state that its answers are computed from. */
 export const routesOf = <State extends Scope>() => ({
   item: <

@@ -6,12 +6,13 @@ import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
+import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ApiPlugin } from "../../types/node-context.js";
 import type { OpenApiDocument } from "../../src/http/openapi.js";
 import { createApiPlugin } from "../../src/plugin.js";
 import { knownEvents } from "../../src/webhooks/known-events.js";
 import { loadChain } from "../data/read.js";
-import { createReceiver, type Receiver } from "./receiver.js";
+import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createLogger, eventually, localTargets } from "./stage.js";
 
 const chain = loadChain("core3-testnet-a");
@@ -26,6 +27,12 @@ interface Answer {
 
 interface Reply {
   content: { "application/json": { schema: object } };
+}
+
+interface OutgoingOperation {
+  summary: string;
+  parameters: { name: string }[];
+  requestBody: { content: { "application/json": { schema: object; example: { event: string } } } };
 }
 
 describe("routes of webhooks", function () {
@@ -373,6 +380,44 @@ describe("routes of webhooks", function () {
     const accepts = ajv.compile({ ...requestBody.content["application/json"].schema, components });
     const accepted = [true, false, "true", "false", "yes", 1].map((enabled) => accepts({ event: "peer.added", target: receiver.url, enabled }));
     expect(accepted).to.deep.equal([true, true, true, true, false, false]);
+  });
+
+  it("are described with what targets get, of every event", async () => {
+    const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
+    const { valid, errors } = await new Validator().validate({ ...document });
+    expect(valid, JSON.stringify(errors)).to.equal(true);
+    const { webhooks, components } = document;
+    expect(Object.keys(webhooks)).to.deep.equal([...Object.keys(knownEvents), "fork.happened"]);
+    const ajv = new Ajv2020({ strict: true, strictTypes: false });
+    ajv.addVocabulary(["components"]);
+    const checks = Object.entries(webhooks).map(([event, item]) => {
+      const { summary, parameters, requestBody } = item.post as OutgoingOperation;
+      const { schema, example } = requestBody.content["application/json"];
+      const accepts = ajv.compile({ ...schema, components });
+      expect(accepts(example), event).to.equal(true);
+      expect(example.event).to.equal(event);
+      expect(summary).to.be.a("string").that.is.not.empty;
+      return { event, parameters, accepts };
+    });
+    await create();
+    events.emit("peer.added", { ip: "1.2.3.4" });
+    const [{ headers, json }] = (await receiver.until(1)) as [Received];
+    const check = checks.find(({ event }) => event === "peer.added")!;
+    expect(check.accepts(json)).to.equal(true);
+    expect(Object.keys(json)).to.deep.equal(["timestamp", "data", "event"]);
+    expect(check.parameters.map(({ name }) => name)).to.deep.equal(["webhook-id", "webhook-timestamp", "webhook-signature"]);
+    for (const { name } of check.parameters) expect(headers, name).to.have.property(name);
+  });
+
+  it("describe nothing that targets get where there are no webhooks", async () => {
+    const without = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: join(dataDir, "without"), logger: createLogger([]), options: { webhooks: false } });
+    const { port } = (await without.listen(0)).address() as AddressInfo;
+    try {
+      const { webhooks } = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as OpenApiDocument;
+      expect(webhooks).to.deep.equal({});
+    } finally {
+      await without.stop();
+    }
   });
 });
 

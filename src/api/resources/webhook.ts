@@ -83,6 +83,22 @@ export const EventResource = Type.Object(
   { title: "Event" },
 );
 
+/** What a target gets: the headers that it verifies the body by. */
+export const WebhookRequestHeaders = Type.Object({
+  "webhook-id": Type.String({ description: "Of the delivery, the same on every attempt." }),
+  "webhook-timestamp": Type.String({ description: "Of the attempt: seconds since 1970." }),
+  "webhook-signature": Type.String({ description: "As Standard Webhooks lays down; several after a rotation, with spaces between them." }),
+});
+
+export const WebhookRequestResource = Type.Object(
+  {
+    timestamp: Type.Integer({ description: "When the event happened: milliseconds since 1970." }),
+    data: Type.Unknown({ description: "Payload of the event." }),
+    event: Type.String(),
+  },
+  { title: "WebhookRequest" },
+);
+
 export const DryRunResource = Type.Object(
   {
     matches: Type.Boolean(),

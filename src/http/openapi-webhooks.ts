@@ -1,0 +1,36 @@
+import type { TObject } from "@sinclair/typebox";
+import { isSchema, type JsonSchema } from "./json-schema.js";
+import type { SchemaWriter } from "./openapi-schema.js";
+import type { OutgoingRequest } from "./route.js";
+
+/** What each answer of a target leads to, by its status. */
+const responses = {
+  "2XX": { description: "The request has arrived." },
+  "410": { description: "Nothing more is wanted: the webhook is disabled." },
+  default: { description: "The request has failed, and is tried again later." },
+};
+
+const headersOf = ({ properties }: TObject, writer: SchemaWriter): JsonSchema[] =>
+  Object.entries(properties).map(([name, part]) => {
+    const written = writer.reply(part, false);
+    const { description, ...schema } = isSchema(written) ? written : {};
+    return { name, in: "header", required: true, description, schema };
+  });
+
+/** The member `webhooks` of an OpenAPI document: by event, the request that a target gets. */
+export const describeOutgoing = (requests: readonly OutgoingRequest[], writer: SchemaWriter): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    requests.map(({ event, summary, headers, body, example }) => [
+      event,
+      {
+        post: {
+          tags: ["webhooks"],
+          summary,
+          security: [],
+          parameters: headersOf(headers, writer),
+          requestBody: { required: true, content: { "application/json": { schema: writer.reply(body, false), example } } },
+          responses,
+        },
+      },
+    ]),
+  );
