@@ -20,9 +20,9 @@ import {
   WebhookSecretResource,
 } from "../resources/webhook.js";
 
-/** What the routes of webhooks are answered from. They need no chain. */
+/** What webhook routes are answered from. They need no chain. */
 export interface WebhookScope extends Scope {
-  /** @throws PorticoError NOT_READY while the store is closed, NOT_SUPPORTED where the node has no webhooks */
+  /** @throws PorticoError NOT_READY while the store is closed, NOT_SUPPORTED if the node has no webhooks */
   readonly webhooks: Webhooks;
   readonly clock: Clock;
 }
@@ -34,7 +34,7 @@ const params = Type.Object({ id: Text({ description: "Number of the webhook." })
 const deliveryParams = Type.Object({ id: Text({ description: "Number of the webhook." }), deliveryId: Text({ description: "Number of the delivery." }) });
 const Nothing = Type.Object({});
 
-/** Numbers in paths are text: what is none is the number of nothing. */
+/** Parses a number in a path. Anything that is not a number is reported as not found. */
 const numberOf = (text: string, missing: "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND"): number => {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new PorticoError(missing);
   return Number(text);
