@@ -4,17 +4,17 @@ import type { NodeContext, ReaderContext } from "../types/node-context.js";
 import type { TransactionType } from "../types/transaction-type.js";
 import { PorticoError } from "./errors.js";
 
-/** What a host without types may hand in. */
+/** What a host without types may pass. */
 export type Unchecked = Partial<Record<keyof NodeContext | keyof ReaderContext, unknown>>;
 
 const refuse = (message: string): never => {
   throw new PorticoError("OPTION_INVALID", message);
 };
 
-/** A reader is told of nothing, and has the store of another process. */
+/** Members that a reader does not take: it receives no events, and its store is written by another process. */
 const readerLacks = ["chain", "blocks", "events", "onProgress"] as const;
 
-/** What each part of the host is asked by. A part that is not given is not asked. */
+/** Methods that each part of the host must have, if the part is given. */
 const methods = {
   events: ["on", "off"],
   chain: ["snapshot"],
@@ -26,7 +26,7 @@ const methods = {
   clock: ["now"],
 } as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
 
-/** What a part may be asked by as well. */
+/** Methods that a part may have. */
 const optionalMethods = {
   chain: ["start", "stop"],
   blocks: ["height"],
@@ -38,7 +38,7 @@ const optionalMethods = {
 const Whole = Type.Integer({ minimum: 0 });
 const Named = Type.String({ minLength: 1 });
 
-/** What is read of the network's parameters and of what else is plain data. There may be more. */
+/** The members that are read of the network and of other plain data. Additional members are allowed. */
 const NetworkData = Type.Object({
   network: Type.Object({
     name: Named,
@@ -72,7 +72,7 @@ const needed = {
   events: "the host's emitter, with `on` and `off`",
 };
 
-/** Named here by hand, since types are gone at run time: a name that is missing does not compile. */
+/** Listed by hand, since types do not exist at run time; a missing name does not compile. */
 const known: Record<keyof NodeContext | keyof ReaderContext, true> = {
   reader: true,
   network: true,
@@ -107,13 +107,13 @@ const transactionTypeMembers = new Set(
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An emitter, an adapter or a logger may be a function with members as well. */
+/** Reads a member. An emitter, an adapter or a logger may also be a function with members. */
 const memberOf = (value: unknown, name: string): unknown =>
   isObject(value) || typeof value === "function" ? (value as Record<string, unknown>)[name] : undefined;
 
 const ajv = new Ajv({ allowUnionTypes: true });
 
-/** Refuses data that is not of a shape, naming the member as the host writes it. */
+/** Refuses data that does not match the shape, naming the member as the host writes it. */
 const requireShape = (shape: TSchema, value: unknown, name: string): void => {
   if (ajv.validate(shape, value)) return;
   const { instancePath, message } = ajv.errors?.[0] ?? { instancePath: "", message: "is not valid" };
@@ -144,7 +144,7 @@ const requireMethods = (context: Unchecked): void => {
   }
 };
 
-/** A block is applied in one go: what an effect does later is in no block. */
+/** Effects must be synchronous: a block is applied in one go, and later changes would belong to no block. */
 const isAsync = (value: unknown): boolean => typeof value === "function" && value.constructor.name === "AsyncFunction";
 
 const requireTransactionTypes = (rows: unknown): void => {
@@ -152,7 +152,7 @@ const requireTransactionTypes = (rows: unknown): void => {
   requireShape(TransactionTypesData, rows, "transactionTypes");
   const kinds = new Set<string>();
   (rows as TransactionType[]).forEach((row, i) => {
-    // What is made by a class may have members of its own.
+    // Instances of a class may have further members.
     const isPlain = Object.getPrototypeOf(row) === Object.prototype;
     for (const name of isPlain ? Object.keys(row) : []) {
       if (!transactionTypeMembers.has(name)) refuse(`\`transactionTypes[${i}]\` has no member \`${name}\`; there are ${[...transactionTypeMembers].join(", ")}`);
@@ -175,13 +175,13 @@ const requireTypes = ({ dataDir, transactionTypes, onProgress, problem, node, op
   if (onProgress !== undefined && typeof onProgress !== "function") refuse("`onProgress` must be a function");
   if (problem !== undefined && typeof problem !== "function") refuse("`problem` must be a function");
   if (node !== undefined && !isObject(node)) refuse("`node` must be an object");
-  // As JSON has it: members that are undefined are absent.
+  // Through JSON, so that members that are undefined count as absent.
   if (node !== undefined) requireShape(NodeData, JSON.parse(JSON.stringify(node)), "node");
   if (options !== undefined && !isObject(options)) refuse("`options` must be an object");
 };
 
 /**
- * Holds what a host hands in against what it says it is: hosts in JavaScript have no types to tell them.
+ * Checks what a host passes, since hosts written in JavaScript get no help from the types.
  * @throws PorticoError OPTION_INVALID, naming the member
  */
 export const requireContext = (given: unknown): void => {

@@ -1,6 +1,6 @@
 /**
- * Every error that Portico raises: code -> HTTP status and message. `exposed` messages reach clients as they are; of the
- * others a client sees only that something went wrong. A message given with the error replaces the one here.
+ * Every error that Portico throws: code -> HTTP status and default message. `exposed` messages reach clients unchanged; for
+ * the others a client gets the message of INTERNAL.
  */
 export const errorTable = {
   BAD_REQUEST: { status: 400, exposed: true, message: "Bad Request" },
@@ -66,5 +66,5 @@ export class PorticoError extends Error {
   }
 }
 
-/** What a thrown value says. */
+/** The message of a thrown value, whatever its type. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -4,12 +4,12 @@ import { PorticoError } from "./errors.js";
 import { networkRangeOf } from "./network-range.js";
 import { webhookDefaults } from "./webhooks/defaults.js";
 
-/** All options, filled in. */
+/** All options, with defaults filled in. */
 export type Options = { [Name in keyof Required<PorticoOptions>]: Filled<NonNullable<PorticoOptions[Name]>> };
-/** What may be false or an object is an object with every member, when it is one. */
+/** The object form of an option (where it may also be false) has every member. */
 type Filled<T> = T extends string | number | boolean | readonly unknown[] ? T : { [Member in keyof T]-?: NonNullable<T[Member]> };
 
-/** What is wrong with a value, or undefined. */
+/** Says what is wrong with a value; undefined if nothing is. */
 type Check = (value: unknown) => string | undefined;
 
 interface Option<T> {
@@ -26,10 +26,10 @@ const wholeFrom =
   (value) =>
     Number.isSafeInteger(value) && (value as number) >= minimum ? undefined : `must be a whole number from ${minimum}`;
 
-/** Longest wait of a timer of Node.js, in milliseconds: what is longer ends at once. */
+/** Longest delay of a Node.js timer, in milliseconds; a longer one fires at once. */
 const longestWait = 2_147_483_647;
 
-/** Milliseconds that a timer is set to. */
+/** A delay in milliseconds that a timer can take. */
 const waitFrom =
   (minimum: number): Check =>
   (value) =>
@@ -74,7 +74,7 @@ const offOr =
 const path: Check = (value) =>
   typeof value === "string" && /^(?:\/[\w.~-]+)*$/.test(value) ? undefined : 'must be a path such as "/api", without a slash at its end';
 
-/** Every option: its default and unit, what it means, what it may be. The README's table is made from this. */
+/** Every option: its default, unit, meaning and check. The README's table is generated from this. */
 export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Options[Name]>> } = Object.freeze({
   basePath: { default: "/api", unit: "path", meaning: "Where the interface is mounted.", check: path },
   defaultVersion: { default: 2, unit: "1 or 2", meaning: "Generation of requests that name none.", check: oneOf(1, 2) },
@@ -157,7 +157,7 @@ export const defaultOptions: Readonly<Options> = deepFreeze(
 
 const givenMembers = (value: object): object => Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 
-/** Fills in what is not given. @throws PorticoError OPTION_INVALID for an unknown option or a value that is not valid. */
+/** Fills in defaults. @throws PorticoError OPTION_INVALID for an unknown option or an invalid value. */
 export const readOptions = (given: PorticoOptions = {}): Readonly<Options> => {
   const options: Record<string, unknown> = { ...defaultOptions };
   for (const [name, value] of Object.entries(given) as [string, unknown][]) {

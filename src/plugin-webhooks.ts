@@ -19,12 +19,12 @@ export interface Shared {
 
 const silence = (): void => undefined;
 
-/** What a reader hears: nothing. */
+/** A reader receives no events. */
 const noEvents: HostEvents = { on: silence, off: silence };
 
 /**
- * The webhook engine, made when its store is open: that of the chain, where Portico keeps the chain, else one of its own in
- * `dataDir`. A host's own chain without a `dataDir` has no webhooks.
+ * The webhook engine, which is created when its store is opened: part of the chain's store if Portico keeps the chain, otherwise
+ * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
  */
 export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock }: Shared) => {
   const { dataDir } = context;
@@ -60,7 +60,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
       if (authorize === undefined) throw new PorticoError("NOT_READY");
       return authorize(header);
     },
-    /** Before the chain is started. */
+    /** To be called before the chain is started. */
     prepare: async () => {
       if (settings === undefined) return;
       authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);

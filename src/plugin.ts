@@ -20,7 +20,7 @@ import { createReaderChain } from "./store/reader-chain.js";
 import type { BeforeShown } from "./store/store.js";
 import { version } from "./version.js";
 
-/** A chain that a host keeps: it has no tip of its own to follow, and is asked as it is. */
+/** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
 type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "settled" | "problem">>;
 
 const systemClock: Clock = { now: () => Date.now() };
@@ -34,7 +34,7 @@ const consoleLogger: Logger = {
 };
 
 /**
- * Makes the public interface of a node. Nothing is opened, subscribed to or listened to before `start()` (or `listen()`).
+ * Creates the public interface of a node. Nothing is opened or subscribed to before `start()` or `listen()`.
  * @throws PorticoError OPTION_INVALID
  */
 export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin => {
@@ -54,10 +54,10 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   let preparing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   let server: Server | undefined;
-  /** How often it was told to stop: what was told to start before that, and has not begun yet, is not wanted any more. */
+  /** Number of calls of `stop`, by which a start that has not begun yet notices that it was called meanwhile, and gives up. */
   let stops = 0;
 
-  /** Of a host's own chain: what was seen when it was last asked. */
+  /** State of a host's own chain when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
 
   const unreadable = (error: unknown): undefined => {
@@ -73,7 +73,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const bounds = { searchRows: options.searchRows };
 
-  /** Undefined while there is no state to read, for whatever reason. */
+  /** Undefined while there is no state to read, or if reading it fails. */
   const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> => {
     try {
       const opened = then(chain.snapshot(bounds), saw);
@@ -91,7 +91,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const health = (): Health => {
     const problem = chain.problem?.() ?? seen.problem ?? told?.();
-    // A host's own chain may have nothing to answer from yet, and tells nobody when it has: the next one who asks hears of it.
+    // A host's own chain does not announce when it gets its first state, so it is asked again here, for the next call of `health`.
     const isReady = chain.height !== undefined || seen.height > 0;
     if (!isReady && phase === "started") void then(openSnapshot(), (snapshot) => snapshot?.release?.());
     const started = problem !== undefined ? "failing" : isReady ? "ok" : "starting";
@@ -124,7 +124,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const start = (): Promise<void> => {
     starting ??= (async () => {
       const before = stops;
-      // How it went, who stopped it has heard.
+      // A failure of the stop has been reported to whoever called `stop`.
       await stopping?.catch(silence);
       if (stops !== before) return;
       stopping = undefined;
@@ -132,7 +132,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
       try {
         preparing = webhooks.prepare();
         await preparing;
-        // Each step is the last when it was told to stop meanwhile: then it is for `stop` to close.
+        // If `stop` was called meanwhile, no further step follows, and `stop` closes what has been opened.
         if (isStarting()) await chain.start?.();
         if (!isStarting()) return;
         phase = "started";
@@ -148,14 +148,14 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     return starting;
   };
 
-  /** Every request is answered, and what was written has left. */
+  /** Resolves when every request is answered and every response has been sent. */
   const finished = async (left: ClosingServer | undefined): Promise<void> => {
     await edge.drained();
     left?.server.closeIdleConnections();
     await left?.closed;
   };
 
-  /** Takes the server out of service: one that listens from then on is another start's. */
+  /** Closes the server to new connections and lets go of it, so that a later `listen` can set another. */
   const closeServer = (): ClosingServer | undefined => {
     if (server === undefined) return undefined;
     const left = { server, closed: once(server, "close") };
@@ -175,7 +175,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const stop = (): Promise<void> => {
     stops++;
-    // From here on `start` means to start again.
+    // From here on, `start` means a new start.
     starting = undefined;
     if (phase === "starting" || phase === "started") stopping = closeAllInOrder();
     else closeServer();
@@ -225,7 +225,7 @@ interface ChainNeeds {
   beforeShown: BeforeShown;
 }
 
-/** The host's own chain, else the LMDB store in `dataDir`: kept at the host's tip here, or read as another process keeps it. */
+/** The host's own chain, or else the LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. */
 const createChain = (context: NodeContext | ReaderContext, { options, beforeShown, ...needs }: Shared & ChainNeeds): Chain => {
   if (context.reader !== true && context.chain !== undefined) return context.chain;
   const { dataDir } = context;

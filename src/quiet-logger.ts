@@ -1,6 +1,6 @@
 import type { Logger } from "../types/node-context.js";
 
-/** A host's logger whose own failures end with it: a line that is lost keeps no block, delivery or reply from being written, and no host from running. */
+/** Wraps a host's logger so that nothing it throws gets out: a lost log line must not stop a block, a delivery, a reply or the host. */
 export const quietLogger = (logger: Logger): Logger => {
   const to =
     (level: keyof Logger) =>
@@ -8,7 +8,7 @@ export const quietLogger = (logger: Logger): Logger => {
       try {
         logger[level](message);
       } catch {
-        // There is nowhere to tell of it.
+        // There is nowhere left to report it.
       }
     };
   return { debug: to("debug"), info: to("info"), warn: to("warn"), error: to("error") };

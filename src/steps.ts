@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 
-/** Work that can be interrupted wherever it yields. */
+/** Work that can be paused wherever it yields. */
 export type Steps<T> = Generator<undefined, T>;
 
-/** Does all of it at once. */
+/** Runs all steps synchronously. */
 export const atOnce = <T>(steps: Steps<T>): T => {
   for (;;) {
     const result = steps.next();
@@ -13,25 +13,24 @@ export const atOnce = <T>(steps: Steps<T>): T => {
 };
 
 /**
- * How work in turns gives way. `hurried`: to whatever waits within the process. `patient`: the process sleeps in between, too. One that
- * does not sleep keeps its core until the system takes it away, some milliseconds later, and those who ask may be waiting for that very
- * core.
+ * How work gives way between turns. `hurried`: only to what waits within this process. `patient`: the process also sleeps, and so frees
+ * its core; otherwise it would hold the core until preempted, some milliseconds later, while clients may be waiting for that very core.
  */
 export type Pace = "patient" | "hurried";
 
 interface Turns {
-  /** Milliseconds that the process is kept from all else at a time. */
+  /** Milliseconds of uninterrupted work in one turn. */
   length: number;
   pause(): Promise<unknown>;
 }
 
 const turnsAt: Record<Pace, Turns> = {
   hurried: { length: 1, pause: () => nextTurn() },
-  // Timers count from where the loop last looked at the clock: this is a millisecond from turn to turn.
+  // A timer counts from the time at which the event loop last read its clock, so that one turn begins a millisecond after another.
   patient: { length: 0.5, pause: () => delay(1) },
 };
 
-/** Does it in turns, between which the process serves whatever else there is. */
+/** Runs the steps in turns, between which the process does its other work. */
 export const inTurns = async <T>(steps: Steps<T>, pace: Pace = "patient"): Promise<T> => {
   const { length, pause } = turnsAt[pace];
   for (;;) {

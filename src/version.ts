@@ -1,2 +1,2 @@
-/** As in package.json; a test holds the two together. */
+/** The same as in package.json; a test checks that. */
 export const version = "0.1.0";

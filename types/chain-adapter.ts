@@ -1,9 +1,9 @@
 import type { Block, Delegate, FeeStatistics, Lock, RoundDelegate, Tip, Transaction, Wallet } from "./chain.js";
 
-/** An adapter may answer at once or later; callers await. */
+/** An adapter may answer synchronously or with a promise; callers await either. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Inclusive at both ends; either may be absent. */
+/** Inclusive bounds; an absent one is unbounded. */
 export interface Range<T> {
   from?: T;
   to?: T;
@@ -15,13 +15,13 @@ export interface Order<Field extends string> {
 }
 
 /**
- * One page of a list: the rows that pass every filter given, in `order`, from `offset`, at most `limit` of them.
+ * Asks for one page of a list: at most `limit` of the rows that pass every given filter, in `order`, starting at `offset`.
  *
- * Orders are total, and `asc` is the exact reverse of `desc`. Ties in `desc` go by: ascending address (wallets), ascending
- * username (delegates), descending height (blocks), descending height, then descending position (transactions), ascending
- * lock id (locks). Only rows without a value of the field (no public key, no username, no rank) stand apart: they come
- * last in both directions, by ascending key. Text is compared by its UTF-16 code units, as JavaScript's `<` does; letter case
- * counts, in filters and look-ups too. Hashes and public keys in filters are in lower case.
+ * Orders are total, and `asc` is the exact reverse of `desc`. Ties in `desc` are broken by ascending address (wallets),
+ * ascending username (delegates), descending height (blocks), descending height, then descending position (transactions),
+ * and ascending lock id (locks). The one exception is rows without a value for the field (no public key, username or rank):
+ * they come last in both directions, by ascending key (address or username). Text is compared by UTF-16 code units, as
+ * JavaScript's `<` does. Filters and look-ups are case-sensitive; hashes and public keys in filters are in lower case.
  */
 export interface ListQuery<Filter, Field extends string> {
   filter: Filter;
@@ -32,7 +32,7 @@ export interface ListQuery<Filter, Field extends string> {
 
 export interface Page<T> {
   rows: T[];
-  /** Exact number of rows that pass the filter, on all pages. */
+  /** Exact number of rows on all pages. */
   total: number;
 }
 
@@ -47,9 +47,9 @@ export interface WalletFilter {
   /** Exact. */
   username?: string;
   balance?: Range<bigint>;
-  /** Of a wallet that is no delegate: 0. */
+  /** Counts as 0 for a wallet that is not a delegate. */
   voteBalance?: Range<bigint>;
-  /** Of a wallet that is no delegate: 0. */
+  /** Counts as 0 for a wallet that is not a delegate. */
   producedBlocks?: Range<number>;
 }
 export type WalletOrder = "address" | "publicKey" | "username" | "balance" | "voteBalance";
@@ -57,7 +57,7 @@ export type WalletOrder = "address" | "publicKey" | "username" | "balance" | "vo
 export interface DelegateFilter {
   address?: string;
   publicKey?: string;
-  /** Substring, letter case counts. */
+  /** Substring; case-sensitive. */
   username?: string;
   /** Exact, any of these. */
   usernames?: string[];
@@ -101,7 +101,7 @@ export interface BlockFilter {
   reward?: Range<bigint>;
   payloadLength?: Range<number>;
 }
-/** `timestamp` orders as `height` does: a chain's blocks never go back in time. */
+/** `timestamp` orders as `height` does, since blocks never go back in time. */
 export type BlockOrder =
   | "height"
   | "timestamp"
@@ -122,17 +122,17 @@ export interface TransactionFilter {
   senderPublicKey?: string;
   /** Address of the sender. */
   senderId?: string;
-  /** Address: recipient of the transaction or of one of its payments. */
+  /** Address of the recipient of the transaction or of one of its payments. */
   recipientId?: string;
-  /** Address: `senderId` or `recipientId`, as above. */
+  /** Address that is sender or recipient, as `senderId` and `recipientId` define them. */
   ownerId?: string;
-  /** Any of these addresses is sender or recipient, as above. */
+  /** Any of these addresses is sender or recipient, as in `ownerId`. */
   addresses?: string[];
   /** Exact. */
   vendorField?: string;
-  /** Lower-case hex; a substring of the hex of the vendor field's UTF-8 bytes. */
+  /** A substring of the vendor field's UTF-8 bytes in lower-case hex. */
   vendorFieldHex?: string;
-  /** Epoch time of `Transaction.timestamp`. */
+  /** Epoch time: `Transaction.timestamp`. */
   timestamp?: Range<number>;
   amount?: Range<bigint>;
   fee?: Range<bigint>;
@@ -153,7 +153,7 @@ export interface LockFilter {
   amount?: Range<bigint>;
   expirationValue?: Range<number>;
   timestamp?: Range<number>;
-  /** Whether the lock has expired at the snapshot's tip: `isExpired` of src/chain/locks.ts. */
+  /** Whether the lock has expired at the snapshot's tip, by `isExpired` in src/chain/locks.ts. */
   isExpired?: boolean;
 }
 export type LockOrder = "timestamp" | "amount" | "expirationValue" | "lockId";
@@ -164,10 +164,10 @@ export type BlockQuery = ListQuery<BlockFilter, BlockOrder>;
 export type TransactionQuery = ListQuery<TransactionFilter, TransactionOrder>;
 export type LockQuery = ListQuery<LockFilter, LockOrder>;
 
-/** The state of the chain at one tip. Every answer of one snapshot is computed from that state alone. */
+/** The state of the chain at one tip. Every answer is computed from that state alone. */
 export interface ChainSnapshot {
   readonly tip: Tip;
-  /** Genesis amount + all rewards up to the tip. */
+  /** `totalAmount` of genesis + all rewards up to the tip. */
   readonly supply: bigint;
 
   /** By address, public key or username. */
@@ -189,38 +189,38 @@ export interface ChainSnapshot {
   locks(query: LockQuery): MaybePromise<Page<Lock>>;
 
   /**
-   * The active delegates of a round, by rank: not in forging order, which is `forgingOrder` of this list.
-   * Undefined for a round that has not begun by the block after the tip.
+   * The active delegates of a round, by rank; `forgingOrder` of this list gives the forging order.
+   * Undefined for any round after that of the next block (tip + 1).
    */
   round(round: number): MaybePromise<RoundDelegate[] | undefined>;
 
-  /** One item for each type seen in blocks with a timestamp in `from`..`to` (epoch time, inclusive), by group, then type. */
+  /** One item for each type found in blocks with a timestamp in `from`..`to` (epoch time, inclusive), by group, then type. */
   feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]>;
 
-  /** Lets go of whatever held the state still. Called once, when the last answer has been read. */
+  /** Frees whatever kept the state from changing. Called once, after the last answer has been read. */
   release?(): void;
 }
 
-/** What a request asks of the snapshot that it is answered from. */
+/** Limits on what one snapshot may cost. */
 export interface SnapshotBounds {
   /**
-   * Rows that its answers may look at, all together; without it there is no bound. An answer that would need more is refused, with
-   * an error of the code SEARCH_TOO_WIDE: it is never cut short or estimated. What an index answers outright is not counted. An
-   * adapter that answers everything from indexes, or from memory, need not mind it.
+   * Rows that all answers of the snapshot together may scan; absent: no limit. An answer that would need more is refused with
+   * PorticoError SEARCH_TOO_WIDE, never truncated or estimated. Rows found directly through an index do not count. An adapter
+   * that answers everything from indexes or from memory may ignore it.
    */
   searchRows?: number;
 }
 
 /**
- * How chain state is read: the only door between the routes and whatever a host keeps its chain in.
- * The LMDB store is one implementation; `portico/conformance` says whether another is right.
+ * How chain state is read: the only interface between the routes and the host's store.
+ * The LMDB store is one implementation; `portico/conformance` tests others.
  */
 export interface ChainAdapter {
-  /** What the adapter cannot answer: routes that ask for it reply 501. Missing means everything is answered. */
+  /** Parts set to false are not supported, and routes that need them reply 501. Default: everything is supported. */
   readonly supports?: { locks?: boolean; rounds?: boolean; feeStatistics?: boolean };
-  /** Opens what has to be open before `snapshot`. May be called again after `stop`. */
+  /** Opens whatever `snapshot` needs. May be called again after `stop`. */
   start?(): Promise<void>;
   stop?(): Promise<void>;
-  /** The state at the tip of now; undefined while there is none yet (routes reply 503). */
+  /** The state at the current tip; undefined while there is none yet (routes reply 503). */
   snapshot(bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
 }

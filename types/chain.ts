@@ -1,16 +1,16 @@
 /**
- * The chain's nouns, as Portico holds them inside.
+ * The chain's entities, as Portico represents them internally.
  *
  * Glossary
- * - amount       an integer number of the token's smallest unit, 1e-8 of the token; a bigint, always exact
+ * - amount       a whole number of the token's smallest unit, 1e-8 of the token; a bigint, always exact
  * - epoch time   whole seconds since the milestone's `epoch`; every `timestamp` here is one
- * - block        a batch of transactions that a delegate signed; a height is its distance from genesis, which has height 1
- * - transaction  a signed order of a wallet; `type` within `typeGroup` names its kind (group 1 is the core, others are forks')
- * - wallet       whatever holds, or once held, the token; cold while no public key of it is known
+ * - block        a batch of transactions signed by a delegate; its height is its position in the chain, 1 for genesis
+ * - transaction  a signed order of a wallet; `typeGroup` and `type` identify its kind (group 1 is the core's, others are forks')
+ * - wallet       whatever holds, or once held, the token; cold while its public key is not known
  * - delegate     a wallet that registered a username to forge blocks
- * - vote         the delegate that a wallet gives its whole weight (balance + locked balance) to
+ * - vote         the delegate to which a wallet gives its whole weight (balance + locked balance)
  * - round        as many blocks as there are active delegates; ranks are recomputed at its end
- * - lock         an amount that an HTLC lock transaction took out of a balance and that a claim or a refund ends
+ * - lock         an amount that an HTLC lock transaction sets aside until a claim or a refund releases it
  */
 
 /** A block without its transactions. */
@@ -20,7 +20,7 @@ export interface Block {
   height: number;
   /** Epoch time. */
   timestamp: number;
-  /** Id of the block before; null for genesis. */
+  /** Id of the previous block; null for genesis. */
   previousBlock: string | null;
   numberOfTransactions: number;
   totalAmount: bigint;
@@ -33,29 +33,29 @@ export interface Block {
   blockSignature: string;
 }
 
-/** What names a state of the chain: the last block applied. */
+/** The last block applied, which identifies a state of the chain. */
 export type Tip = Pick<Block, "id" | "height" | "timestamp">;
 
-/** A transaction in its place in the chain. Optional members are absent when the transaction has none. */
+/** A transaction in a block. Optional members are absent, never undefined, when the transaction does not have them. */
 export interface Transaction {
   id: string;
   version: number;
   network?: number;
   typeGroup: number;
   type: number;
-  /** Epoch time: the transaction's own (version 1), else that of its block. */
+  /** Epoch time: the transaction's own (version 1), otherwise its block's. */
   timestamp: number;
-  /** Version 2. */
+  /** Version 2 only. */
   nonce?: bigint;
   senderPublicKey: string;
   /** Address of the sender. */
   senderId: string;
-  /** Address; for a vote the sender's, whether or not the block names it. */
+  /** Address. A vote that names none gets the sender's. */
   recipientId?: string;
   amount: bigint;
   fee: bigint;
   vendorField?: string;
-  /** Verbatim, as the block carries it: amounts within are decimal strings. */
+  /** As in the block, except that the amounts of payments are always decimal strings. */
   asset?: Record<string, unknown>;
   signature?: string;
   secondSignature?: string;
@@ -81,14 +81,14 @@ export interface Wallet {
   /** Null unless the wallet is a delegate. */
   username: string | null;
   balance: bigint;
-  /** Amount that its open HTLC locks hold. */
+  /** Amount in its open HTLC locks. */
   lockedBalance: bigint;
   nonce: bigint;
   /** Public key of the delegate voted for, or null. */
   vote: string | null;
   multiSignature: MultiSignature | null;
   isDelegate: boolean;
-  /** Whether the delegate resigned; false for a wallet that is no delegate. */
+  /** Whether the delegate has resigned; false for a wallet that is not a delegate. */
   resigned: boolean;
   /** Sum of its voters' weights; 0 unless the wallet is a delegate. */
   voteBalance: bigint;
@@ -102,12 +102,12 @@ export interface Delegate {
   publicKey: string;
   /** Sum over its voters of balance + locked balance. */
   voteBalance: bigint;
-  /** Position at the end of the last round, from 1; null when that round did not rank it. */
+  /** Position when the last round ended, from 1; null if it was not ranked then. */
   rank: number | null;
-  /** Percent of the supply, two decimals. */
+  /** Vote balance in percent of the supply, two decimals. */
   approval: number;
   producedBlocks: number;
-  /** Finished rounds in which it was active and forged no block. Absent where an adapter does not count them. */
+  /** Finished rounds in which it was active but forged no block. Absent if the adapter does not count them. */
   missedBlocks?: number;
   forgedFees: bigint;
   forgedRewards: bigint;
@@ -116,7 +116,7 @@ export interface Delegate {
   /** The last block it forged, or null. */
   lastBlock: Tip | null;
   resigned: boolean;
-  /** What the delegate itself votes for. */
+  /** Public key of the delegate that this delegate itself votes for, or null. */
   vote: string | null;
   balance: bigint;
 }
@@ -131,7 +131,7 @@ export interface Lock {
   secretHash: string;
   /** Epoch time of the block that holds the lock transaction. */
   timestamp: number;
-  /** type 1: value is an epoch time; type 2: value is a height. */
+  /** Type 1: `value` is an epoch time; type 2: `value` is a height. */
   expiration: { type: number; value: number };
   vendorField?: string;
 }
@@ -139,26 +139,26 @@ export interface Lock {
 export interface RoundDelegate {
   publicKey: string;
   username: string;
-  /** Vote balance when the round before ended: what the delegate entered the round by. */
+  /** Vote balance at the end of the previous round, by which the delegate was ranked. */
   voteBalance: bigint;
 }
 
 export interface FeeStatistics {
   typeGroup: number;
   type: number;
-  /** Half rounded up: `averageOf` of src/chain/amount.ts. */
+  /** Mean, halves rounded up: `averageOf` in src/chain/amount.ts. */
   avg: bigint;
   min: bigint;
   max: bigint;
   sum: bigint;
 }
 
-/** A node that this node knows. */
+/** A node known to this node. */
 export interface Peer {
   ip: string;
   /** Port of the peer protocol. */
   port: number;
-  /** Port by component name; null or below 1 where the component is off. */
+  /** Port by component name; null or below 1 if the component is off. */
   ports?: Record<string, number | null>;
   /** Version of the node software. */
   version: string;
@@ -168,6 +168,6 @@ export interface Peer {
   os?: string;
   /** Milliseconds. */
   latency: number;
-  /** False when its public interface is off: such a peer is in no list. Default true. */
+  /** False if its public interface is off: routes do not show such a peer. Default true. */
   isPublic?: boolean;
 }

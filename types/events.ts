@@ -1,9 +1,9 @@
 import type { Tip } from "./chain.js";
 
-/** A whole number of 1e-8 of the token in whatever form a host holds it: bigint, decimal string, safe integer or a big-number object. */
+/** A whole number of 1e-8 of the token in any form a host may use: bigint, decimal string, safe integer or big-number object. */
 export type AmountLike = bigint | number | string | { toString(): string };
 
-/** A transaction as hosts, block sources and chain files carry it: the wire form of both versions. */
+/** A transaction as hosts, block sources and chain files represent it: the wire form of both versions. */
 export interface TransactionData {
   id: string;
   type: number;
@@ -13,9 +13,9 @@ export interface TransactionData {
   version?: number | undefined;
   network?: number | undefined;
   typeGroup?: number | undefined;
-  /** Epoch time; version 1. */
+  /** Epoch time; version 1 only. */
   timestamp?: number | undefined;
-  /** Version 2. */
+  /** Version 2 only. */
   nonce?: AmountLike | undefined;
   recipientId?: string | undefined;
   vendorField?: string | undefined;
@@ -27,12 +27,12 @@ export interface TransactionData {
   expiration?: number | undefined;
 }
 
-/** A block as hosts, block sources and chain files carry it. */
+/** A block as hosts, block sources and chain files represent it. */
 export interface BlockData {
   id: string;
   height: number;
   timestamp: number;
-  /** Null, absent or "0" for genesis. */
+  /** Ignored for genesis, where hosts have null, "0" or nothing. */
   previousBlock?: string | null | undefined;
   generatorPublicKey: string;
   version?: number | undefined;
@@ -43,13 +43,13 @@ export interface BlockData {
   payloadLength: number;
   payloadHash: string;
   blockSignature?: string | undefined;
-  /** Absent in what most hosts emit: then the block source is asked for the whole block. */
+  /** Most hosts leave them out of their events; the whole block is then read from the block source. */
   transactions?: TransactionData[] | undefined;
 }
 
 /**
  * Event name -> payload, as hosts emit them. Portico reads the chain from `block.applied` and `block.reverted`;
- * every other event only feeds webhooks, which take any JSON payload.
+ * all other events only feed webhooks, which take any JSON payload.
  */
 export interface HostEventPayloads {
   "block.applied": BlockData;
@@ -83,29 +83,29 @@ export interface HostEventPayloads {
 
 export type HostEvent = keyof HostEventPayloads;
 
-/** The host's emitter: eventemitter3, node's EventEmitter, or anything else with these two. */
+/** The host's emitter: eventemitter3, Node.js's EventEmitter, or anything else with these two methods. */
 export interface HostEvents {
   on(event: string, listener: (payload?: unknown) => void): unknown;
   off(event: string, listener: (payload?: unknown) => void): unknown;
 }
 
-/** Where the default store reads the chain from when it is behind: at first start all of it, later what it missed. */
+/** Where the LMDB store reads blocks from when it is behind: the whole chain on first start, later whatever it missed. */
 export interface BlockSource {
   /**
-   * Whole blocks (with their transactions) of the host's present chain, ascending from `fromHeight`, at most `limit`;
+   * At most `limit` whole blocks (with their transactions) of the host's current chain, ascending from `fromHeight`;
    * fewer, or none, at the end of the chain.
    */
   read(fromHeight: number, limit: number): Promise<BlockData[]> | BlockData[];
-  /** Height of the last block there, where that is cheap to know: progress is told by it. */
+  /** Height of the last block there, for progress reports; leave it out if it is expensive to find. */
   height?(): Promise<number> | number;
 }
 
-/** What the follower tells of its work. */
+/** Progress of indexing the block source. */
 export interface IndexingProgress {
   tip: Tip;
-  /** Height of the end of the block source, where known. */
+  /** Height of the last block of the source, if known. */
   target?: number;
   blocksPerSecond: number;
-  /** Seconds, where a target is known. */
+  /** Present if `target` is known. */
   secondsLeft?: number;
 }

@@ -7,7 +7,7 @@ import type { BlockData, BlockSource, HostEvents, IndexingProgress, TransactionD
 import type { WebhookOptions, Webhooks } from "./webhooks.js";
 import type { TransactionType } from "./transaction-type.js";
 
-/** One change of the network's constants; what it does not name stays as the milestones below it set it. */
+/** A change of the network's constants from `height` on; constants that it does not name keep the values of lower milestones. */
 export interface Milestone {
   height: number;
   reward?: number | string;
@@ -22,7 +22,7 @@ export interface Milestone {
   [constant: string]: unknown;
 }
 
-/** A network's "cryptography configuration", in the form in which fork operators keep it: four files. */
+/** A network's "cryptography configuration": the content of the four files that fork operators keep. */
 export interface Network {
   network: {
     name: string;
@@ -44,25 +44,25 @@ export interface Network {
 /** Peers known to the host. */
 export interface PeerSource {
   list(): MaybePromise<Peer[]>;
-  /** Peers refused for a time (`peers/suspended`). */
+  /** Peers temporarily refused, for `peers/suspended`. */
   suspended?(): MaybePromise<Peer[]>;
 }
 
-/** How the host stands to its network. */
+/** Whether the host has caught up with its network. */
 export interface SyncState {
-  /** Height of the network, as the host's peers report it. */
+  /** Height of the network, as reported by the host's peers. */
   networkHeight(): MaybePromise<number>;
   /** Default: own height >= network height. */
   synced?(): MaybePromise<boolean>;
 }
 
-/** What became of the transactions of one `POST /transactions`, by id. */
+/** The outcome of one `POST /transactions`: ids by what became of the transaction. */
 export interface PoolResult {
   accept: string[];
   broadcast: string[];
   excess: string[];
   invalid: string[];
-  /** Id -> why it is under `invalid`. */
+  /** Id -> why it is under `invalid` or `excess`. */
   errors?: Record<string, { type: string; message: string }[]> | undefined;
 }
 
@@ -74,21 +74,21 @@ export interface TransactionPool {
   submit?(transactions: TransactionData[]): MaybePromise<PoolResult>;
 }
 
-/** What the host says of itself in `node/configuration`. */
+/** What the host reports about itself in `node/configuration`. */
 export interface NodeInfo {
   /** Version of the node software. */
   version?: string;
-  /** Port by component name; null where a component is off. */
+  /** Port by component name; null if the component is off. */
   ports?: Record<string, number | null>;
   transactionPool?: {
     dynamicFees: { enabled: boolean; minFeePool: number; minFeeBroadcast: number; addonBytes: Record<string, number> };
     [setting: string]: unknown;
   };
-  /** Public key of the delegate that this node forges for. */
+  /** Public key of the delegate for which this node forges. */
   delegate?: string;
 }
 
-/** Any of pino, winston, console and the like. */
+/** Satisfied by pino, winston, console and the like. */
 export interface Logger {
   debug(message: string): void;
   info(message: string): void;
@@ -101,107 +101,107 @@ export interface Clock {
   now(): number;
 }
 
-/** Everything that can be set. Defaults and units: `src/options.ts`. */
+/** Every option. Defaults and units: `src/options.ts`. */
 export interface PorticoOptions {
-  /** Where the interface is mounted. */
+  /** Path at which the interface is mounted. */
   basePath?: string;
-  /** Generation of requests that name none. */
+  /** API generation for requests that name none. */
   defaultVersion?: 1 | 2;
   /** How the second generation writes amounts: JSON numbers with all their digits, or decimal strings. */
   amounts?: "number" | "string";
   /** Largest request body, in bytes. */
   bodyLimit?: number;
-  /** Requests per minute and address, and who is exempt (addresses or CIDR); false switches the limit off. */
+  /** Requests per minute and client address, and who is exempt (addresses or CIDR); false switches the limit off. */
   rateLimit?: false | { perMinute?: number; exempt?: string[] };
-  /** Proxies (addresses or CIDR) whose X-Forwarded-For is believed. */
+  /** Proxies (addresses or CIDR) whose X-Forwarded-For is trusted. */
   trustedProxies?: string[];
   /** Origins allowed by CORS: "*" or a list; false switches CORS off. */
   cors?: false | { origins?: "*" | string[] };
-  /** Bodies from this many bytes on are compressed; false switches compression off. */
+  /** Reply bodies of at least this many bytes are compressed; false switches compression off. */
   compression?: false | { threshold?: number };
-  /** Bytes of replies kept in memory; up to twice as many while a new tip is made ready. */
+  /** Bytes of replies kept in memory; up to twice as many while a new tip is being prepared. */
   cacheSize?: number;
   /** Milliseconds that `stop()` waits for open requests. */
   stopTimeout?: number;
-  /** Rows of the store that one request may have looked at, where no index has the answer. */
+  /** Rows of the store that one request may scan where no index has the answer; a request that needs more is refused with 400. */
   searchRows?: number;
-  /** Blocks that can be reverted at the most: so many undo records are kept. */
+  /** Most blocks that can be reverted: the number of undo records kept. */
   undoBlocks?: number;
   /** The webhook engine; false switches it off. */
   webhooks?: false | WebhookOptions;
 }
 
-/** All that `createApiPlugin` takes in the process of the node, the one that writes the store. */
+/** What `createApiPlugin` takes in the node's own process, which writes the store. */
 export interface NodeContext {
   reader?: false;
   network: Network;
   events: HostEvents;
-  /** Not given: the LMDB store in `dataDir`, fed by genesis, `blocks` and `events`. */
+  /** Default: the LMDB store in `dataDir`, fed by genesis, `blocks` and `events`. */
   chain?: ChainAdapter;
-  /** Folder of the LMDB store and of the webhooks; made when it is missing. */
+  /** Folder of the LMDB store and of the webhooks; created if missing. Required unless `chain` is given. */
   dataDir?: string;
   blocks?: BlockSource;
   peers?: PeerSource;
   sync?: SyncState;
   pool?: TransactionPool;
   node?: NodeInfo;
-  /** Transaction types that a fork adds to the core's, or puts in their place. */
+  /** A fork's own transaction types; one of the same group, type and version replaces the core's. */
   transactionTypes?: TransactionType[];
-  /** Told while blocks are indexed from the source, about once a second. */
+  /** Called about once a second while blocks are indexed from the source. */
   onProgress?: (progress: IndexingProgress) => void;
-  /** Default: the console, without debug. */
+  /** Default: the console, without debug lines. */
   logger?: Logger;
   clock?: Clock;
   options?: PorticoOptions;
 }
 
 /**
- * What `createApiPlugin` takes in a process that serves the store which the node's own process writes on the same machine. It hears
- * no events: every reply is of the block that is committed when the request comes. Webhooks are made, changed and read here as there;
- * the node alone delivers. `network`, `transactionTypes` and `options` are to be the node's own; `pool`, `peers`, `sync` and `node` are
- * handed in by the host here too, as it reaches them from here.
+ * What `createApiPlugin` takes in a reader: a process that serves the store written by the node's own process on the same machine.
+ * A reader receives no events: each reply is computed from the last block committed when the request arrives. Webhooks can be created,
+ * changed and read here as in the node's process, but only the node delivers. `network`, `transactionTypes` and `options` must be the
+ * same as the node's; `pool`, `peers`, `sync` and `node` are supplied by the host in whatever way this process can reach them.
  */
 export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress"> {
   reader: true;
-  /** The node's. A store that is not there or not complete yet is waited for: until then, 503. */
+  /** The node's data folder. Until the store in it exists and is complete, requests are answered with 503. */
   dataDir: string;
-  /** What keeps the node from following the chain, where that is known here: `health` reports it. */
+  /** What keeps the node from following the chain, if this process knows; `health` reports it. */
   problem?: () => string | undefined;
 }
 
 /** Health of the plugin, as `GET {basePath}/health` reports it. */
 export interface Health {
   status: "ok" | "starting" | "failing" | "stopped";
-  /** Of the tip. A ChainAdapter of the host's is asked at the start and with each request; 0 while it has no tip. */
+  /** Height of the tip; 0 while there is none. For a host's own ChainAdapter: the height when it was last asked, at start or by a request. */
   height: number;
-  /** What keeps a block from being indexed, or the chain from being read, while something does. */
+  /** What keeps a block from being indexed or the chain from being read. Absent while nothing does. */
   problem?: string;
 }
 
-/** What is not under `basePath` goes to `next`; without it, it is answered with 404. */
+/** Requests outside `basePath` go to `next`, or are answered with 404 if there is none. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
 
 /** What `createApiPlugin` returns. */
 export interface ApiPlugin {
   /** The Koa router of everything under `basePath`: `app.use(plugin.router.routes())`. */
   readonly router: Router;
-  /** How this plugin reads the chain: the host's adapter, or the LMDB store. */
+  /** Where this plugin reads the chain: the host's adapter, or the LMDB store. */
   readonly chain: ChainAdapter;
-  /** The webhooks, between `start` and `stop`; undefined meanwhile, and where they are switched off or have no `dataDir`. */
+  /** Set between `start` and `stop`; otherwise undefined, as it always is if webhooks are switched off or there is no `dataDir`. */
   readonly webhooks: Webhooks | undefined;
   health(): Health;
   /**
-   * A listener for `http.createServer`, or for a framework that takes one: Express (`app.use(plugin.callback())`), Connect and
-   * their like. To be reached before the host reads request bodies.
+   * A listener for `http.createServer` or a framework that takes one, such as Express or Connect (`app.use(plugin.callback())`).
+   * It must come before any body parser of the host.
    */
   callback(): RequestListener;
-  /** Puts the interface into a Koa app, beside whatever else it serves. */
+  /** Adds the interface to a Koa app, beside whatever else it serves. */
   mount(app: Koa): void;
-  /** A server of its own. Starts the plugin when it is not started. */
+  /** Opens a server of its own, by default on 127.0.0.1, and starts the plugin if it is not started. */
   listen(port: number, host?: string): Promise<Server>;
   /** Resolves when requests can be served. */
   start(): Promise<void>;
-  /** Resolves when all that the host has emitted so far can be read, and what webhooks are to be told of it is written down. */
+  /** Resolves when everything that the host has emitted so far can be read, and the webhook deliveries for it are stored. */
   settled(): Promise<void>;
   /** Refuses new requests, finishes open ones, closes the store. */
   stop(): Promise<void>;

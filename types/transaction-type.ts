@@ -1,6 +1,6 @@
 import type { Lock, MultiSignature, Transaction } from "./chain.js";
 
-/** A wallet while a block is being applied. What is written here is what the block does. */
+/** A wallet while a block is being applied. Writing to its members is how a transaction changes it. */
 export interface WalletDraft {
   readonly address: string;
   publicKey: string | null;
@@ -14,31 +14,31 @@ export interface WalletDraft {
   resigned: boolean;
 }
 
-/** The state that a transaction changes. A wallet that is asked for exists from then on. */
+/** The state that a transaction changes. Asking for a wallet creates it if it does not exist. */
 export interface Ledger {
   wallet(address: string): WalletDraft;
   walletOf(publicKey: string): WalletDraft;
-  /** The open lock of a lock transaction. */
+  /** The open lock made by the lock transaction `id`. */
   lock(id: string): Lock | undefined;
   openLock(lock: Lock): void;
   closeLock(id: string): void;
 }
 
-/** What a kind of transaction does, and what it is called. A fork adds its own kinds by handing these in. */
+/** The names and the effect of one kind of transaction. Forks pass their own kinds as `transactionTypes`. */
 export interface TransactionType {
   /** 1 is the core group. */
   typeGroup: number;
   type: number;
-  /** Wire versions it is meant for; missing: all. */
+  /** Wire versions it applies to. Default: all. */
   versions?: number[];
-  /** Key in `staticFees` and in fee statistics: `transfer`, `delegateRegistration`. */
+  /** Key in `staticFees` and `addonBytes`, such as `transfer` or `delegateRegistration`. */
   key: string;
-  /** Name in `transactions/types`: `Transfer`. */
+  /** Name in `transactions/types`, such as `Transfer`. */
   name: string;
-  /** Whether the sender pays amount + fee (default), or nothing. */
+  /** Whether the sender pays amount + fee. Default true; if false, it pays nothing. */
   senderPays?: boolean;
-  /** The effect beyond what the sender pays. Nonce and keys of the sender are taken care of. */
+  /** Applies the effect beyond what the sender pays. The sender's nonce and public key are already updated. Must be synchronous. */
   apply?(transaction: Transaction, ledger: Ledger): void;
-  /** Every address that receives by it, repeats allowed. Default: `recipientId`, where there is one. */
+  /** Every address that receives something, repeats allowed. Default: `recipientId`, if there is one. */
   recipients?(transaction: Transaction): string[];
 }

@@ -1,6 +1,6 @@
 import type { Attempt, Condition, DeliveryState } from "./webhooks.js";
 
-/** How the webhook engine keeps what it must not lose. The LMDB store (`src/store/webhooks`) is one implementation. */
+/** The webhook engine's durable storage. The LMDB store (`src/store/webhooks`) is one implementation. */
 
 export interface WebhookRow {
   id: number;
@@ -12,14 +12,14 @@ export interface WebhookRow {
   confirmations: number;
   /** 64 hex digits. */
   token: string;
-  /** Tokens that sign beside it, each until a time. */
+  /** Rotated tokens that still sign, each until its time. */
   olderTokens: { token: string; until: number }[];
   createdAt: number;
   failingSince: number | null;
   disabledBecause: "gone" | "failing" | null;
 }
 
-/** What happened: shared by all deliveries of it. */
+/** One occurrence of an event, shared by all deliveries of it. */
 export interface Message {
   at: number;
   /** The payload as JSON text. */
@@ -29,48 +29,47 @@ export interface Message {
 export interface DeliveryRow {
   id: number;
   webhookId: number;
-  /** Number of its message. */
   messageId: number;
-  /** Name of the event, as the webhook calls it. */
+  /** Name of the event, as the webhook spells it. */
   event: string;
   at: number;
   state: DeliveryState;
-  /** While `retrying`. */
+  /** Set while `retrying`. */
   dueAt: number | null;
-  /** Once `delivered`, `dead` or `dropped`. */
+  /** Set once `delivered`, `dead` or `dropped`. */
   finishedAt: number | null;
-  /** While `held`: the height at which it is released, and the height of the block it tells of. */
+  /** Set while `held`: the height at which it is released, and the height of its block. */
   hold: { releaseHeight: number; blockHeight: number } | null;
-  /** Failed attempts since its schedule began. */
+  /** Failed attempts since its schedule last began. */
   failures: number;
   attemptCount: number;
   attempts: Attempt[];
 }
 
-/** One delivery to be written with a message. */
+/** A delivery to be written with a message. */
 export interface Recipient {
   webhookId: number;
   event: string;
-  /** Where it begins: waiting for its first attempt, due at a time without waiting in line, or held. */
+  /** Initial state: queued for its first attempt, due at a given time outside the queue, or held. */
   begin: { state: "pending" } | { state: "retrying"; dueAt: number } | { state: "held"; releaseHeight: number; blockHeight: number };
 }
 
-/** An event of the host on its way into the store. */
+/** An event of the host that is to be written to the store. */
 export interface HeardEvent {
-  /** One more than that of the event before. */
+  /** Consecutive: one more than that of the previous event. */
   number: number;
   at: number;
   event: string;
   json: string;
 }
 
-/** Where events of the host are before the store has them: written at once, so that the host waits for no disk. */
+/** Holds events of the host until they are in the store: an append is immediate, so that the host never waits for the disk. */
 export interface EventJournal {
-  /** The event outlives the process when this returns. */
+  /** When this returns, the event survives the end of the process. */
   append(event: HeardEvent): void;
-  /** What is not forgotten yet, in order: at first, what the process before left. */
+  /** The events not yet forgotten, in order. After opening: those that the previous process left. */
   kept(): readonly HeardEvent[];
-  /** Up to this number the store has them. */
+  /** Drops the events up to this number, which the store now has. */
   forget(number: number): void;
   close(): void;
 }
@@ -81,64 +80,64 @@ export interface RecentEvent {
 }
 
 /**
- * Everything that changes something, but for `trim`, is called within `transaction`. Deliveries are numbered in the order in which they were
- * written; their ids are never used again.
+ * Every method that writes, except `trim`, must be called within `transaction` or `transactionSoon`. Delivery ids ascend in the order in
+ * which deliveries are written, and are never reused.
  */
 export interface WebhookStore {
-  /** Names this store among others: part of every message id. */
+  /** Identifies this store; part of every message id. */
   readonly instance: string;
-  /** Runs `work` as one atomic write, part of the transaction that is open already where one is. A throw undoes it all. */
+  /** Runs `work` as one atomic write, within the open transaction if there is one. A throw undoes all of it. */
   transaction<T>(work: () => T): T;
-  /** The same, but soon, together with what else is to be written then: nobody waits for the disk. Resolves when it is committed. */
+  /** The same, deferred and batched with other writes, so that nothing blocks on the disk. Resolves once committed. */
   transactionSoon<T>(work: () => T): Promise<T>;
 
-  /** One more with every change of a webhook, in whatever process. */
+  /** Increases with every change of a webhook, in whatever process. */
   registerRevision(): number;
-  /** Ids of the webhooks that changed after a revision; undefined where that was too many changes ago to tell. */
+  /** Ids of the webhooks changed since a revision; undefined if that was too many changes ago to tell. */
   changedSince(revision: number): number[] | undefined;
-  /** By id, with the number of all. */
+  /** Ascending by id, with the total number. */
   webhooks(page: { offset: number; limit: number }): { rows: WebhookRow[]; total: number };
   webhook(id: number): WebhookRow | undefined;
   addWebhook(row: Omit<WebhookRow, "id">): WebhookRow;
   putWebhook(row: WebhookRow): void;
-  /** Writes what is known of its health alone: no change of the register. */
+  /** Writes a row in which only the health changed; does not count as a change of the register. */
   putHealth(row: WebhookRow): void;
-  /** Its deliveries are taken out later, by `trim`. */
+  /** Its deliveries are removed later, by `trim`. */
   removeWebhook(id: number): void;
 
-  /** Changes with `announceWork`: how processes of one store tell each other of deliveries that became due. */
+  /** Increases with `announceWork`: processes that share a store tell each other by it that deliveries became due. */
   workRevision(): number;
   announceWork(): void;
 
-  /** Writes a message and its deliveries. Returns the deliveries' ids, in the order of the recipients. */
+  /** Writes a message and its deliveries. Returns the delivery ids, in the order of the recipients. */
   append(message: Message, recipients: readonly Recipient[]): number[];
   message(id: number): Message | undefined;
   delivery(webhookId: number, id: number): DeliveryRow | undefined;
   /** Replaces a delivery by its next state. */
   changeDelivery(before: DeliveryRow, after: DeliveryRow): void;
-  /** Newest first, with the exact number of all. */
+  /** Newest first, with the exact total number. */
   deliveries(webhookId: number, state: DeliveryState | undefined, page: { offset: number; limit: number }): { rows: DeliveryRow[]; total: number };
-  /** Ids of those in a state, ascending, above `after`. */
+  /** Ids of the deliveries in a state, ascending, above `after`. */
   deliveryIds(webhookId: number, state: DeliveryState, after: number, limit: number): number[];
-  /** Those that are `retrying`, by time. */
+  /** The `retrying` deliveries, ascending by `dueAt`. */
   retries(webhookId: number, limit: number): { id: number; dueAt: number }[];
-  /** Held deliveries to be released at a height or below it. */
+  /** Held deliveries with a release height of at most `height`. */
   releasable(height: number, limit: number): { webhookId: number; id: number }[];
-  /** Held deliveries of blocks at a height or above it. */
+  /** Held deliveries of blocks at `blockHeight` or above. */
   heldFrom(blockHeight: number, limit: number): { webhookId: number; id: number }[];
 
-  /** Number of the last event of the journal that the store has; 0 for none. */
+  /** Number of the last journal event that the store has; 0 for none. */
   journalPosition(): number;
   setJournalPosition(number: number): void;
 
-  /** Keeps the last payloads of an event, `keep` of them. */
+  /** Adds a payload of an event, and keeps only its last `keep`. */
   remember(event: string, recent: RecentEvent, keep: number): void;
   /** Newest first. */
   recent(event: string, limit: number): RecentEvent[];
 
   /**
-   * Takes out up to `limit` deliveries that finished before these times, or whose webhook is gone. Returns how many. A write of its
-   * own, and none where there is nothing to take out.
+   * Removes up to `limit` deliveries that finished before these times (dropped ones count as delivered), or whose webhook is gone.
+   * Returns how many. Runs a transaction of its own, and none if there is nothing to remove.
    */
   trim(before: { delivered: number; dead: number }, limit: number): number;
 }

@@ -2,9 +2,10 @@
  * Webhooks, as hosts and routes see them.
  *
  * Glossary
- * - webhook    a target URL that is told of one event, whenever its conditions hold
- * - delivery   one event on its way to one webhook, with the record of how that went
+ * - webhook    a target URL that is notified of one event, whenever its conditions hold
+ * - delivery   the notification of one webhook about one occurrence of an event, with a record of the attempts
  * - attempt    one request to the target
+ *
  * Times are milliseconds since 1970.
  */
 
@@ -23,12 +24,12 @@ export type Operator =
   | "truthy";
 
 export interface Condition {
-  /** A property of the payload, or a dotted path into it, arrays by index: `asset.votes.0`. */
+  /** A member of the payload, or a dotted path into it, with arrays by index: `asset.votes.0`. */
   key: string;
   condition: Operator;
   /**
-   * What it is compared with; `{min, max}` for the two `between`; not used by `truthy` and `falsy`. Whole numbers beyond
-   * 2^53 are bigints.
+   * What the payload's value is compared with: `{ min, max }` for `between` and `not-between`; not used by `truthy` and `falsy`.
+   * Whole numbers beyond 2^53 are bigints.
    */
   value?: unknown;
 }
@@ -36,20 +37,20 @@ export interface Condition {
 /** What a client sends to create a webhook, or to replace one. */
 export interface WebhookDraft {
   event: string;
-  /** http or https, without user name and password. */
+  /** http or https URL without user name and password. */
   target: string;
   /** Default true. */
   enabled?: boolean | "true" | "false" | undefined;
-  /** None: every event of that name matches. */
+  /** Without conditions, every event of that name matches. */
   conditions?: Condition[] | undefined;
-  /** Whether one condition must hold (default), or each. */
+  /** Whether any one condition must hold (default), or all. */
   match?: "any" | "all" | undefined;
-  /** block.applied and transaction.applied only: waits for so many confirmations, and is dropped when reverted before. */
+  /** For block.applied and transaction.applied only: a delivery waits for this many confirmations, and is dropped if its block is reverted first. */
   confirmations?: number | undefined;
 }
 
 export interface Webhook {
-  /** Assigned by the node, never reused. */
+  /** Assigned by the node; never reused. */
   id: number;
   event: string;
   target: string;
@@ -58,79 +59,80 @@ export interface Webhook {
   match: "any" | "all";
   confirmations: number;
   createdAt: number;
-  /** Since when every attempt failed; null while the last one succeeded, or none was made. */
+  /** When the current run of failed attempts began; null if the last attempt succeeded or none was made. */
   failingSince: number | null;
-  /** Why the engine itself disabled it: the target answered 410, or failed for days. Null when it did not. */
+  /** Why the engine disabled it: the target answered 410, or every attempt failed for `disableAfter`. Null if the engine did not. */
   disabledBecause: "gone" | "failing" | null;
 }
 
-/** Shown once: when the webhook is created, and when its secret is rotated. */
+/** Shown only when the webhook is created and when its secret is rotated. */
 export interface WebhookSecret {
   /** 64 hex digits. The first 32 go out as `Authorization`; receivers keep the rest. */
   token: string;
-  /** The same 32 bytes, as Standard Webhooks libraries take them: `whsec_` and base64. */
+  /** The same 32 bytes as Standard Webhooks libraries take them: `whsec_` followed by base64. */
   secret: string;
 }
 
 /**
- * - pending    its first attempt is still to come
- * - retrying   an attempt failed, or a redelivery was asked for; the next is due at `dueAt`
+ * - pending    the first attempt is still to come
+ * - retrying   an attempt is due at `dueAt`: the last one failed, a redelivery was requested, or it is a ping
  * - delivered  the target answered 2xx
- * - dead       the schedule is used up, or the target answered 410; kept for redelivery
- * - held       waits for confirmations
- * - dropped    was held when its block was reverted
+ * - dead       the schedule is exhausted, or the target answered 410; kept for redelivery
+ * - held       waiting for confirmations
+ * - dropped    its block was reverted while it was held
  */
 export type DeliveryState = "pending" | "retrying" | "delivered" | "dead" | "held" | "dropped";
 
-/** Where an attempt failed. `stopped`: the node was shut down while it waited for the answer; it will be made again. */
+/** Where an attempt failed. */
 export type AttemptStage = "address" | "dns" | "connect" | "tls" | "timeout" | "status" | "response";
 
 export interface Attempt {
   at: number;
   /** Milliseconds. */
   duration: number;
-  /** HTTP status, or null when there was no answer. */
+  /** HTTP status, or null if there was no response. */
   status: number | null;
-  /** Null when it succeeded. */
+  /** Null if it succeeded. */
   stage: AttemptStage | null;
-  /** One sentence, or null when it succeeded. */
+  /** One sentence, or null if it succeeded. */
   error: string | null;
-  /** First bytes of the answer's body, as text. */
+  /** First bytes of the response body (at most `responseLimit`), as text. */
   body: string;
 }
 
 export interface Delivery {
   id: number;
   webhookId: number;
-  /** The header `webhook-id`, the same on every attempt. */
+  /** Value of the header `webhook-id`, the same on every attempt. */
   messageId: string;
   event: string;
   state: DeliveryState;
   /** When the event happened. */
   timestamp: number;
-  /** When the next attempt is due; null when none is. */
+  /** When the next attempt is due while `retrying`; otherwise null. */
   dueAt: number | null;
-  /** Attempts made in all; `attempts` keeps the last twenty. */
+  /** Number of attempts made; `attempts` holds the last twenty. */
   attemptCount: number;
   attempts: Attempt[];
 }
 
-/** How one condition of a dry run fared. */
+/** The result of one condition in a dry run. */
 export interface ConditionResult extends Condition {
   holds: boolean;
-  /** What the payload has at `key`; absent when it has nothing there. */
+  /** The payload's value at `key`; absent if it has none. */
   actual?: unknown;
   /** One sentence. */
   reason: string;
 }
 
 export interface DryRunRequest {
+  /** Required without `payload`. */
   event?: string | undefined;
   conditions: Condition[];
   match?: "any" | "all" | undefined;
-  /** A sample. Not given: the last real payloads of `event`. */
+  /** A sample. Default: the last real payloads of `event`. */
   payload?: unknown;
-  /** How many of those; default 10. */
+  /** How many real payloads; default 10. */
   last?: number | undefined;
 }
 
@@ -147,9 +149,9 @@ export interface EventDescription {
   description: string;
   /** `chain`: sent when a block is committed or reverted; `host`: sent as the node emits it. */
   source: "chain" | "host";
-  /** Whether webhooks of it may wait for confirmations. */
+  /** Whether webhooks for it may wait for confirmations. */
   confirmations: boolean;
-  /** An example payload; null where the host declared the event. */
+  /** An example payload; null for an event declared by the host. */
   example: unknown;
 }
 
@@ -158,63 +160,66 @@ export interface PageWindow {
   limit: number;
 }
 
-/** Everything there is to do with webhooks. What is refused is thrown as a PorticoError with the status that a route answers. */
+/**
+ * The webhooks of a node. Errors are thrown as a PorticoError, whose status is the one that the routes reply with: BAD_REQUEST for
+ * invalid input, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND for unknown ids.
+ */
 export interface Webhooks {
-  /** By id. */
+  /** Ascending by id. */
   list(page: PageWindow): { rows: Webhook[]; total: number };
   get(id: number): Webhook;
   create(draft: WebhookDraft): Webhook & WebhookSecret;
-  /** As if removed and created again; id and token stay. Deliveries under way go to the new target. */
+  /** Replaces the whole draft; id, `createdAt` and secret are kept, and the failure record is cleared. Open deliveries go to the new target. */
   replace(id: number, draft: WebhookDraft): void;
-  /** Its deliveries go with it. */
+  /** Also removes its deliveries. */
   remove(id: number): void;
-  /** Sends a `ping` to it, whatever its event and conditions. */
+  /** Sends a `ping`, whatever the webhook's event and conditions. Throws BAD_REQUEST if the webhook is disabled. */
   ping(id: number): Delivery;
-  /** A new secret; the old one signs beside it for a day, as do up to eight before it. */
+  /** Makes a new secret. For `rotationOverlap`, the old one, and up to eight rotated shortly before it, also sign. */
   rotate(id: number): WebhookSecret;
-  /** Makes every delivery of that time that is dead or between attempts due now. Resolves with their number. */
+  /** Makes due now every dead or retrying delivery whose event happened in the window, bounds included. Resolves with their number. */
   recover(id: number, window: { since: number; until: number }): Promise<number>;
   /** Newest first. */
   deliveries(id: number, state: DeliveryState | undefined, page: PageWindow): { rows: Delivery[]; total: number };
   delivery(id: number, deliveryId: number): Delivery & { payload: unknown };
-  /** Makes it due now, with the whole retry schedule ahead of it. */
+  /** Makes a delivery in any state due now, with a fresh retry schedule. */
   redeliver(id: number, deliveryId: number): Delivery;
   dryRun(request: DryRunRequest): DryRunResult[];
   events(): EventDescription[];
 }
 
-/** Everything that can be set. Defaults: `src/webhooks/defaults.ts`. Times are in milliseconds. */
+/** Every option. Defaults: `src/webhooks/defaults.ts`. Times are in milliseconds. */
 export interface WebhookOptions {
-  /** Any of these authenticates a request. None: one is generated and kept in the data folder. */
+  /** Any of these authenticates a request. If there are none, one is generated and kept in the data folder. */
   tokens?: string[];
-  /** Addresses or CIDR that targets may have although they are special: `127.0.0.1`, `10.1.0.0/16`, `::1`. */
+  /** Private or otherwise special addresses and networks (CIDR) that targets may have: `127.0.0.1`, `10.1.0.0/16`, `::1`. */
   allowTargets?: string[];
-  /** Events that the host emits beside the known ones. */
+  /** Events that the host emits in addition to the known ones. */
   events?: string[];
-  /** Waits after the first, second ... failed attempt; after the last of them a delivery is dead. */
+  /** Waits after the first, second, ... failed attempt. When an attempt fails after the last wait, the delivery is dead. */
   schedule?: number[];
-  /** Part of a wait by which it varies at random: 0.2 is ±20 %. */
+  /** Fraction by which each wait varies at random: 0.2 is ±20 %. */
   jitter?: number;
-  /** Attempts under way at once, in all. */
+  /** Most concurrent attempts in all. */
   concurrency?: number;
-  /** Attempts under way at once to one host and port. */
+  /** Most concurrent attempts to one host and port. */
   concurrencyPerTarget?: number;
-  /** True: a target gets the first attempt of an event only after that of the event before has ended. False: after it has begun. */
+  /** Whether a target's first attempt for an event waits until that for the previous event has ended, or (false) only until it has begun. */
   ordered?: boolean;
-  /** Limit of one attempt, from the name's resolution to the end of the answer. */
+  /** Limit for one attempt, from name resolution to the end of the response. */
   timeout?: number;
-  /** Bytes of an answer that are read. */
+  /** Bytes of a response that are read. */
   responseLimit?: number;
-  /** A webhook whose every attempt failed for so long is disabled. */
+  /** A webhook whose every attempt has failed for this long is disabled. */
   disableAfter?: number;
-  /** How long the old secret signs beside a new one. */
+  /** How long an old secret still signs after a rotation. */
   rotationOverlap?: number;
   /** How long delivered and dropped deliveries are kept. */
   deliveredRetention?: number;
   /** How long dead deliveries are kept. */
   deadRetention?: number;
-  /** Payloads of each event that are kept for dry runs. */
+  /** Payloads of each event kept for dry runs. */
   recentEvents?: number;
-  /** Whether this process records events and delivers; false where another one of the same store does. */
+  /** Whether this process records events and delivers; false if another process does so for the same store. */
   deliver?: boolean;
 }

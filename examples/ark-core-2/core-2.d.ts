@@ -1,7 +1,7 @@
 import type { BlockData, HostEvents, TransactionData } from "portico";
 import type { Logger, Milestone, Network, NodeInfo, PoolResult, PorticoOptions } from "portico";
 
-/** What of a second-line node this plugin uses: interfaces of `@arkecosystem/core-interfaces` 2.6, as far as that. */
+/** The parts of an ARK Core 2 node that this plugin uses, from the interfaces of `@arkecosystem/core-interfaces` 2.6. */
 
 export interface Options {
   enabled: boolean;
@@ -42,7 +42,7 @@ interface Processor {
   getBroadcastTransactions(): unknown[];
 }
 
-/** Some members answer at once in some versions, and later in others. */
+/** Some members are synchronous in some versions, and return promises in others. */
 interface Pool {
   getPoolSize(): number | Promise<number>;
   getTransactionIdsForForging(start: number, size: number): string[] | Promise<string[]>;

@@ -7,7 +7,7 @@ const { nodeContext } = require("./node-context.js");
 /** @typedef {import("./core-2").Container} Container */
 /** @typedef {import("./core-2").Options} Options */
 
-/** Portico as a plugin of ARK Core's second line: in the node's process, beside its own interface. */
+/** Portico as a plugin of an ARK Core 2 node, in the node's process and beside the node's own interface. */
 const plugin = {
   pkg: require("./package.json"),
   /** @type {Options} */
@@ -15,7 +15,7 @@ const plugin = {
   alias: "portico",
 
   /**
-   * What it resolves with is what `container.resolvePlugin("portico")` gives to others.
+   * Resolves to what `container.resolvePlugin("portico")` returns to others.
    * @param {Container} container
    * @param {Options} options
    */
@@ -23,7 +23,7 @@ const plugin = {
     if (!options.enabled) return undefined;
     const { logger, ...context } = nodeContext(container, options);
     const portico = createApiPlugin({ ...context, logger });
-    // Not awaited: the first reading of a long chain takes its time, and the node has blocks to forge meanwhile.
+    // Not awaited: reading a long chain for the first time takes a while, and the node must go on forging.
     portico.listen(options.port, options.host).then(
       () => logger.info(`listening on http://${options.host}:${options.port}${options.options.basePath ?? "/api"}`),
       (error) => logger.error(`cannot start: ${error.message}`),

@@ -4,7 +4,7 @@
 const { join } = require("node:path");
 
 /**
- * The versions of the line keep their ports in different places.
+ * The port of a plugin, or null if it is off. The 2.x versions keep it in different places.
  * @param {import("./core-2").Container} container
  * @param {"p2p" | "api"} plugin
  */
@@ -12,13 +12,13 @@ const portOf = (container, plugin) => {
   if (!container.has(plugin)) return null;
   const { enabled = true, server, http, port } = container.resolveOptions(plugin);
   const found = server?.port ?? http?.port ?? port;
-  // As text, where it comes from the environment.
+  // A port from the environment is text.
   return enabled && found !== undefined ? Number(found) : null;
 };
 
 /**
- * What Portico asks a node for, from the node's container. Plugins are resolved when they are needed: one may be registered
- * after this one.
+ * What Portico needs from a node, taken from the node's container. Plugins are resolved when needed, since some are registered after
+ * this one.
  * @param {import("./core-2").Container} container
  * @param {import("./core-2").Options} options
  * @returns {import("portico").NodeContext & { logger: import("portico").Logger }}
@@ -40,7 +40,7 @@ const nodeContext = (container, { dataDir, options }) => {
     events: container.resolvePlugin("event-emitter"),
     dataDir: dataDir ?? join(process.env["CORE_PATH_DATA"] ?? "data", "portico"),
     blocks: {
-      // With their transactions, from the node's memory or its database.
+      // Returns blocks with their transactions, from the node's memory or its database.
       read: (fromHeight, limit) => container.resolvePlugin("database").getBlocks(fromHeight, limit),
       height: () => blockchain().getLastHeight(),
     },
@@ -52,7 +52,7 @@ const nodeContext = (container, { dataDir, options }) => {
           .map(({ ip, port, version, os = "unknown", latency, state: { height = 0 } }) => ({ ip, port, version, os, latency, height, status: 200 })),
     },
     sync: {
-      // 0 is what a node without peers knows of its network.
+      // A node without peers reports 0 as the height of its network.
       networkHeight: () => p2p().getMonitor().getNetworkHeight() || blockchain().getLastHeight(),
       synced: () => blockchain().isSynced(),
     },
@@ -60,7 +60,7 @@ const nodeContext = (container, { dataDir, options }) => {
       list: async () => {
         const ids = await pool().getTransactionIdsForForging(0, await pool().getPoolSize());
         const all = await Promise.all(ids.map((id) => pool().getTransaction(id)));
-        // One may have been forged meanwhile.
+        // A transaction may have been forged meanwhile.
         return all.flatMap((transaction) => (transaction === undefined ? [] : [transaction.data]));
       },
       get: async (id) => (await pool().getTransaction(id))?.data,

@@ -2,7 +2,7 @@
 
 const byHeight = (direction) => [{ property: "height", direction }];
 
-/** Whole blocks in wire form, from the node's own database. */
+/** Whole blocks in their wire form, from the node's own database. */
 const readBlocks = async (history, fromHeight, limit) => {
   const { results } = await history.listByCriteriaJoinTransactions(
     { height: { from: fromHeight } },

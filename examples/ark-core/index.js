@@ -8,7 +8,7 @@ const { describeNode, describePeer } = require("./node.js");
 
 const { Identifiers } = Container;
 
-/** Portico as a plugin of an ARK Core 3 node: in the node's process, beside its own interface. */
+/** Portico as a plugin of an ARK Core 3 node, in the node's process and beside the node's own interface. */
 class ServiceProvider extends Providers.ServiceProvider {
   configDefaults() {
     return { host: "127.0.0.1", port: 4103, dataDir: this.app.dataPath("portico"), options: {} };
@@ -19,13 +19,13 @@ class ServiceProvider extends Providers.ServiceProvider {
     const log = app.get(Identifiers.LogService);
     const config = this.config().all();
 
-    // One listener for all that the node dispatches, whatever Portico wants to hear of it.
+    // One listener passes on every event of the node; Portico subscribes to those that it needs.
     this.events = new EventEmitter().setMaxListeners(0);
     this.forget = app.get(Identifiers.EventDispatcherService).listen("*", {
       handle: ({ name, data }) => void this.events.emit(name, data),
     });
 
-    // Asked for when they are needed: a service may be bound by a plugin that the node registers later than this one.
+    // Resolved when needed, since a service may be bound by a plugin that is registered after this one.
     const blockchain = () => app.get(Identifiers.BlockchainService);
     const peers = () => app.get(Identifiers.PeerRepository).getPeers();
     const pool = () => app.get(Identifiers.TransactionPoolQuery).getFromHighestPriority();
@@ -41,7 +41,7 @@ class ServiceProvider extends Providers.ServiceProvider {
       },
       peers: { list: () => peers().map(describePeer) },
       sync: {
-        // 0 is what a node without peers knows of its network.
+        // A node without peers reports 0 as the height of its network.
         networkHeight: () => app.get(Identifiers.PeerNetworkMonitor).getNetworkHeight() || blockchain().getLastHeight(),
         synced: () => blockchain().isSynced(),
       },
@@ -69,7 +69,7 @@ class ServiceProvider extends Providers.ServiceProvider {
   async boot() {
     const { host, port, options } = this.config().all();
     const log = this.app.get(Identifiers.LogService);
-    // Not awaited: the first reading of a long chain takes its time, and the node has blocks to forge meanwhile.
+    // Not awaited: reading a long chain for the first time takes a while, and the node must go on forging.
     this.portico.listen(port, host).then(
       () => log.info(`Portico: listening on http://${host}:${port}${options.basePath ?? "/api"}`),
       (error) => log.error(`Portico: cannot start: ${error.message}`),

@@ -4,14 +4,14 @@ const { Container } = require("@arkecosystem/core-kernel");
 
 const { Identifiers } = Container;
 
-/** What `node/configuration` says of the node, from the settings of its other plugins. */
+/** What `node/configuration` reports about the node, from the settings of its other plugins. */
 const describeNode = (app) => {
   const plugins = app.get(Identifiers.ServiceProviderRepository);
   const settingsOf = (plugin) => (plugins.has(plugin) ? plugins.get(plugin).config().all() : {});
   const p2p = settingsOf("@arkecosystem/core-p2p");
   const api = settingsOf("@arkecosystem/core-api");
   const webhooks = settingsOf("@arkecosystem/core-webhooks");
-  // Folders and worker processes are nobody else's business.
+  // Settings about folders and worker processes are not published.
   const { dynamicFees, maxTransactionsInPool, maxTransactionsPerSender, maxTransactionsPerRequest, maxTransactionAge, maxTransactionBytes } =
     settingsOf("@arkecosystem/core-transaction-pool");
 
@@ -33,7 +33,7 @@ const describeNode = (app) => {
   };
 };
 
-/** A peer as the node keeps it. One whose interface is off tells -1 for its port, or nothing. */
+/** Converts a peer of the node. A peer whose interface is off reports -1 as that port, or no port. */
 const describePeer = ({ ip, port, ports, version, state, latency }) => ({
   ip,
   port,

@@ -13,6 +13,6 @@ const portico = createApiPlugin({
   blocks: { read: (from, limit) => chain.slice(from - 1, from - 1 + limit) },
 });
 
-// A server of its own; a host that has one mounts `portico.callback()` instead.
+// Opens a server of its own; a host that has one would mount `portico.callback()` instead.
 portico.listen(Number(process.env.PORT ?? 4009)).then((server) => console.log("The node listens on", server.address()));
 process.once("SIGINT", () => portico.stop());

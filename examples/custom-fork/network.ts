@@ -2,10 +2,10 @@ import type { BlockData, Milestone, Network, TransactionData } from "portico";
 import { addressOf } from "portico/chain";
 import { type Keys, keysOf, signBlock, signTransaction, type UnsignedTransaction } from "./signing.js";
 
-/** 1e-8 of the token, as every amount. */
+/** One token, in units of 1e-8, as all amounts are. */
 export const token = 100_000_000n;
 
-/** Above 2^63 on purpose: a store that keeps amounts in 64 bits shows at once. */
+/** Deliberately above 2^63, so that a store which keeps amounts in 64 bits fails at once. */
 const supply = 200_000_000_000n * token;
 
 const activeDelegates = 5;
@@ -39,7 +39,7 @@ const milestones: Milestone[] = [
   { height: 6, reward: 50_000_000 },
 ];
 
-/** Everyone in the example; keys come from the text alone, so that genesis is the same whenever it is made. */
+/** The participants. Their keys are derived from these texts alone, so that genesis is always the same. */
 export const treasury = keysOf("harbour treasury");
 export const delegates = Array.from({ length: activeDelegates }, (_, index) => ({ username: `pilot_${index + 1}`, keys: keysOf(`harbour delegate ${index + 1}`) }));
 
@@ -64,7 +64,7 @@ const createGenesis = (): BlockData => {
   return signBlock({ height: 1, timestamp: 0, previousBlock: null, reward: "0", transactions }, origin);
 };
 
-/** The network `harbour`. An operator would keep these four as files. */
+/** The network `harbour`. An operator would keep its four parts in files. */
 export const createForkNetwork = (): Network => {
   const genesisBlock = createGenesis();
   return { network: { ...parameters, nethash: genesisBlock.payloadHash }, milestones, exceptions: {}, genesisBlock };

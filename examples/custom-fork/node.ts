@@ -6,11 +6,11 @@ import { keysOf, signBlock, signTransaction, type UnsignedTransaction } from "./
 import { forkGroup } from "./split.js";
 import type { SqliteChain } from "./store/sqlite-chain.js";
 
-/** The fork's node, as small as one can be: it forges for every delegate, into the store that Portico reads. */
+/** A minimal node of the fork: it forges for every delegate, into the store that Portico reads. */
 export interface ForkNode {
-  /** Puts the next block on the chain, and tells of it. */
+  /** Appends the next block to the chain, and emits its events. */
   forge(): Promise<BlockData>;
-  /** Takes the last block back, and tells of it. */
+  /** Reverts the last block, which is `block`, and emits the event. */
   revert(block: BlockData): void;
 }
 
@@ -29,7 +29,7 @@ export const createForkNode = ({ network, chain, events }: { network: Network; c
     return { keys, timestamp: slot * milestones.at(tip.height + 1).blocktime };
   };
 
-  /** What stands for the pool: a transfer to one of the crew, and an amount split among three. */
+  /** Stands in for a pool: a transfer to one of the crew, and an amount split among three. */
   const waiting = async (snapshot: ChainSnapshot): Promise<TransactionData[]> => {
     const { height } = snapshot.tip;
     const nonce = (await snapshot.wallet(forkAddressOf(treasury)))?.nonce ?? 0n;

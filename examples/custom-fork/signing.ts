@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import type { BlockData, TransactionData } from "portico";
 
-/** How this fork makes ids and signatures: over the JSON of what is signed. Another fork has its own wire form; Portico sees neither. */
+/** A key pair. This fork signs and hashes the JSON of transactions and blocks; another fork has its own wire form, unknown to Portico. */
 export interface Keys {
   publicKey: string;
   privateKey: Uint8Array;

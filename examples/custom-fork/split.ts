@@ -1,9 +1,9 @@
 import type { Transaction, TransactionType } from "portico";
 
-/** Number of the fork's type group: everything of the core is in group 1. */
+/** The fork's type group; the core's is 1. */
 export const forkGroup = 4100;
 
-/** `asset.split`: who gets how many parts of the amount. What does not divide goes to the first. */
+/** An item of `asset.split`: how many parts of the amount a recipient gets. The remainder of the division goes to the first. */
 interface Part {
   recipientId: string;
   parts: number;
@@ -24,8 +24,8 @@ const shares = (transaction: Transaction): { recipientId: string; amount: bigint
 };
 
 /**
- * The fork's own kind of transaction: one amount, given to several by parts. The sender pays amount + fee, as for any kind
- * that does not say otherwise; what is left to say is who gets it, and who is shown as having received it.
+ * The fork's own kind of transaction: one amount, shared among several recipients. The sender pays amount + fee by default, so only
+ * who gets the amount (`apply`) and who is listed as recipient (`recipients`) is left to define.
  */
 export const split: TransactionType = {
   typeGroup: forkGroup,

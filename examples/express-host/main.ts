@@ -14,7 +14,7 @@ const portico = createApiPlugin({
 });
 
 const app = express();
-app.use(portico.callback()); // answers what lies under /api; before express.json(), so that no number of a body is rounded
+app.use(portico.callback()); // answers requests under /api; before express.json(), which would round large numbers in bodies
 app.use(express.json());
 app.get("/", (_request, response) => void response.send("The node's own pages"));
 app.post("/echo", (request, response) => void response.json(request.body));

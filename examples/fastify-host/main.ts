@@ -15,7 +15,7 @@ const portico = createApiPlugin({
 
 const app = Fastify();
 const serve = portico.callback();
-// Answers what lies under /api before Fastify routes it or reads its body; everything else goes on.
+// Answers requests under /api before Fastify routes them or reads their bodies; all others go on to Fastify.
 app.addHook("onRequest", (request, reply, next) => serve(request.raw, reply.raw, next));
 app.get("/", () => "The node's own pages");
 app.post("/echo", (request) => request.body);

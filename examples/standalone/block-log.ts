@@ -4,28 +4,28 @@ import { type ChainFile, openChainFile } from "./chain-file.js";
 import { HostError, messageOf } from "./host-error.js";
 
 /**
- * The blocks that this node forged, appended to a chain file before anyone is told of them. Portico's store is made from
- * blocks; this is where it finds those that it had not written when the process died. The file can be imported elsewhere.
+ * The blocks that this node forged, appended to a chain file before they are announced. If the process dies, Portico's store finds here
+ * the blocks that it had not written yet. The file can be imported elsewhere.
  */
 export interface BlockLog extends BlockSource {
   /** Height of the first block there; 0 when there is none. */
   first(): number;
   /** Height of the last block there; 0 when there is none. */
   height(): number;
-  /** @throws HostError when the block does not follow the last one, or the file cannot be written */
+  /** @throws HostError if the block does not follow the last one, or the file cannot be written */
   append(block: BlockData): void;
   read(fromHeight: number, limit: number): Promise<BlockData[]>;
-  /** Puts the file aside under a name with `height` in it, and goes on with an empty one. Returns that name. */
+  /** Renames the file to a name with `height` in it, and continues with an empty one. Returns the new name. */
   setAside(height: number): Promise<string>;
   close(): Promise<void>;
 }
 
 const newline = 0x0a;
 
-/** Whoever follows the chain asks for the newest blocks: so many are answered from memory. */
+/** Number of newest blocks kept in memory, since followers of the chain ask for those. */
 const remembered = 200;
 
-/** A process that dies while it writes leaves half a line behind: no one was told of that block, so it goes. Returns the bytes left. */
+/** Cuts off half a line left by a process that died while writing; that block was never announced. Returns the remaining bytes. */
 const cutTornLine = (path: string): number => {
   const file = openSync(path, "r+");
   try {
@@ -42,7 +42,7 @@ const cutTornLine = (path: string): number => {
 
 const unwritable = (path: string, error: unknown): HostError => new HostError(`${path} cannot be written: ${messageOf(error)}.`, { cause: error });
 
-/** What is there already; undefined for a file that is missing or empty. */
+/** Opens what the file already holds; undefined if it is missing or empty. */
 const openWritten = async (path: string): Promise<ChainFile | undefined> => {
   if (!existsSync(path)) return undefined;
   try {
@@ -53,7 +53,7 @@ const openWritten = async (path: string): Promise<ChainFile | undefined> => {
   return openChainFile(path);
 };
 
-/** The file is made with the first block. */
+/** Opens a log. The file is created with the first block. */
 export const openBlockLog = async (path: string): Promise<BlockLog> => {
   let written = await openWritten(path);
   let first = written?.first ?? 0;

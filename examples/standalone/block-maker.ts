@@ -16,21 +16,21 @@ export interface Turn {
 /** The keys of the delegates that this node forges for. */
 export type KeyRing = (delegate: { publicKey: string; username: string }) => Keys | undefined;
 
-/** Where transactions come from: each takes what the ones before it left in the ledger. */
+/** A source of transactions for a block. It applies them to the ledger, on which the next source builds. */
 export type TransactionSource = (ledger: Ledger, limit: number) => Promise<SignedTransaction[]>;
 
 export interface BlockMaker {
   /**
-   * The turn at an epoch time; undefined when the slot's delegate is not ours.
+   * The turn at an epoch time (`now`); undefined if this node has no keys of the slot's delegate.
    *
-   * A block lies in a slot of its own, after the tip's: a node that forges faster than the block time (`leap`) takes the
-   * next slot whose delegate it has keys of, so its chain's clock runs ahead of the real one and no rule is broken.
+   * Each block has a slot of its own, after the tip's. A node that forges faster than the block time (`leap`) takes the next slot for
+   * whose delegate it has keys: its chain's clock runs ahead of the real one, but no rule is broken.
    */
   turn(state: ChainState, now: number, leap: boolean): Promise<Turn | undefined>;
   make(state: ChainState, turn: Turn): Promise<SignedBlock>;
-  /** Seconds from a slot to the next, for the block after a tip. */
+  /** Length of a slot in seconds, for the block after a tip. */
   blocktime(tip: Pick<Tip, "height">): number;
-  /** Number of the round that a block after this height belongs to, and whether it begins with that block. */
+  /** Number of the round of the block after this height, and whether that block begins it. */
   nextRound(height: number): { round: number; begins: boolean };
 }
 

@@ -1,21 +1,21 @@
 import type { ChainCrypto, Keys, MultiSignatureAsset } from "./crypto.js";
 
 /**
- * Everyone who acts on the network `local`. Each key is derived from the seed and a counter, so that after a restart
- * all of them are found again: whoever has a wallet in the chain has joined.
+ * Everyone who acts on the network `local`. All keys are derived from the seed and a number, so that they are the same after a restart;
+ * whoever has a wallet in the chain has joined.
  */
 export interface Cast {
   /** Delegate `number` (from 1) of genesis. */
   delegate(number: number): Actor;
-  /** Whom nearly everything that no delegate has belongs to in the beginning. */
+  /** Initially owns nearly everything that the delegates do not. */
   readonly treasury: Actor;
-  /** Person `number`, from 0; they join one after the other, and there is always a next one. */
+  /** Person `number`, from 0. They join one after another, without limit. */
   person(number: number): Actor;
   /** The second key of an actor, whether or not it is registered. */
   secondKeys(actor: Actor): Keys;
-  /** Multisignature wallet `number`, from 0, of the persons from 3 × `number` on. */
+  /** Multisignature wallet `number`, from 0, of the three persons from 3 × `number` on. */
   group(number: number): Group;
-  /** Whoever of the cast a delegate is: by the number in its username. */
+  /** The actor with a delegate's username, found by the number in it. */
   ofUsername(username: string): Actor | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Actor {
   readonly passphrase: string;
   readonly keys: Keys;
   readonly address: string;
-  /** The username it registers, or registered, if it becomes a delegate. */
+  /** The username that it registers if it becomes a delegate. */
   readonly username: string;
 }
 
@@ -38,7 +38,7 @@ const groupSize = 3;
 
 const names = ["ada", "ben", "cleo", "dan", "eva", "finn", "gus", "hana", "ivo", "juno", "kai", "lena", "milo", "nora", "otto", "pia"];
 
-/** Persons in genesis: the first to have a wallet. */
+/** Number of persons in genesis, the first to have a wallet. */
 export const founders = 24;
 
 export const createCast = (seed: string, crypto: ChainCrypto): Cast => {

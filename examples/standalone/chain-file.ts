@@ -4,14 +4,14 @@ import { codeOf, HostError, messageOf } from "./host-error.js";
 import { createLineReader, type Line } from "./line-reader.js";
 
 /**
- * A chain as a file: one block with its transactions a line, heights without a gap. Read as a stream; where to go on is
- * found by halving the file, so that resuming costs the same at any size.
+ * A chain in a file: one block with its transactions per line, without gaps in height. It is read as a stream; the place to resume is
+ * found by bisecting the file, so that resuming is cheap at any size.
  */
 export interface ChainFile extends BlockSource {
   readonly path: string;
   /** Height of the first line's block. */
   readonly first: number;
-  /** Of the last line's block. */
+  /** Height of the last line's block. */
   height(): number;
   /** The block of the first line. */
   readonly firstBlock: BlockData;
@@ -19,7 +19,7 @@ export interface ChainFile extends BlockSource {
   close(): Promise<void>;
 }
 
-/** At most so many bytes of lines are parsed for one answer, however many blocks were asked for. */
+/** Bytes of lines after which an answer ends, however many blocks were asked for. */
 const batchBytes = 8 << 20;
 
 const unreadable = (path: string, error: unknown): HostError =>
@@ -58,7 +58,7 @@ const openFile = async (path: string): Promise<{ file: FileHandle; size: number 
   throw new HostError(`${path} is not a file.`);
 };
 
-/** @throws HostError naming the file, and the line where one is at fault */
+/** @throws HostError that names the file, and the line if one is at fault */
 export const openChainFile = async (path: string): Promise<ChainFile> => {
   const { file, size } = await openFile(path);
   const reader = createLineReader(file);
@@ -83,10 +83,10 @@ export const openChainFile = async (path: string): Promise<ChainFile> => {
   const first = firstBlock.height;
   const where = (height: number): string => `${path}, line ${height - first + 1}`;
 
-  /** What the next line must be, where reading stands. */
+  /** The position of reading, and what the next line must hold. */
   let next = { height: first, start: 0, previous: undefined as string | undefined };
 
-  /** Halves the file until the line of a height is found. Between two lines whose heights are known lies every height between. */
+  /** Bisects the file for the line of a height; heights ascend without gaps. */
   const seek = async (height: number): Promise<{ height: number; start: number; previous: string | undefined }> => {
     let low = 0;
     let high = size;
@@ -133,14 +133,14 @@ export const openChainFile = async (path: string): Promise<ChainFile> => {
   const read = async (fromHeight: number, limit: number): Promise<BlockData[]> => {
     if (fromHeight < first || fromHeight > last) return [];
     if (fromHeight !== next.height) {
-      // From the block before, where there is one, so that the first block asked for is held against it.
+      // From the previous block, if there is one, so that the first block asked for is checked against it.
       next = await seek(Math.max(first, fromHeight - 1));
       if (next.height < fromHeight) await readNext();
     }
     const blocks: BlockData[] = [];
     for (let bytes = 0; blocks.length < limit && bytes < batchBytes; ) {
-      // What precedes a broken line is good: it is handed out, and the next call meets the line. A single block is not
-      // handed out so: whoever follows a chain asks from the block it has on, and would take that answer for the end.
+      // Blocks before a broken line are good: they are returned, and the next call meets the line. But a single block is not returned
+      // this way: a follower asks from the last block that it has, and would take that answer for the end of the chain.
       const step = await readNext().catch((error: unknown) => {
         if (blocks.length < 2) throw error;
         return undefined;

@@ -4,13 +4,13 @@ import type { BlockLog } from "./block-log.js";
 import { type ChainFile, openChainFile } from "./chain-file.js";
 import { HostError } from "./host-error.js";
 
-/** The host's whole chain: genesis, what was imported, what this node forged. */
+/** The host's whole chain: genesis, the imported blocks and those that this node forged. */
 export interface ChainSource extends BlockSource {
   height(): number;
   read(fromHeight: number, limit: number): Promise<BlockData[]>;
 }
 
-/** Opens a chain file for a network. @throws HostError, also when it is the chain of another one */
+/** Opens a chain file for a network. @throws HostError, also if it holds the chain of another network */
 export const openImport = async (path: string, { network, genesisBlock }: Network): Promise<ChainFile> => {
   const file = await openChainFile(path);
   const { height, id } = file.firstBlock;
@@ -24,8 +24,8 @@ export const openImport = async (path: string, { network, genesisBlock }: Networ
 };
 
 /**
- * Where the import and the node's own log both have a height, the import is right. `onBroken` is told of a file that
- * cannot be read on: whoever follows the chain would only try again.
+ * Where the import and the node's own log both have a height, the import wins. `onBroken` is told of a file that cannot be read any
+ * further: a reader of the source would only retry.
  */
 export const createChainSource = (
   genesis: BlockData,
@@ -34,7 +34,7 @@ export const createChainSource = (
   const end = imported?.height() ?? 1;
 
   const readLog = async (from: number, limit: number): Promise<BlockData[]> => {
-    // A log that begins above an import which is not at hand now: its first block says itself what it follows.
+    // If the import is not given this time, the log may begin right after `from`: its first block itself names the one it follows.
     const start = from + 1 === log.first() ? from + 1 : from;
     return limit > 0 && start >= log.first() ? log.read(start, limit) : [];
   };

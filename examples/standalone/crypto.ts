@@ -4,15 +4,15 @@ import type { BlockData, TransactionData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 
 /**
- * The one place that speaks to `@arkecosystem/crypto`. That package keeps its network and its height in a global
- * (`configManager`), so every function here first makes its own network and height the present ones.
+ * The only file that uses `@arkecosystem/crypto`. That package keeps its network and height in a global (`configManager`), so every
+ * function here first sets both to its own.
  */
 
 export type Keys = Interfaces.IKeyPair;
 export type SignedTransaction = Interfaces.ITransaction;
 export type SignedBlock = Interfaces.IBlock;
 
-/** What a transaction is to do, before it is signed. */
+/** A transaction before it is signed. */
 export interface Order {
   type: number;
   fee: bigint;
@@ -22,7 +22,7 @@ export interface Order {
   vendorField?: string;
   /** Amounts within are decimal strings. */
   asset?: Record<string, unknown>;
-  /** Height from which it is void; 0 for never. */
+  /** Height from which it can no longer be forged; 0 for never. */
   expiration?: number;
 }
 
@@ -31,7 +31,7 @@ export interface Signers {
   senderPublicKey: string;
   keys?: Keys;
   secondKeys?: Keys;
-  /** With their positions in the wallet's list of public keys. */
+  /** `index`: position in the wallet's list of public keys. */
   participants?: { index: number; keys: Keys }[];
 }
 
@@ -66,22 +66,22 @@ export interface ChainCrypto {
   constantsAt(height: number): Constants;
   /** A version 2 transaction, signed for the block after a tip. */
   sign(order: Order, signers: Signers, tipHeight: number): SignedTransaction;
-  /** A version 1 transaction of genesis, in the form in which the presets carry theirs. */
+  /** A version 1 transaction of genesis, in the same form as in the presets. */
   signGenesis(order: Omit<Order, "nonce" | "expiration">, keys: Keys): TransactionData & { timestamp: number };
-  /** Reads what a client sent; its schema, addresses and first signature are checked. @throws Error that says what is wrong */
+  /** Parses what a client sent, and checks schema, addresses and first signature. @throws Error that says what is wrong */
   parse(data: TransactionData, tipHeight: number): SignedTransaction;
   verifySecondSignature(transaction: SignedTransaction, publicKey: string, tipHeight: number): boolean;
   verifyParticipants(transaction: SignedTransaction, asset: MultiSignatureAsset, tipHeight: number): boolean;
   forge(order: BlockOrder): SignedBlock;
-  /** Signs a block without transactions' checks: genesis is made before the network that knows it. */
+  /** Signs a block without checking its transactions, since genesis is made before its network exists. */
   signBlock<T extends Omit<BlockData, "id">>(block: T, keys: Keys): T & { id: string; blockSignature: string };
-  /** Reads a whole block and checks what its own bytes can tell: `verification` has the findings. */
+  /** Parses a whole block and checks what can be checked from its bytes alone; `verification` has the result. */
   readBlock(block: BlockData): SignedBlock;
 }
 
 const amount = (value: bigint | string | number): Utils.BigNumber => Utils.BigNumber.make(value);
 
-/** The package wants big-number objects where an asset has amounts. */
+/** The package requires big-number objects for the amounts in an asset. */
 const withAmounts = (asset: Record<string, unknown>): Interfaces.ITransactionAsset => {
   const payments = asset.payments as { amount: string; recipientId: string }[] | undefined;
   if (payments === undefined) return asset;
@@ -90,7 +90,7 @@ const withAmounts = (asset: Record<string, unknown>): Interfaces.ITransactionAss
 
 const sha256OfIds = (ids: string[]): string => Crypto.HashAlgorithms.sha256(ids.map((id) => Buffer.from(id, "hex"))).toString("hex");
 
-/** What a block says of its transactions. */
+/** The members of a block that describe its transactions. */
 export const payloadOf = (transactions: { id: string; amount: bigint; fee: bigint }[]) => ({
   numberOfTransactions: transactions.length,
   totalAmount: transactions.reduce((sum, transaction) => sum + transaction.amount, 0n).toString(),
@@ -121,7 +121,7 @@ export const createCrypto = (network: Network): ChainCrypto => {
 
   const sign = (order: Order, signers: Signers, tipHeight: number): SignedTransaction => {
     at(tipHeight);
-    // Version 2 has no timestamp, though the package's type asks for one.
+    // Version 2 has no timestamp, though the package's type requires one.
     const data = {
       version: 2,
       network: pubKeyHash,
@@ -251,16 +251,16 @@ export const presetNames = ["testnet", "devnet", "mainnet"] as const;
 /** One of the package's networks. A copy, because the package merges a preset's milestones in place when it is used. */
 export const presetNetwork = (name: (typeof presetNames)[number]): Network => structuredClone(Networks[name]) as unknown as Network;
 
-/** Where a transaction lies in the chain, which its block says already. */
+/** Members for a transaction's place in the chain, which follows from its block. */
 const places = new Set(["blockId", "blockHeight", "sequence"]);
 
-/** A transaction as the wire carries it: amounts as decimal strings, version 2 without a timestamp. */
+/** A transaction in its wire form: amounts as decimal strings, version 2 without a timestamp. */
 export const transactionData = ({ data }: SignedTransaction): TransactionData =>
   JSON.parse(
     JSON.stringify(data, (name, value: unknown) => (places.has(name) || (name === "timestamp" && data.version === 2) ? undefined : value)),
   ) as TransactionData;
 
-/** A whole block as chain files carry it. */
+/** A whole block in the form of chain files. */
 export const blockData = (block: SignedBlock): BlockData => {
   const { id, version, timestamp, height, previousBlock, numberOfTransactions, payloadLength, payloadHash, generatorPublicKey, blockSignature } = block.data;
   return {

@@ -6,18 +6,18 @@ const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of someone else's may not be signalled, but it is there.
+    // A process of another user may not be signalled, but it exists.
     return codeOf(error) === "EPERM";
   }
 };
 
-/** Whose lock it is, if that process runs still. A number that is this process's own was left by one that had it before. */
+/** The process that holds the lock, if it is still running. This process's own number was left by an earlier process that had it. */
 const holderOf = (path: string): number | undefined => {
   const pid = Number(readFileSync(path, "utf8"));
   return Number.isSafeInteger(pid) && pid > 0 && pid !== process.pid && isAlive(pid) ? pid : undefined;
 };
 
-/** Keeps a data folder for one node: two that forge into it would each break the other's chain. @throws HostError */
+/** Reserves a data folder for one node: two nodes that forge into it would break each other's chain. @throws HostError */
 export const lockFolder = (dataDir: string): { release(): Promise<void> } => {
   const path = join(dataDir, "node.pid");
   const take = (flag: "wx" | "w"): void => writeFileSync(path, String(process.pid), { flag });

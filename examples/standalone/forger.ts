@@ -11,7 +11,7 @@ import type { Pool } from "./pool.js";
 export interface Forger {
   /** Forges until `stop`. */
   start(): void;
-  /** Resolves when the block in hand, if there is one, is done. */
+  /** Resolves when the block being made, if there is one, is done. */
   stop(): Promise<void>;
 }
 
@@ -25,16 +25,16 @@ export interface ForgerNeeds {
   clock: Clock;
   /** Milliseconds since 1970 at which the network's time begins. */
   epoch: number;
-  /** Resolves when whoever follows the chain has done what it could about all that was announced. */
+  /** Resolves when the follower of the chain has processed, or failed to process, everything announced so far. */
   settled(): Promise<void>;
 }
 
-/** How often the chain is looked at for a block that it could not take at once (milliseconds). */
+/** Milliseconds between two checks whether the chain has a block that it did not take at once. */
 const lookEvery = 50;
-/** After this long without it, the log says what is waited for. */
+/** Milliseconds of waiting for such a block after which it is logged. */
 const patience = 5_000;
 
-/** `interval`: milliseconds from one block to the next; not given, blocks come by the network's clock. */
+/** `interval`: milliseconds from one block to the next; by default, blocks follow the network's clock. */
 export const createForger = ({ interval }: { interval?: number }, { maker, chain, log, pool, events, logger, clock, epoch, settled }: ForgerNeeds): Forger => {
   const ending = new AbortController();
   const { signal } = ending;
@@ -54,7 +54,7 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
 
   const tipHeight = async (): Promise<number> => (await withSnapshot(async ({ tip }) => Promise.resolve(tip.height))) ?? 0;
 
-  /** The next block stands on the state that this one leaves: it is made when the chain has it. */
+  /** Waits until the chain has a block, on whose state the next one builds; false if stopped first. */
   const untilApplied = async (height: number): Promise<boolean> => {
     const asked = clock.now();
     let said = false;
@@ -82,7 +82,7 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
     if (delegates !== undefined) announceRound(events, round, delegates);
   };
 
-  /** One block, from the turn to the state that it leaves; false when it is not our turn. */
+  /** Forges one block, and waits until the chain has it; false if it is not this node's turn. */
   const forgeOne = async (): Promise<boolean> => {
     const began = clock.now();
     const forged = await withSnapshot(async (snapshot) => {
@@ -91,7 +91,7 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
     });
     if (forged === undefined) return false;
     const { block, username } = forged;
-    // Written down first: whoever is told of the block can rely on it.
+    // Appended to the block log first, so that a block is never announced and then lost.
     log.append(blockData(block));
     report(block, username, clock.now() - began);
     announceForged(events, block);

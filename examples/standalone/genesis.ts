@@ -3,7 +3,7 @@ import type { Milestone, Network } from "../../types/node-context.js";
 import { createCast, founders } from "./cast.js";
 import { createCrypto, payloadOf } from "./crypto.js";
 
-/** 1e-8 of the token, as every amount. */
+/** One token, in units of 1e-8, as all amounts are. */
 export const token = 100_000_000n;
 
 export const localSeed = "portico local network";
@@ -12,7 +12,7 @@ const delegates = 51;
 const supply = 125_000_000n * token;
 const founderBalance = 50_000n * token;
 
-/** Delegates start with stakes far enough apart to have ranks, the last near enough to a newcomer's that votes can change who forges. */
+/** Delegates start with stakes far enough apart to rank them, and the last ones low enough that votes for newcomers can change who forges. */
 const stakeOf = (number: number): bigint => (20_000n + BigInt(delegates - number) * 25_000n) * token;
 
 const milestones: Milestone[] = [
@@ -31,7 +31,7 @@ const milestones: Milestone[] = [
         vote: 100_000_000,
         multiSignature: 500_000_000,
         ipfs: 500_000_000,
-        // A kind that no network of this family took: clients look for its fee all the same.
+        // No network of this family ever used this kind, but clients look for its fee.
         timelockTransfer: 0,
         multiPayment: 10_000_000,
         delegateResignation: 2_500_000_000,
@@ -79,7 +79,7 @@ const withoutGenesis: Network = {
   },
 };
 
-/** The network `local`: the same one, to the last signature, whenever it is made from the same seed. */
+/** The network `local`. The same seed always gives the same network, to the last signature. */
 export const createLocalNetwork = (seed: string = localSeed): Network => {
   const crypto = createCrypto(withoutGenesis);
   const cast = createCast(seed, crypto);

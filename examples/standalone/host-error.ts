@@ -1,4 +1,4 @@
-/** Trouble that a person can mend: its message is one sentence that says what is wrong and where. It ends the host with `exitCode`. */
+/** An error that the user can fix. Its message is one sentence that says what is wrong and where. It ends the host with `exitCode`. */
 export class HostError extends Error {
   readonly exitCode: number;
 
@@ -9,7 +9,7 @@ export class HostError extends Error {
   }
 }
 
-/** A command line that cannot be followed. */
+/** An invalid command line. */
 export class UsageError extends HostError {
   constructor(message: string) {
     super(message, { exitCode: 2 });
@@ -17,7 +17,7 @@ export class UsageError extends HostError {
   }
 }
 
-/** What a thrown value says, in one line. */
+/** The message of a thrown value, in one line. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, " ");
 
 /** The code of a system error: ENOENT, EACCES, EADDRINUSE. */
@@ -26,7 +26,7 @@ export const codeOf = (error: unknown): string | undefined => {
   return typeof code === "string" ? code : undefined;
 };
 
-/** The file that a system error is about; undefined where it is about none. */
+/** The file that a system error is about, if any. */
 export const pathOf = (error: unknown): string | undefined => {
   const path: unknown = error instanceof Error && "path" in error ? error.path : undefined;
   return typeof path === "string" ? path : undefined;

@@ -3,14 +3,14 @@ import type { RoundDelegate } from "../../types/chain.js";
 import type { HostEvents } from "../../types/events.js";
 import type { SignedBlock } from "./crypto.js";
 
-/** The host's emitter: names and payloads as a node of the ARK Core family has them. */
+/** The host's emitter, with the names and payloads of a node of the ARK Core family. */
 export interface HostEmitter extends HostEvents {
   emit(event: string, payload?: unknown): unknown;
 }
 
 export const createHostEvents = (): HostEmitter => new EventEmitter();
 
-/** A block that this node forged. */
+/** Announces a block that this node forged. */
 export const announceForged = (events: HostEmitter, block: SignedBlock): void => {
   events.emit("block.forged", block.getHeader());
   for (const { data } of block.transactions) events.emit("transaction.forged", data);
@@ -22,7 +22,7 @@ const announceVotes = (events: HostEmitter, transaction: SignedBlock["transactio
   }
 };
 
-/** A block that is part of the chain now. Its event carries the header alone, as real nodes' events do. */
+/** Announces a block that is now part of the chain. Its event carries the header only, as in real nodes. */
 export const announceApplied = (events: HostEmitter, block: SignedBlock): void => {
   for (const transaction of block.transactions) {
     events.emit("transaction.applied", transaction.data);
@@ -33,7 +33,7 @@ export const announceApplied = (events: HostEmitter, block: SignedBlock): void =
   events.emit("block.applied", block.getHeader());
 };
 
-/** The delegates of the round that begins. `round.applied` has no payload. */
+/** Announces the round that begins, with its delegates. `round.applied` has no payload. */
 export const announceRound = (events: HostEmitter, round: number, delegates: readonly RoundDelegate[]): void => {
   const created = delegates.map(({ publicKey, username, voteBalance }, index) => ({
     round,

@@ -28,7 +28,7 @@ export interface HostNeeds {
   logger: Logger;
   clock: Clock;
   onProgress?: (progress: IndexingProgress) => void;
-  /** Aborted: the start is given up; the chain is kept as far as it was read. */
+  /** Aborting gives up the start; the chain is kept as far as it was read. */
   signal?: AbortSignal;
 }
 
@@ -38,17 +38,17 @@ export interface Host {
   readonly plugin: ApiPlugin;
   readonly pool: Pool;
   readonly events: HostEmitter;
-  /** Where the interface is: `http://127.0.0.1:4003/api`. */
+  /** URL of the interface, such as `http://127.0.0.1:4003/api`. */
   readonly url: string;
   readonly isForging: boolean;
-  /** Height of the chain when the host had started. */
+  /** Height of the chain when the host started. */
   readonly height: number;
-  /** Resolves with what ended the host from within; never, while nothing does. */
+  /** Resolves with the error that ends the host from within; stays pending while there is none. */
   readonly failed: Promise<HostError>;
   stop(): Promise<void>;
 }
 
-/** Everything that a start has opened so far, last first: what a stop, or a failed start, has to close. */
+/** Everything opened so far, latest first, which a stop or a failed start has to close. */
 const createClosing = () => {
   const open: (() => Promise<void>)[] = [];
   return {
@@ -69,8 +69,8 @@ const prepareFolder = (dataDir: string): void => {
 };
 
 /**
- * Of another network: a slip. Of another layout: left by another version, and only the store has to go, not the folder, in which
- * the forged blocks are as well.
+ * The error for a foreign store. If it is of another network, the wrong folder was given. If it is of another layout, it was left by
+ * another version, and only the store has to go, not the folder, which also holds the forged blocks.
  */
 const foreignStore = (error: PorticoError, dataDir: string): HostError => {
   const layouts = /^.* was written in layout \d+, this version reads layout \d+/.exec(error.message)?.[0];
@@ -79,7 +79,7 @@ const foreignStore = (error: PorticoError, dataDir: string): HostError => {
   return new HostError(`${layouts}: ${remedy}.`, { cause: error });
 };
 
-/** What Portico or the system says, as a sentence for whoever typed the command. */
+/** Turns an error of Portico or the system into a sentence for whoever typed the command. */
 const explain = (error: unknown, { host, port, network, dataDir }: HostOptions, imported: ChainFile | undefined): Error => {
   const [code, path] = [codeOf(error), pathOf(error)];
   if (path !== undefined) return new HostError(`${path} cannot be read or written: ${messageOf(error)}.`, { cause: error });
@@ -90,12 +90,12 @@ const explain = (error: unknown, { host, port, network, dataDir }: HostOptions, 
   if (error.code === "OPTION_INVALID") return new HostError(`The network ${network} cannot be served: ${error.message}.`, { cause: error });
   if (error.code === "STORE_FOREIGN") return foreignStore(error, dataDir);
   if (error.code.startsWith("STORE_")) return new HostError(`The store in ${dataDir} is of no use: ${error.message}.`, { cause: error });
-  // A chain file has a block a line from genesis on, so a block's height is its line.
+  // A chain file has one block per line from genesis on, so a block's height is its line number.
   const line = imported === undefined ? undefined : /\bblock (\d+)/.exec(error.message)?.[1];
   return new HostError(line === undefined ? `${error.message}.` : `${String(imported?.path)}, line ${line}: ${error.message}.`, { cause: error });
 };
 
-/** Who signs, and what besides the pool fills the blocks; undefined when this node has no delegate to forge for. */
+/** The keys to forge with, and what fills the blocks besides the pool; undefined if this node does not forge. */
 const forgingFor = (options: HostOptions, crypto: ChainCrypto): { keyRing: KeyRing; traffic: TransactionSource[]; publicKeys: string[] } | undefined => {
   if (!options.forge) return undefined;
   if (options.network === "local") {
@@ -122,7 +122,10 @@ const warnOfStrangers = async (publicKeys: string[], chain: ChainAdapter, logger
   snapshot?.release?.();
 };
 
-/** The store has what the host's files have, and the log can go on from there. */
+/**
+ * Makes sure that the store has every block of the host's files, and that the log can be continued from there. Returns the height.
+ * @throws HostError if the store does not take a block
+ */
 const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logger }: { source: ChainSource; log: BlockLog; imported?: ChainFile; logger: Logger }): Promise<number> => {
   await plugin.settled();
   const height = await tipOf(plugin.chain);
@@ -139,7 +142,7 @@ const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logge
 
 type Closing = ReturnType<typeof createClosing>;
 
-/** The host's own files: what it imports, what it forged, and both as one chain. */
+/** Opens the host's own files: the import, the log of forged blocks, and both as one chain. */
 const openFiles = async (options: HostOptions, network: Network, closing: Closing, onBroken: (error: HostError) => void) => {
   prepareFolder(options.dataDir);
   closing.add(lockFolder(options.dataDir).release);
@@ -151,7 +154,7 @@ const openFiles = async (options: HostOptions, network: Network, closing: Closin
   return { ...files, source: createChainSource(network.genesisBlock, { ...files, onBroken }) };
 };
 
-/** Portico, and what it is handed. */
+/** Creates the plugin, and what it is given. */
 const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress }: HostNeeds) => {
   const { network } = crypto;
   const events = createHostEvents();
@@ -165,7 +168,7 @@ const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSour
   return { plugin, pool, events, node, chain };
 };
 
-/** Opens the port: in this process, or in workers of it. Resolves with the port when requests are served. */
+/** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
 const openDoor = async (options: HostOptions, { plugin, pool }: { plugin: ApiPlugin; pool: Pool }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
   if (options.workers === 1) {
     const server = await plugin.listen(options.port, options.host);
@@ -180,15 +183,15 @@ const openDoor = async (options: HostOptions, { plugin, pool }: { plugin: ApiPlu
 };
 
 /**
- * Undefined when the signal ended it first.
- * @throws HostError with one sentence for a person; what was opened is closed again.
+ * Starts a host; undefined if the signal ended the start.
+ * @throws HostError with one sentence for a person, after closing what was opened
  */
 export const startHost = async (options: HostOptions, needs: HostNeeds): Promise<Host | undefined> => {
   const { logger, clock, signal } = needs;
   const closing = createClosing();
   let fail: (error: HostError) => void = () => undefined;
   const failed = new Promise<HostError>((resolve) => (fail = resolve));
-  /** Whatever comes first: the work done, a file that broke, or the wish to stop. */
+  /** Waits for the work, unless a file breaks or the signal is aborted first. */
   const unlessFailed = async <T>(work: Promise<T>): Promise<T> => {
     const done = await Promise.race([work, failed]);
     if (done instanceof HostError) throw done;
@@ -225,7 +228,7 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: `http://${at}:${port}/api`, stop: closing.closeAll };
   } catch (error) {
     await closing.closeAll();
-    // Whatever a start that is being given up runs into is of no interest any more.
+    // Errors of a start that is being given up do not matter.
     if (signal?.aborted === true) return undefined;
     throw explain(error, options, imported);
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { codeOf, HostError, messageOf } from "./host-error.js";
 
-/** What a JSON file says. @throws HostError that names the file */
+/** The content of a JSON file. @throws HostError that names the file */
 export const readJson = (path: string): unknown => {
   let text: string;
   try {

@@ -4,7 +4,7 @@ import type { ChainCrypto, Keys } from "./crypto.js";
 import { HostError } from "./host-error.js";
 import { readJson } from "./json-file.js";
 
-/** On `local` every delegate is one of the cast; its username says which. */
+/** On `local`, every delegate is one of the cast, found by its username. */
 export const castKeyRing =
   (cast: Cast): KeyRing =>
   ({ publicKey, username }) => {
@@ -12,7 +12,7 @@ export const castKeyRing =
     return keys?.publicKey === publicKey ? keys : undefined;
   };
 
-/** The keys in a file of the node's own `delegates.json` form. @throws HostError */
+/** The keys in a file that has the form of a node's `delegates.json`. @throws HostError */
 export const readSecrets = (path: string, crypto: ChainCrypto): Keys[] => {
   const content = readJson(path);
   const secrets: unknown = typeof content === "object" && content !== null && "secrets" in content ? content.secrets : undefined;

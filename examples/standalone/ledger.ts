@@ -27,7 +27,7 @@ export const createLedger = (crypto: ChainCrypto, chain: ChainState): Ledger => 
     if (known !== undefined) return known;
     const stored = await chain.wallet(address);
     const read: WalletState = stored === undefined ? emptyWallet(address) : { ...emptyWallet(address), ...pickState(stored) };
-    // Another reader may have been first while this one waited.
+    // Another caller may have read it while this one was waiting.
     const present = wallets.get(address) ?? read;
     wallets.set(address, present);
     return present;
@@ -43,7 +43,7 @@ export const createLedger = (crypto: ChainCrypto, chain: ChainState): Ledger => 
     return found.username === null ? undefined : found;
   };
 
-  /** What holds for every kind: who may sign for the wallet, in which turn, and what it can pay. */
+  /** Checks what every kind requires: the nonce, the expiration, the signatures and the balance. */
   const checkSender = async (transaction: SignedTransaction): Promise<string | undefined> => {
     const { data } = transaction;
     const sender = await self.walletOf(data.senderPublicKey ?? "");
@@ -109,7 +109,7 @@ const pickState = ({ publicKey, secondPublicKey, username, balance, nonce, vote,
   resigned,
 });
 
-/** What the sender pays, payments included. */
+/** What the sender pays, including the amounts of a multipayment. */
 const costOf = ({ data }: SignedTransaction): bigint => {
   if (isFree(data.type)) return 0n;
   const payments = (data.asset?.payments ?? []).reduce((sum, payment) => sum + payment.amount.toBigInt(), 0n);

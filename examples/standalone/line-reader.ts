@@ -1,19 +1,19 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** A line of a file, without its end. */
+/** A line of a file, without its newline. */
 export interface Line {
   text: string;
-  /** Bytes from the beginning of the file to the line, and to the line after it. */
+  /** Byte offsets of the line and of the one after it. */
   start: number;
   end: number;
-  /** Whether the line is ended by a newline: the last one of a file that was cut off is not. */
+  /** Whether the line ends with a newline; the last line of a truncated file does not. */
   ended: boolean;
 }
 
 const newline = 0x0a;
 const chunkSize = 1 << 20;
 
-/** Reads lines from anywhere in a file; only the chunk in hand, or the line in hand where that is longer, is in memory. */
+/** Reads lines from anywhere in a file. Only the current chunk, or the current line if that is longer, is in memory. */
 export const createLineReader = (file: FileHandle) => {
   let chunk: Buffer = Buffer.alloc(0);
   let chunkStart = 0;
@@ -45,14 +45,14 @@ export const createLineReader = (file: FileHandle) => {
     }
   };
 
-  /** Where the first line that starts at or after `position` starts; the file's size when there is none. */
+  /** Offset of the first line that starts at or after `position`; the file's size if there is none. */
   const startAfter = async (position: number): Promise<number> => {
     if (position === 0) return 0;
     const rest = await lineAt(position - 1);
     return rest?.end ?? position;
   };
 
-  /** Where the last line starts. */
+  /** Offset of the last line. */
   const lastStart = async (size: number): Promise<number> => {
     for (let step = chunkSize; ; step *= 2) {
       const from = Math.max(0, size - step);
@@ -64,7 +64,7 @@ export const createLineReader = (file: FileHandle) => {
     }
   };
 
-  /** Number, from 1, of the line that starts at `start`: counted, so only for saying where something is wrong. */
+  /** Number, from 1, of the line that starts at `start`. Counts all lines before it, so use it for error messages only. */
   const numberAt = async (start: number): Promise<number> => {
     let number = 1;
     for (let at = 0; at < start; ) {

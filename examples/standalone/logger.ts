@@ -1,7 +1,7 @@
 import type { Logger } from "../../types/node-context.js";
 import { type LogLevel, logLevels } from "./options.js";
 
-/** Lines for a person at a terminal: what goes wrong goes to standard error and says so. */
+/** Writes lines for a person at a terminal. Lines of all levels but `info` begin with their level; `isTrouble`: warnings and errors. */
 export const createLogger = (level: LogLevel, write: (line: string, isTrouble: boolean) => void): Logger => {
   const log = (name: LogLevel) => (message: string) => {
     if (logLevels.indexOf(name) < logLevels.indexOf(level)) return;

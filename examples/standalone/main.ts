@@ -4,7 +4,7 @@ import { helpText, type HostOptions, readHostOptions } from "./options.js";
 import { createProgressReport } from "./progress-report.js";
 
 const run = async (options: HostOptions): Promise<number> => {
-  // Only now: whoever asks for help, or mistypes, need not wait for a node's worth of modules.
+  // Imported only now, so that `--help` and usage errors do not wait for all modules of a node.
   const [{ startHost }, { welcome }] = await Promise.all([import("./host.js"), import("./welcome.js")]);
   const logger = createLogger(options.logLevel, writeToTerminal);
   const report = createProgressReport(logger);

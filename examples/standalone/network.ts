@@ -9,7 +9,7 @@ import { networkNames } from "./options.js";
 
 const isPreset = (name: string): name is (typeof presetNames)[number] => presetNames.some((preset) => preset === name);
 
-/** The four files in which a fork's operator keeps a network. */
+/** The four files in which a fork's operator keeps its network. */
 const files = { network: "network.json", milestones: "milestones.json", exceptions: "exceptions.json", genesisBlock: "genesisBlock.json" };
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -31,11 +31,11 @@ const readFolder = (folder: string): Network => {
   demand(Array.isArray(milestones) && milestones.length > 0, at(files.milestones), "is not a list of milestones");
   demand(isObject(exceptions), at(files.exceptions), "is not an object");
   demand(isObject(genesisBlock) && Array.isArray(genesisBlock.transactions), at(files.genesisBlock), "is not a block with its transactions");
-  // What lies deeper is checked by whoever reads it: Portico when it makes the chain's rules and applies genesis.
+  // Everything deeper is checked by Portico when it makes the chain's rules and applies genesis.
   return { network, milestones, exceptions, genesisBlock } as unknown as Network;
 };
 
-/** A network by the name of a preset, `local`, or the folder of a fork's four files. @throws HostError */
+/** The network `local`, a preset by its name, or the network in a folder of four files. @throws HostError */
 export const readNetwork = (name: string): Network => {
   if (name === "local") return createLocalNetwork();
   if (isPreset(name)) return presetNetwork(name);

@@ -5,7 +5,7 @@ import type { PoolResult } from "../../types/node-context.js";
 import { messageOf } from "./host-error.js";
 import type { HostOptions } from "./options.js";
 
-/** What a worker asks of the node's own process, over the channel that node:cluster opens between the two. */
+/** What a worker can ask of the node's own process, over the channel that node:cluster opens between them. */
 export interface NodeServices {
   /** The command line's options, with the port to serve on. */
   options(): MaybePromise<HostOptions>;
@@ -24,17 +24,17 @@ type FromNode = { question: number; value: unknown } | { question: number; error
 /** Why a worker cannot serve. */
 export interface WorkerFailure {
   message: string;
-  /** Of the system, such as EADDRINUSE. */
+  /** Code of a system error, such as EADDRINUSE. */
   code?: string | undefined;
 }
 
 /** The node's end of the channel to one worker. */
 export interface WorkerChannel {
-  /** What keeps the node from following the chain: the worker's health reports it. */
+  /** Tells the worker what keeps the node from following the chain, for its health. */
   tell(problem: string | undefined): void;
 }
 
-/** Answers a worker's questions. `onFailed` hears why it cannot serve, before it ends. */
+/** Answers a worker's questions. `onFailed` is told why a worker cannot serve, before it ends. */
 export const answerWorker = (worker: Worker, services: NodeServices, onFailed: (failure: WorkerFailure) => void): WorkerChannel => {
   const send = (message: FromNode): void => {
     if (worker.isConnected()) worker.send(message);
@@ -62,7 +62,7 @@ export interface NodeChannel {
   fail(failure: WorkerFailure): Promise<void>;
 }
 
-/** Asks the node from a worker's process. Where the channel is gone, so is the node: then node:cluster ends the process. */
+/** Connects a worker's process to the node. If the channel closes, the node is gone, and node:cluster ends the worker. */
 export const connectToNode = (channel: NodeJS.Process = process): NodeChannel => {
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let [asked, problem] = [0, undefined as string | undefined];

@@ -3,11 +3,11 @@ import { parseArgs } from "node:util";
 import ipaddr from "ipaddr.js";
 import { messageOf, UsageError } from "./host-error.js";
 
-/** What the command line says, every value in its own type. */
+/** The command line's options, parsed. */
 export interface HostOptions {
   network: string;
   host: string;
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   port: number;
   dataDir: string;
   import?: string;
@@ -22,7 +22,7 @@ export interface HostOptions {
   logLevel: LogLevel;
 }
 
-/** Names that `--network` knows besides folders. */
+/** Names that `--network` accepts besides folders. */
 export const networkNames = ["local", "testnet", "devnet", "mainnet"] as const;
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -75,7 +75,7 @@ export const optionsTable = (): string =>
 
 const known = (): string => rows.map(({ name }) => `--${name}`).join(", ");
 
-/** parseArgs finds what is wrong; here it is said in a sentence of this host's own. */
+/** Parses the arguments, with error messages of this host's own. @throws UsageError */
 const parse = (args: string[]): { values: Partial<Record<Name, string | boolean>>; given: string[] } => {
   const options = Object.fromEntries(rows.map(({ name, value }) => [name, { type: value === undefined ? ("boolean" as const) : ("string" as const) }]));
   const { values, tokens } = (() => {
@@ -120,7 +120,7 @@ const refusePairs = (given: string[], options: { network: string }): void => {
 
 const isLogLevel = (text: string): text is LogLevel => logLevels.some((level) => level === text);
 
-/** Name of the folder that a network's data lie in by default. */
+/** Default name of the folder for a network's data. */
 const folderOf = (network: string): string => network.replace(/[/\\]+$/, "").split(/[/\\]/).filter((part) => part !== "." && part !== "..").at(-1) ?? "network";
 
 const loopback = ["127.0.0.0/8", "::1/128"];
@@ -135,13 +135,13 @@ const networksIn = (text: string): string[] => {
   return networks;
 };
 
-/** As Portico wants it, said in the words of the command line. @throws UsageError */
+/** Checks a token as Portico does, but with a message in terms of the command line. @throws UsageError */
 const tokenIn = (text: string): string => {
   if (text.length < 8 || text !== text.trim()) throw new UsageError("--webhook-token must have at least 8 characters, none of them a space at an end.");
   return text;
 };
 
-/** Undefined where `--help` was asked for. @throws UsageError */
+/** Parses the command line; undefined for `--help`. @throws UsageError */
 export const readHostOptions = (args: string[]): HostOptions | undefined => {
   const { values, given } = parse(args);
   if (values.help === true) return undefined;

@@ -7,11 +7,11 @@ import { messageOf } from "./host-error.js";
 import { createLedger } from "./ledger.js";
 import type { ChainState, Ledger } from "./ledger-state.js";
 
-/** Transactions that wait to be forged, in memory: what a restart finds is gone, as in a node whose pool was cleared. */
+/** Transactions that wait to be forged, in memory only: a restart loses them. */
 export interface Pool extends Required<TransactionPool> {
-  /** For the next block: in order, at most `limit`, those that the ledger admits. They stay until a block has them. */
+  /** At most `limit` transactions for the next block, in order, that the ledger admits. They stay in the pool until a block has them. */
   offer(ledger: Ledger, limit: number): Promise<SignedTransaction[]>;
-  /** Takes out what the new tip has, and what it makes impossible. */
+  /** Removes the transactions that are in the new tip, and those that it makes invalid. */
   settle(block: SignedBlock): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface PoolLimits {
   perSender: number;
 }
 
-/** Why a transaction is refused, by the names that the predecessor gave the reasons. */
+/** Why a transaction is refused, with the predecessor's names for the reasons. */
 interface Refusal {
   type:
     | "ERR_APPLY"
@@ -38,7 +38,7 @@ interface Refusal {
 
 const defaultLimits: PoolLimits = { size: 1_500, perSender: 150 };
 
-/** Fees are by the byte: so many 1e-8 for each, and each kind weighs more than its bytes by so much. */
+/** Least fees in 1e-8 of the token per byte; `addonBytes` are added to the size of a transaction of each kind. */
 export const dynamicFees = {
   enabled: true,
   minFeePool: 3_000,
@@ -61,13 +61,13 @@ export const dynamicFees = {
 
 const leastFee = (transaction: SignedTransaction): bigint => {
   const addon = (dynamicFees.addonBytes as Record<string, number>)[transaction.key] ?? 0;
-  // A network that fixes a kind's fee at less (a claim costs nothing) has the last word.
+  // A lower static fee of the network (a claim costs nothing) takes precedence.
   const byBytes = BigInt((addon + transaction.serialized.length) * dynamicFees.minFeePool);
   const fixed = transaction.staticFee.toBigInt();
   return byBytes < fixed ? byBytes : fixed;
 };
 
-/** Of these a sender may have one waiting: the second could only be judged by what the first will have done. */
+/** Types of which a sender may have only one waiting, because whether a second is valid depends on the first. */
 const onePerSender = new Set([1, 2, 4, 7]);
 
 const lockOf = ({ data }: SignedTransaction): string | undefined => data.asset?.claim?.lockTransactionId ?? data.asset?.refund?.lockTransactionId;
@@ -85,7 +85,7 @@ export const createPool = ({ crypto, chain, events }: Needs, limits: PoolLimits 
   const waiting = new Map<string, SignedTransaction>();
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** One at a time: two requests must not judge by the same state and both be accepted. */
+  /** Runs work one at a time, so that two requests are not both accepted on the basis of the same state. */
   const serially = <T>(work: () => Promise<T>): Promise<T> => {
     const done = turn.then(work);
     turn = done.catch(() => undefined);
@@ -117,7 +117,7 @@ export const createPool = ({ crypto, chain, events }: Needs, limits: PoolLimits 
     return undefined;
   };
 
-  /** What can be said before the state is asked. */
+  /** The checks that do not need the chain's state. */
   const judgeAlone = (transaction: SignedTransaction, given: TransactionData, tipHeight: number): Refusal | undefined => {
     const id = idOf(transaction);
     const { data } = transaction;
@@ -180,7 +180,7 @@ export const createPool = ({ crypto, chain, events }: Needs, limits: PoolLimits 
         const id = idOf(verdict);
         waiting.set(id, verdict);
         result.accept.push(id);
-        // There are no peers to tell; a transaction qualifies all the same.
+        // There are no peers to broadcast to, but the transaction qualifies.
         result.broadcast.push(id);
         added.push(transactionData(verdict));
       }
@@ -198,7 +198,7 @@ export const createPool = ({ crypto, chain, events }: Needs, limits: PoolLimits 
     return offered;
   };
 
-  /** Drops what the present tip would no longer admit. */
+  /** Removes what the current tip no longer admits. */
   const prune = async (): Promise<void> => {
     await withState(async (state) => {
       const ledger = createLedger(crypto, state);

@@ -3,7 +3,7 @@ import type { Logger } from "../../types/node-context.js";
 
 const count = (value: number): string => Math.round(value).toLocaleString("en");
 
-/** A span of time as a person says it: the two largest units that it has. */
+/** A span of time for people: its two largest units. */
 const span = (seconds: number): string => {
   const parts: [number, string][] = [
     [Math.floor(seconds / 3600), "h"],
@@ -21,11 +21,11 @@ export const progressLine = ({ tip, target, blocksPerSecond, secondsLeft }: Inde
   return `reading the chain  height ${count(tip.height)}${of}  ${count(blocksPerSecond)} blocks/s${left}`;
 };
 
-/** Catching up by fewer blocks needs no report: every block that is forged is a catch-up by one. */
+/** Catching up by fewer blocks is not reported: each forged block is a catch-up by one. */
 const worthTelling = 100;
 
 export const createProgressReport = (logger: Pick<Logger, "info">): ((progress: IndexingProgress) => void) => {
-  /** Where the present catch-up was first heard of. */
+  /** Height at which the current catch-up was first reported. */
   let from: number | undefined;
   return (progress) => {
     const { tip, target = Infinity } = progress;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
-/** Draws that anyone with the same seed can repeat. */
+/** Random draws that the same seed reproduces. */
 export interface Random {
-  /** A whole number in `from`..`to`, both included. */
+  /** A whole number in `from`..`to`, inclusive. */
   between(from: number, to: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
@@ -14,7 +14,7 @@ export interface Random {
 export const createRandom = (seed: string): Random => {
   let counter = 0;
   const bytes = (): Buffer => createHash("sha256").update(`${seed}/${counter++}`).digest();
-  /** 48 bits: enough that taking a remainder favours no number that a person could notice. */
+  /** 48 bits: enough that the bias of taking a remainder is negligible. */
   const between = (from: number, to: number): number => from + (bytes().readUIntBE(0, 6) % (to - from + 1));
   return {
     between,

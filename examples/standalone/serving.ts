@@ -2,9 +2,9 @@ import type { NodeInfo, PorticoOptions } from "../../types/node-context.js";
 import type { HostOptions } from "./options.js";
 import { dynamicFees } from "./pool.js";
 
-/** What Portico is handed alike in every process that serves. */
+/** What Portico is given in every process that serves. */
 
-/** The version of the network's rules that this node keeps: clients look at it to know what they may ask. It has no peers. */
+/** `version` is that of the network's rules that this node follows: clients look at it to know what they may ask. It has no peers. */
 export const nodeInfo = (port: number) =>
   ({
     version: "3.9.1",

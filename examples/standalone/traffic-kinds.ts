@@ -7,45 +7,46 @@ import { token } from "./genesis.js";
 import type { Ledger } from "./ledger-state.js";
 import type { Random } from "./random.js";
 
-/** What a kind of transaction is made from. */
+/** What transactions are made from. */
 export interface Scene {
   readonly random: Random;
   readonly cast: Cast;
   readonly ledger: Ledger;
-  /** Persons that have a wallet: numbers 0 up to this, not included. */
+  /** Number of persons that have a wallet: those from 0 up to this, exclusive. */
   readonly people: number;
   /** Height of the block that is being made. */
   readonly height: number;
-  /** A secret that its owner finds again: it follows from the lock's sender and nonce. */
+  /** The secret of a lock, which can be derived again from the lock's sender and nonce. */
   secretOf(publicKey: string, nonce: bigint): string;
 }
 
-/** What someone wants done. The fee, the nonce and the signatures are added. */
+/** A transaction that someone wants, before fee, nonce and signatures are added. */
 export interface Wish {
   sender: Actor | Group;
   order: Omit<Order, "fee" | "nonce">;
-  /** Kind, as in the milestones' static fees. */
+  /** The kind's key in the milestones' static fees. */
   key: string;
-  /** The group that a multisignature registration founds: every member signs, and each costs a fee. */
+  /** The group founded by a multisignature registration: every member signs, and each adds to the fee. */
   founds?: Group;
 }
 
-/** One thing that people do. A wish that nobody can have now is undefined. */
+/** One kind of thing that people do. */
 interface Kind {
-  /** How often, beside the others. */
+  /** Relative frequency. */
   weight: number;
+  /** Undefined if nobody can do this now. */
   wish(scene: Scene): Promise<Wish | undefined> | Wish | undefined;
 }
 
 const notes = ["coffee", "rent", "thank you", "invoice", "lunch ☕", "book club", "train ticket", "für die Torte", "donation", "games night"];
 
-/** Between two amounts of whole tokens, down to the last digit. */
+/** A random amount between two numbers of whole tokens, with decimals. */
 const amountBetween = ({ random }: Scene, from: number, to: number): bigint =>
   BigInt(random.between(from, to - 1)) * token + (random.chance(0.5) ? BigInt(random.between(0, 99_999_999)) : BigInt(random.between(0, 99)) * 1_000_000n);
 
 const someone = ({ random, cast, people }: Scene): Actor => cast.person(random.between(0, people - 1));
 
-/** A person with at least so many tokens. */
+/** A random person with at least this many tokens; undefined if none is found in a few tries. */
 const payer = async (scene: Scene, tokens: number): Promise<Actor | undefined> => {
   for (let tries = 0; tries < 6; tries++) {
     const actor = someone(scene);
@@ -54,7 +55,7 @@ const payer = async (scene: Scene, tokens: number): Promise<Actor | undefined> =
   return undefined;
 };
 
-/** An address that no one in the cast has: its wallet stays cold. */
+/** An address of nobody in the cast: its wallet stays cold. */
 const stranger = ({ random, ledger: { crypto } }: Scene): string => crypto.addressOf(crypto.keysOf(random.hex(16)).publicKey);
 
 const note = ({ random, height }: Scene): { vendorField?: string } => {
@@ -78,7 +79,7 @@ const newcomer = (scene: Scene): Wish | undefined => {
   return { sender: cast.treasury, key: "transfer", order };
 };
 
-/** A delegate shares what it forged, or a person pays several at once. Whoever is named twice is paid twice. */
+/** A delegate shares its rewards, or a person pays several at once. A recipient named twice is paid twice. */
 const multiPayment = async (scene: Scene): Promise<Wish | undefined> => {
   const { random, cast } = scene;
   const sender = random.chance(0.6) ? cast.delegate(random.between(1, 51)) : await payer(scene, 60);
@@ -108,7 +109,7 @@ const vote = async (scene: Scene): Promise<Wish | undefined> => {
   return { sender, key: "vote", order: { type: 3, asset: { votes } } };
 };
 
-/** Every third person wants a second signature one day. */
+/** Every third person registers a second signature at some time. */
 const secondSignature = async (scene: Scene): Promise<Wish | undefined> => {
   const number = 3 * scene.random.between(0, Math.floor((scene.people - 2) / 3)) + 1;
   const sender = scene.cast.person(number);
@@ -118,7 +119,7 @@ const secondSignature = async (scene: Scene): Promise<Wish | undefined> => {
   return { sender, key: "secondSignature", order: { type: 1, asset: { signature: { publicKey } } } };
 };
 
-/** Every second person wants to be a delegate one day. */
+/** Every second person registers as a delegate at some time. */
 const delegateRegistration = async (scene: Scene): Promise<Wish | undefined> => {
   const sender = scene.cast.person(2 * scene.random.between(0, Math.floor((scene.people - 1) / 2)));
   const wallet = await scene.ledger.wallet(sender.address);
@@ -126,7 +127,7 @@ const delegateRegistration = async (scene: Scene): Promise<Wish | undefined> => 
   return { sender, key: "delegateRegistration", order: { type: 2, asset: { delegate: { username: sender.username } } } };
 };
 
-/** Some delegates give up; those of genesis never do. */
+/** Some delegates resign; those of genesis never do. */
 const delegateResignation = async (scene: Scene): Promise<Wish | undefined> => {
   const sender = scene.cast.person(2 * scene.random.between(0, Math.floor((scene.people - 1) / 2)));
   const { username, resigned, balance } = await scene.ledger.wallet(sender.address);
@@ -134,7 +135,7 @@ const delegateResignation = async (scene: Scene): Promise<Wish | undefined> => {
   return { sender, key: "delegateResignation", order: { type: 7 } };
 };
 
-/** How many groups have enough persons for all their members to be there. */
+/** Number of groups whose members all have a wallet. */
 const groupsOf = ({ people }: Scene): number => Math.floor(people / 3);
 
 const multiSignature = async (scene: Scene): Promise<Wish | undefined> => {
@@ -145,7 +146,7 @@ const multiSignature = async (scene: Scene): Promise<Wish | undefined> => {
   return { sender, key: "multiSignature", founds: group, order: { type: 4, asset: { multiSignature: group.asset } } };
 };
 
-/** A group spends what it has; while it has nothing, a member pays in. */
+/** A group spends what it has; while it has little, a member pays in. */
 const spendTogether = async (scene: Scene): Promise<Wish | undefined> => {
   const group = scene.cast.group(scene.random.between(0, groupsOf(scene) - 1));
   const { multiSignature: registered, balance } = await scene.ledger.wallet(group.address);
@@ -183,7 +184,7 @@ const htlcLock = async (scene: Scene): Promise<Wish | undefined> => {
   return { sender, key: "htlcLock", order: { type: 8, amount: amountBetween(scene, 0, 60) + 1n, recipientId: someone(scene).address, asset, ...note(scene) } };
 };
 
-/** One of the oldest open locks; undefined when the one drawn is closed in this block already, or was none of the cast's. */
+/** One of the oldest open locks that have lapsed (or have not); undefined if there is none, or if the one drawn is already closed in this block. */
 const drawLock = async ({ random, ledger }: Scene, lapsed: boolean): Promise<Lock | undefined> => {
   const { tip } = ledger.chain;
   const page = await ledger.chain.locks({ filter: {}, order: { field: "timestamp", direction: "asc" }, offset: 0, limit: 100 });
@@ -193,7 +194,7 @@ const drawLock = async ({ random, ledger }: Scene, lapsed: boolean): Promise<Loc
   return (await ledger.lock(lock.lockId)) === undefined ? undefined : lock;
 };
 
-/** Whoever sends a claim or a refund, the lock's own people get the amount; so now and then someone else does it for them. */
+/** The amount goes to the lock's recipient or sender, whoever sends the claim or refund, so now and then someone else sends it. */
 const htlcClaim = async (scene: Scene): Promise<Wish | undefined> => {
   const lock = await drawLock(scene, false);
   if (lock === undefined) return undefined;
@@ -209,7 +210,7 @@ const htlcRefund = async (scene: Scene): Promise<Wish | undefined> => {
   return { sender: personWith(lock.senderId, scene), key: "htlcRefund", order: { type: 10, asset: { refund: { lockTransactionId: lock.lockId } } } };
 };
 
-/** The first persons are looked through for the one with an address; when it is none of them, or now and then, anyone does it. */
+/** The person with an address, if it is one of the first 500; otherwise, and now and then in any case, a random person. */
 const personWith = (address: string, scene: Scene): Actor => {
   const number = scene.random.chance(0.2) ? -1 : Array.from({ length: Math.min(scene.people, 500) }).findIndex((_, index) => scene.cast.person(index).address === address);
   return number < 0 ? someone(scene) : scene.cast.person(number);

@@ -4,15 +4,15 @@ import type { Ledger } from "./ledger-state.js";
 import { createRandom, type Random } from "./random.js";
 import { kinds, type Scene, type Wish } from "./traffic-kinds.js";
 
-/** Makes transactions for the network `local`: the same ones for the same seed and the same state of the chain. */
+/** Makes transactions for the network `local`; the same seed and the same state of the chain give the same ones. */
 export interface Traffic {
-  /** Valid transactions for the next block, in order; the ledger has them applied. */
+  /** Valid transactions for the next block, in order, already applied to the ledger. */
   next(ledger: Ledger, limit: number): Promise<SignedTransaction[]>;
 }
 
 const isGroup = (sender: Wish["sender"]): sender is Group => "members" in sender;
 
-/** The first number for which a wallet is missing, found by doubling, then halving. */
+/** The first number without a wallet, found by doubling, then bisecting. */
 const countWallets = async (addressOf: (number: number) => string, ledger: Ledger, from: number): Promise<number> => {
   const exists = async (number: number): Promise<boolean> => (await ledger.chain.wallet(addressOf(number))) !== undefined;
   let low = from;
@@ -49,7 +49,7 @@ export const createTraffic = (seed: string, cast: Cast, crypto: ChainCrypto): Tr
 
   const feeOf = (key: string, random: Random, height: number): bigint => {
     const fee = BigInt(crypto.constantsAt(height).fees.staticFees[key] ?? 0);
-    // Most wallets send the fee that the network names; some pay more to be sure, some try with less.
+    // Most wallets send the network's static fee; some pay more to be safe, some try less.
     return random.chance(0.75) ? fee : (fee * BigInt(random.between(60, 140))) / 100n;
   };
 
@@ -73,7 +73,7 @@ export const createTraffic = (seed: string, cast: Cast, crypto: ChainCrypto): Tr
 
   const next: Traffic["next"] = async (ledger, limit) => {
     const { tip } = ledger.chain;
-    // Version 2 transactions, and there are no others, are valid from the block after the one that brings them.
+    // Only version 2 transactions are made, and those are valid once `aip11` holds at the tip.
     if (crypto.constantsAt(tip.height).aip11 !== true) return [];
     const random = createRandom(`${seed}/${tip.height}/${tip.id}`);
     known = await countWallets((number) => cast.person(number).address, ledger, known);

@@ -3,11 +3,11 @@ import { idOf, type SignedTransaction } from "./crypto.js";
 import type { Ledger, OpenLock, WalletState } from "./ledger-state.js";
 
 /**
- * What the network asks of each kind of transaction beyond what it asks of all, and what each kind does beyond what its
- * sender pays: the core's eleven kinds in version 2.
+ * What the network requires of one kind of transaction beyond what it requires of all, and what the kind does beyond the sender's
+ * payment. There is one for each of the core's eleven kinds in version 2.
  */
 interface Rule {
-  /** What is wrong, in a sentence; undefined when nothing is. */
+  /** Says in a sentence what is wrong; undefined if nothing is. */
   check?(transaction: SignedTransaction, ledger: Ledger, sender: WalletState): Promise<string | undefined> | string | undefined;
   apply?(transaction: SignedTransaction, ledger: Ledger, sender: WalletState): Promise<void> | void;
 }
@@ -19,7 +19,7 @@ const credit = async (ledger: Ledger, address: string, amount: bigint): Promise<
   wallet.balance += amount;
 };
 
-/** A lock lapses with the block that reaches its value: by that block's time (type 1) or height (type 2). */
+/** Whether a lock has lapsed: it does when the tip's time (type 1) or height (type 2) reaches its value. */
 const hasLapsed = ({ expiration }: Pick<OpenLock, "expiration">, ledger: Ledger): boolean => {
   const { tip } = ledger.chain;
   return expiration.value <= (expiration.type === 1 ? tip.timestamp : tip.height);
@@ -30,7 +30,7 @@ const transfer: Rule = {
 };
 
 const secondSignature: Rule = {
-  // That there is none yet follows from the schema: this kind cannot carry the second signature that its wallet would ask for.
+  // A wallet with a second key is refused before: this kind cannot carry the second signature that such a wallet requires.
   check: (_, _ledger, sender) => (sender.multiSignature === null ? undefined : "A multisignature wallet takes no second signature."),
   apply: ({ data }, _, sender) => {
     sender.secondPublicKey = data.asset?.signature?.publicKey ?? null;
@@ -50,7 +50,7 @@ const delegateRegistration: Rule = {
   },
 };
 
-/** One vote after the other: a switch is an unvote, then a vote. */
+/** Votes are applied one after another: a switch is an unvote followed by a vote. */
 const vote: Rule = {
   check: async ({ data }, ledger, sender) => {
     let present = sender.vote;
@@ -101,7 +101,7 @@ const multiPayment: Rule = {
   },
 };
 
-/** Delegates that could forge, counted far enough to know that one may leave. */
+/** Whether there are more delegates that have not resigned than must be active. Reads only as many ranks as it takes to know. */
 const canSpareOne = async (ledger: Ledger): Promise<boolean> => {
   const { activeDelegates } = ledger.crypto.constantsAt(ledger.chain.tip.height + 1);
   const ranked = await ledger.chain.delegates({ filter: {}, order: { field: "rank", direction: "asc" }, offset: 0, limit: activeDelegates + 49 });
@@ -175,7 +175,7 @@ const rules: readonly Rule[] = [
   delegateRegistration,
   vote,
   multiSignature,
-  {}, // ipfs: costs its fee, does nothing else
+  {}, // ipfs: costs its fee and does nothing else
   multiPayment,
   delegateResignation,
   htlcLock,

@@ -10,7 +10,7 @@ const forgingLine = ({ isForging }: Host, { network, forge, forgeInterval }: Hos
   return forgeInterval === undefined ? "a block every block time" : `a block every ${forgeInterval} ms; the chain's clock runs ahead`;
 };
 
-/** What a person reads when the node serves. */
+/** The text shown when the node has started. */
 export const welcome = (host: Host, options: HostOptions): string => {
   const { name, client } = host.network.network;
   const lines = [

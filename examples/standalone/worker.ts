@@ -7,7 +7,7 @@ import { nodeInfo, porticoOptions } from "./serving.js";
 
 /** A process that serves what the node's own process writes. It is started by that process, and ends with it. */
 const node = connectToNode();
-// Ctrl-C reaches every process at the terminal; the node's own then tells each worker when to stop.
+// Ctrl-C reaches every process of the terminal; a worker ignores it, because the node's own process tells it when to stop.
 process.on("SIGINT", () => undefined);
 
 const serve = async (): Promise<void> => {
@@ -23,7 +23,7 @@ const serve = async (): Promise<void> => {
     node: info,
     problem: node.problem,
     options: porticoOptions(options),
-    // What goes as it should, the node's own process tells.
+    // Normal events are logged by the node's own process.
     logger: createLogger(logLevel === "info" ? "warn" : logLevel, writeToTerminal),
   });
   process.once("SIGTERM", () => void plugin.stop().then(() => process.disconnect()));

@@ -6,31 +6,31 @@ import { fileURLToPath } from "node:url";
 import type { Clock, Logger } from "../../types/node-context.js";
 import { answerWorker, type NodeServices, type WorkerChannel, type WorkerFailure } from "./node-channel.js";
 
-/** The processes that serve, where there are several: this one forges, writes the store and delivers webhooks. */
+/** The worker processes that serve requests, while this process forges, writes the store and delivers webhooks. */
 export interface Workers {
-  /** Resolves when each of them listens. @throws Error, with the system's code, when one cannot */
+  /** Resolves when all of them listen. @throws Error with the system's code if one cannot */
   start(): Promise<void>;
-  /** Each ends when its open requests are answered. */
+  /** Stops the workers; each ends when its open requests are answered. */
   stop(): Promise<void>;
 }
 
 export interface WorkersNeeds {
   services: NodeServices;
-  /** What keeps the node from following the chain, while something does. */
+  /** What keeps the node from following the chain; undefined if nothing does. */
   problem(): string | undefined;
   logger: Logger;
   clock: Clock;
 }
 
-/** Milliseconds from a worker's end to the next one in its place: none after a long life, doubled with each short one. */
+/** Milliseconds from a worker's end to the start of its successor: 0 after a long life, doubled after each short one. */
 const restartDelay = { first: 100, last: 10_000 };
 const longLife = 10_000;
-/** A worker that has not ended so long after it was told to (milliseconds) is killed: longer than Portico waits for open requests. */
+/** Milliseconds after which a worker that was told to stop is killed: longer than Portico waits for open requests. */
 const patience = 15_000;
-/** Milliseconds between two looks at the node's health. */
+/** Milliseconds between two checks of the node's health. */
 const healthInterval = 500;
 
-/** Workers that are to serve one port, whenever they come, have to be told the same one. */
+/** Finds a free port: all workers, later ones included, have to be given the same one, so it cannot be 0. */
 export const freePort = async (host: string): Promise<number> => {
   const server = createServer().listen(0, host);
   await once(server, "listening");
@@ -44,7 +44,7 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
   const running = new Map<Worker, WorkerChannel>();
   const restarts = new Set<NodeJS.Timeout>();
   let stopping = false;
-  /** Once all have listened. */
+  /** True once all workers have listened. */
   let served = false;
   let told: string | undefined;
   let watching: NodeJS.Timeout | undefined;
@@ -57,14 +57,14 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
     restarts.add(timer);
   };
 
-  /** `delay`: how long the one before was waited for. */
+  /** Starts a worker. `delay`: milliseconds by which this start was delayed. */
   const run = (number: number, delay: number): { listening: Promise<void> } => {
     const began = clock.now();
     const worker = cluster.fork();
     let [listens, failure] = [false, undefined as WorkerFailure | undefined];
     const channel = answerWorker(worker, services, (told) => (failure = told));
     running.set(worker, channel);
-    // A message to one that is just ending: its end is told below.
+    // Sending to a worker that is just ending fails; its end is logged below.
     worker.on("error", (error) => logger.debug(`worker ${number}: ${error.message}`));
     channel.tell(told);
     const listening = new Promise<void>((resolve, reject) => {
@@ -77,7 +77,7 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
         running.delete(worker);
         const why = failure?.message ?? (signal ? signal : `code ${code}`);
         reject(Object.assign(new Error(`worker ${number} ended before it served: ${why}`), { code: failure?.code }));
-        // One that cannot begin is the start's to judge; from then on every place is kept filled.
+        // Until all have listened, a worker that ends before it listens makes `start` fail. Any other worker that ends is replaced.
         if (stopping || !(listens || served)) return;
         const next = clock.now() - began > longLife ? 0 : Math.min(restartDelay.last, Math.max(restartDelay.first, delay * 2));
         logger.warn(`worker ${number} ended (${why}); another one is started${next === 0 ? "" : ` in ${next} ms`}`);
@@ -96,7 +96,7 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
 
   const end = async (worker: Worker): Promise<void> => {
     if (worker.isDead()) return;
-    // Not by `once`, which fails with the first error: of a message, say, to one that is just ending.
+    // Not with `once` of node:events, which rejects on an error event, such as of a message to a worker that is just ending.
     const exited = new Promise((resolve) => worker.once("exit", resolve));
     worker.process.kill("SIGTERM");
     const late = setTimeout(() => worker.process.kill("SIGKILL"), patience);
@@ -106,7 +106,7 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
 
   return {
     start: async () => {
-      // Beside this file, and of its kind: as it is written, or compiled.
+      // The worker's file is beside this one and has the same extension: .ts, or .js when compiled.
       const exec = fileURLToPath(new URL(`worker${extname(import.meta.url)}`, import.meta.url));
       cluster.setupPrimary({ exec, args: [], serialization: "advanced" });
       watching = setInterval(passOnHealth, healthInterval);

@@ -9,11 +9,11 @@ const webhook = new Webhook(secret);
 const server = createServer((request, response) => {
   void text(request).then((body) => {
     try {
-      webhook.verify(body, request.headers as Record<string, string>); // this node, this message, not long ago
+      webhook.verify(body, request.headers as Record<string, string>); // throws unless signed with the secret, and recently
       console.log(request.headers["webhook-id"], body.slice(0, 200));
-      response.writeHead(204).end(); // 2xx: arrived, it does not come again
+      response.writeHead(204).end(); // 2xx: delivered, it is not sent again
     } catch {
-      response.writeHead(401).end(); // anything else: it comes again by the schedule
+      response.writeHead(401).end(); // anything else but 410: it is sent again by the retry schedule
     }
   });
 });

@@ -6,7 +6,7 @@ import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
 import type { Scope } from "../http/route.js";
 
-/** What a host may hand in beside its chain. Routes that need what is missing say so, or answer from the chain alone. */
+/** What a host may provide besides its chain. Routes that need a missing part say so, or answer from the chain alone. */
 export type ApiHost = Pick<NodeContext, "peers" | "sync" | "pool" | "node">;
 
 /** What stays the same from request to request. */
@@ -14,21 +14,21 @@ export interface ApiNeeds {
   rules: ChainRules;
   host: ApiHost;
   supports: NonNullable<ChainAdapter["supports"]>;
-  /** @throws PorticoError NOT_READY while their store is closed, NOT_SUPPORTED where the host has none. */
+  /** @throws PorticoError NOT_READY while the webhook store is closed, NOT_SUPPORTED if the node has no webhooks. */
   openWebhooks(): Webhooks;
   clock: Clock;
 }
 
-/** All that an answer is computed from: one state of the chain, the network's rules, the host. */
+/** Everything from which an answer is computed: one state of the chain, the network's rules and the host. */
 export interface ApiState extends Scope, Readonly<ApiNeeds> {
   tip?: Tip;
-  /** @throws PorticoError NOT_READY while there is no state: only stateless routes are asked then. */
+  /** @throws PorticoError NOT_READY while there is no state; only stateless routes are called then. */
   readonly chain: ChainSnapshot;
   /** @throws PorticoError as `openWebhooks` does. */
   readonly webhooks: Webhooks;
 }
 
-/** A class, since one is made for every request: a literal with getters costs several times as much. */
+/** A class, because one is made for every request and an object literal with getters costs several times as much. */
 class OpenState implements ApiState {
   readonly rules: ChainRules;
   readonly host: ApiHost;
@@ -66,10 +66,10 @@ class OpenState implements ApiState {
   }
 }
 
-/** The state that one request is answered from. `release` lets the snapshot go. */
+/** Makes the state from which one request is answered. Its `release` releases the snapshot. */
 export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds): ApiState => new OpenState(snapshot, needs);
 
-/** @throws PorticoError NOT_SUPPORTED when the host's adapter says that it cannot answer. */
+/** @throws PorticoError NOT_SUPPORTED if the host's adapter does not support the capability. */
 export const requireSupport = (capability: keyof ApiNeeds["supports"], { supports }: ApiState): void => {
   if (supports[capability] === false) throw new PorticoError("NOT_SUPPORTED");
 };

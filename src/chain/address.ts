@@ -6,7 +6,7 @@ import type { MultiSignature } from "../../types/chain.js";
 
 const base58check = createBase58check(sha256);
 
-/** Address of a compressed public key (hex): base58check(version byte, RIPEMD-160(public key)). */
+/** Address of a compressed public key (hex): base58check(version byte + RIPEMD-160(public key)). */
 export const addressOf = (publicKey: string, pubKeyHash: number): string => {
   const payload = new Uint8Array(21);
   payload[0] = pubKeyHash;
@@ -14,7 +14,7 @@ export const addressOf = (publicKey: string, pubKeyHash: number): string => {
   return base58check.encode(payload);
 };
 
-/** Whether a text is an address of the network: its version byte and its checksum are right. */
+/** Whether a text is an address of the network, with the right length, version byte and checksum. */
 export const isAddress = (text: string, pubKeyHash: number): boolean => {
   try {
     const payload = base58check.decode(text);
@@ -24,7 +24,7 @@ export const isAddress = (text: string, pubKeyHash: number): boolean => {
   }
 };
 
-/** `addressOf`, remembering the last answers: the same few senders and generators come again in block after block. */
+/** `addressOf` with a memory of recent results, since the same senders and generators recur from block to block. */
 export const createAddressOf = (pubKeyHash: number, remembered = 10_000): ((publicKey: string) => string) => {
   const known = new Map<string, string>();
   return (publicKey) => {
@@ -39,8 +39,8 @@ export const createAddressOf = (pubKeyHash: number, remembered = 10_000): ((publ
 };
 
 /**
- * Public key (hex) of a multisignature wallet: the point sum of the participants' keys and of the key whose private key
- * is SHA-256 of `min` written as two hexadecimal digits.
+ * Public key (hex) of a multisignature wallet: the sum of the participants' public keys, as curve points, and of the public key
+ * whose private key is the SHA-256 of `min` written as two hexadecimal digits.
  */
 export const multiSignaturePublicKey = ({ min, publicKeys }: MultiSignature): string => {
   const minKey = secp256k1.getPublicKey(sha256(new TextEncoder().encode(min.toString(16).padStart(2, "0"))));

@@ -1,8 +1,8 @@
 import type { AmountLike } from "../../types/events.js";
 
 /**
- * Reads an amount from whatever form a host holds it in. Exact: a number that a double cannot hold is refused.
- * @throws RangeError when it is no whole number.
+ * Parses an amount in any form that hosts use.
+ * @throws RangeError if it is not a whole number, or is a number beyond 2^53, which may have lost digits
  */
 export const parseAmount = (value: AmountLike): bigint => {
   if (typeof value === "bigint") return value;
@@ -15,9 +15,9 @@ export const parseAmount = (value: AmountLike): bigint => {
   return BigInt(text);
 };
 
-/** Vote balance as a share of the supply: percent, two decimals, half rounded up. */
+/** Vote balance in percent of the supply: two decimals, halves rounded up. */
 export const approvalOf = (voteBalance: bigint, supply: bigint): number =>
   supply > 0n ? Number((voteBalance * 20_000n + supply) / (2n * supply)) / 100 : 0;
 
-/** Mean of `count` amounts that add up to `sum`: half rounded up, as a node's database rounds its fee statistics. */
+/** Mean of `count` amounts that add up to `sum`: halves rounded up, as in the fee statistics of a node's database. */
 export const averageOf = (sum: bigint, count: number): bigint => (2n * sum + BigInt(count)) / (2n * BigInt(count));

@@ -5,24 +5,24 @@ import { atOnce, type Steps } from "../steps.js";
 import type { FullBlock } from "./block.js";
 import type { ChainRules } from "./rules.js";
 
-/** State as it was before a block. What is handed out is never written to. */
+/** The state before a block. What it returns is never modified. */
 export interface LedgerSource {
   wallet(address: string): Readonly<WalletDraft> | undefined;
   lock(id: string): Lock | undefined;
 }
 
-/** One wallet's change; `before` is undefined for a wallet that the block made. */
+/** The change of one wallet; `before` is undefined for a wallet that the block created. */
 export interface WalletChange {
   before: Readonly<WalletDraft> | undefined;
   after: WalletDraft;
 }
 
-/** All that a block changes in wallets, locks and vote balances. */
+/** Everything that a block changes in wallets, locks and vote balances. */
 export interface BlockChanges {
   wallets: Map<string, WalletChange>;
-  /** Lock id -> the lock now open, or undefined for one that ended. */
+  /** Lock id -> the lock before and after the block, undefined if it is not open then. */
   locks: Map<string, { before: Lock | undefined; after: Lock | undefined }>;
-  /** Public key of a delegate -> by how much its vote balance moves. Only moves that are not 0. */
+  /** Public key of a delegate -> the change of its vote balance. Changes of 0 are left out. */
   votes: Map<string, bigint>;
 }
 
@@ -94,7 +94,7 @@ const applyTransaction = (transaction: Transaction, ledger: Ledger, rules: Chain
 
 const weight = (wallet: Readonly<WalletDraft> | undefined): bigint => (wallet === undefined ? 0n : wallet.balance + wallet.lockedBalance);
 
-/** A vote balance is a sum over voters, so what the block did to each voter is all that has to be known. */
+/** The changes of vote balances. A vote balance is a sum over voters, so the changes of the voters are enough to compute them. */
 const movedVotes = (wallets: BlockChanges["wallets"]): Map<string, bigint> => {
   const votes = new Map<string, bigint>();
   const move = (delegate: string | null | undefined, by: bigint): void => {
@@ -109,7 +109,7 @@ const movedVotes = (wallets: BlockChanges["wallets"]): Map<string, bigint> => {
   return votes;
 };
 
-/** As `applyBlock`, in steps of one transaction: `source` may have to read from far away. */
+/** As `applyBlock`, in steps of one transaction, since reading from `source` may be slow. */
 export const applyInSteps = function* (
   { block, transactions }: FullBlock,
   source: LedgerSource,
@@ -129,5 +129,8 @@ export const applyInSteps = function* (
   return { wallets, locks, votes: movedVotes(wallets) };
 };
 
-/** What a block does to the state before it. Pure: neither `source` nor the block is written to. */
+/**
+ * Computes what a block changes in the state before it. Pure: neither `source` nor the block is modified.
+ * @throws PorticoError BLOCK_INVALID if a transaction cannot be applied
+ */
 export const applyBlock = (full: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => atOnce(applyInSteps(full, source, rules));

@@ -4,7 +4,7 @@ import { PorticoError } from "../errors.js";
 import type { Steps } from "../steps.js";
 import { parseAmount } from "./amount.js";
 
-/** A block with its transactions, typed and trusted. */
+/** A block with its transactions, parsed and checked for form. */
 export interface FullBlock {
   block: Block;
   transactions: Transaction[];
@@ -12,7 +12,7 @@ export interface FullBlock {
 
 const broken = (what: string): PorticoError => new PorticoError("BLOCK_INVALID", what);
 
-/** What a host hands in has its type's members, or so it says. */
+/** The members of a type before they are checked: their values may be anything. */
 export type Untrusted<T> = { [K in keyof T]?: unknown };
 
 const amount = (value: unknown, name: string): bigint => {
@@ -42,7 +42,7 @@ const key = (value: unknown, name: string): string => {
 
 const genesisHeight = 1;
 
-/** Reads a block's header as hosts and files carry it. @throws PorticoError BLOCK_INVALID naming block and member. */
+/** Parses the header of a block as hosts and files represent it. @throws PorticoError BLOCK_INVALID naming block and member */
 export const parseBlockHeader = (data: Untrusted<BlockData> | null | undefined): Block => {
   if (typeof data !== "object" || data === null) throw broken("a block is not an object");
   const at = `block ${String(data.height)}`;
@@ -67,10 +67,10 @@ export const parseBlockHeader = (data: Untrusted<BlockData> | null | undefined):
 
 type Optional<Name extends string, Value> = { [Key in Name]?: Value };
 
-/** undefined, null and "" all say that there is none. */
+/** undefined, null and "" all mean that the member is missing. */
 const isMissing = (value: unknown): boolean => value === undefined || value === null || value === "";
 
-/** A member that may be missing. What is there has to pass. */
+/** A member that may be missing; if present, it must be valid. */
 const optional = <Name extends string, Value>(
   name: Name,
   value: unknown,
@@ -89,7 +89,7 @@ const texts = (value: unknown, name: string): string[] => {
   return value.map((item: unknown, index) => text(item, `${name}[${index}]`));
 };
 
-/** Genesis blocks carry `asset: {}` where there is none. */
+/** Genesis blocks have `asset: {}` for transactions without an asset. */
 const isEmpty = (asset: unknown): boolean => typeof asset === "object" && asset !== null && Object.keys(asset).length === 0;
 
 interface PaymentData {
@@ -98,7 +98,7 @@ interface PaymentData {
 
 const isPayment = (item: unknown): item is PaymentData => typeof item === "object" && item !== null && "amount" in item;
 
-/** Hosts hold the amounts of payments in forms of their own; within, an asset has them as decimal text. */
+/** Copies an asset with the amounts of its payments, which hosts hold in various forms, as decimal strings. */
 const asset = (value: unknown, name: string): Record<string, unknown> => {
   const given = record(value, name);
   if (!Array.isArray(given.payments)) return given;
@@ -110,10 +110,10 @@ const asset = (value: unknown, name: string): Record<string, unknown> => {
 
 const voteType = 3;
 
-/** A transaction in no block yet: it has no place, and of version 2 no time. */
+/** A transaction that is not in a block yet: it has no place in the chain, and in version 2 no timestamp. */
 export type UnconfirmedTransaction = Omit<Transaction, "timestamp" | "blockId" | "blockHeight" | "sequence"> & { timestamp?: number };
 
-/** Reads a transaction as hosts and files carry it; `at` names it in errors. @throws PorticoError BLOCK_INVALID */
+/** Parses a transaction as hosts and files represent it; `at` names it in errors. @throws PorticoError BLOCK_INVALID */
 export const parseTransaction = (
   data: Untrusted<TransactionData> | null | undefined,
   at: string,
@@ -156,7 +156,7 @@ const place = (transaction: UnconfirmedTransaction, sequence: number, block: Blo
   sequence,
 });
 
-/** Reads a whole block. @throws PorticoError BLOCK_INVALID naming block, transaction and member. */
+/** Parses a whole block, in steps of one transaction. @throws PorticoError BLOCK_INVALID naming block, transaction and member */
 export function* parseBlock(data: Untrusted<BlockData> | null | undefined, addressOf: (publicKey: string) => string): Steps<FullBlock> {
   const block = parseBlockHeader(data);
   const given = data?.transactions ?? [];

@@ -11,12 +11,12 @@ export interface Timestamp {
 const dayLength = 86_400;
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
 
-/** More days than a chain has in fifty years; whatever names more has none of a chain. */
+/** More days than a chain has in fifty years, so no real chain exceeds it. */
 const keptDays = 20_000;
 
 /**
- * Writes times, in seconds since 1970, as `Date` does, in a third of its time: a page of transactions has a hundred, and on most days
- * many.
+ * Writes seconds since 1970 as `Date` does, in a third of the time, by keeping the text of each day: a page has up to a hundred times,
+ * many of them on the same day.
  */
 const createTimeWriter = (): ((unix: number) => string) => {
   const days = new Map<number, string>();
@@ -34,7 +34,7 @@ const createTimeWriter = (): ((unix: number) => string) => {
   };
 };
 
-/** Converts between epoch time and the clock, for a network whose time begins at `epoch` (ISO 8601). */
+/** Converts between epoch time and Unix time in seconds, for a network whose time begins at `epoch` (ISO 8601). */
 export const createEpoch = (epoch: string) => {
   const start = Date.parse(epoch) / 1000;
   const write = createTimeWriter();

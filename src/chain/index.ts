@@ -1,4 +1,4 @@
-/** The chain's rules, for whoever keeps chain state in a store of its own: `portico/chain`. Pure; no I/O. */
+/** `portico/chain`: the chain's rules, for hosts that keep chain state in their own store. Pure, without I/O. */
 export { addressOf, isAddress } from "./address.js";
 export { approvalOf, averageOf, parseAmount } from "./amount.js";
 export { applyBlock, type BlockChanges, emptyWallet, type LedgerSource, type WalletChange } from "./apply.js";

@@ -1,9 +1,9 @@
 import type { Lock, Tip, Transaction } from "../../types/chain.js";
 
-/** What `Lock.expiration.type` says its value is. */
+/** Values of `Lock.expiration.type`: what the expiration's value is. */
 export const lockExpirationTypes = { epochTime: 1, height: 2 } as const;
 
-/** Whether a lock may be refunded at a tip: its time has come once the tip reaches the value, the value included. */
+/** Whether a lock has expired at a tip, and so may be refunded: the tip has reached or passed the expiration's value. */
 export const isExpired = ({ expiration: { type, value } }: Pick<Lock, "expiration">, tip: Tip): boolean =>
   type === lockExpirationTypes.epochTime ? value <= tip.timestamp : value <= tip.height;
 

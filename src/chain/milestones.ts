@@ -3,7 +3,7 @@ import type { AmountLike } from "../../types/events.js";
 import { PorticoError } from "../errors.js";
 import { parseAmount } from "./amount.js";
 
-/** All constants of the network at a height: the milestones up to it, merged. */
+/** All constants of the network at a height: the milestones up to that height, merged. */
 export interface Constants extends Milestone {
   /** Height of the last milestone merged. */
   height: number;
@@ -15,7 +15,7 @@ export interface Constants extends Milestone {
   epoch: string;
 }
 
-/** What the milestones say, by height. */
+/** The network's constants by height. */
 export interface Milestones {
   at(height: number): Constants;
   /** Every merged state, ascending by height. */
@@ -25,7 +25,7 @@ export interface Milestones {
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Objects merge member by member, everything else replaces. */
+/** Objects are merged member by member; everything else is replaced. */
 const merge = (below: Record<string, unknown>, above: Record<string, unknown>): Record<string, unknown> => {
   const merged = { ...below };
   for (const [key, value] of Object.entries(above)) {

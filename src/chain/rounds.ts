@@ -9,12 +9,12 @@ export interface Round {
   activeDelegates: number;
 }
 
-/** The round that a height belongs to, counted through the milestones where they change the number of active delegates. */
+/** The round that a height belongs to, taking into account milestones that change the number of active delegates. */
 export const roundOf = (height: number, milestones: Milestones): Round => {
   let firstHeight = 1;
   let round = 1;
   let active = milestones.at(1).activeDelegates;
-  /** A change cuts short the round that it falls into. */
+  /** Height of the next such change, which cuts the round that it falls into short. */
   let change = Infinity;
   for (const { height: from, activeDelegates } of milestones.all) {
     if (activeDelegates === active) continue;
@@ -31,7 +31,7 @@ export const roundOf = (height: number, milestones: Milestones): Round => {
   return { round: round + rounds, firstHeight: start, lastHeight: Math.min(start + active, change) - 1, activeDelegates: active };
 };
 
-/** A round by its number; undefined for what is no number of a round. */
+/** A round by its number; undefined if there can be no such round. */
 export const roundByNumber = (number: number, milestones: Milestones): Round | undefined => {
   if (!Number.isInteger(number) || number < 1) return undefined;
   let current = roundOf(1, milestones);
@@ -44,13 +44,14 @@ export const roundByNumber = (number: number, milestones: Milestones): Round | u
   return Number.isSafeInteger(firstHeight) ? roundOf(firstHeight, milestones) : undefined;
 };
 
-/** Ranks are recomputed after genesis and after the last block of each round. */
+/** Whether ranks are recomputed after a block: they are after genesis and after the last block of each round. */
 export const endsRound = (height: number, milestones: Milestones): boolean =>
   height === 1 || roundOf(height + 1, milestones).firstHeight === height + 1;
 
 /**
- * The order in which a round's delegates forge, from their order by rank: swaps drawn from SHA-256 of the round's number,
- * four bytes of it at a time.
+ * The order in which a round's delegates forge, from their order by rank: positions are swapped as drawn from the SHA-256 of the
+ * round's number, which is hashed again after every four bytes. Both loops advance `i`, so every fifth position is skipped; nodes
+ * do the same, and the order has to match theirs.
  */
 export const forgingOrder = <T>(byRank: readonly T[], round: number): T[] => {
   const order = [...byRank];
@@ -66,13 +67,13 @@ export const forgingOrder = <T>(byRank: readonly T[], round: number): T[] => {
   return order;
 };
 
-/** Number of the slot that an epoch time lies in. */
+/** Number of the slot that contains an epoch time. */
 export const slotOf = (timestamp: number, blocktime: number): number => Math.floor(timestamp / blocktime);
 
-/** Who forges in a slot, given the round's forging order. */
+/** The delegate that forges in a slot, given the round's forging order; undefined if that is empty. */
 export const forgerOf = <T>(slot: number, order: readonly T[]): T | undefined => order[slot % order.length];
 
-/** Rank order: vote balance descending, public key ascending; resigned delegates have none. */
+/** Sorts delegates by rank: vote balance descending, then public key ascending. Resigned delegates have no rank and are left out. */
 export const rankDelegates = <T extends { publicKey: string; voteBalance: bigint; resigned: boolean }>(delegates: readonly T[]): T[] =>
   delegates
     .filter(({ resigned }) => !resigned)

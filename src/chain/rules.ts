@@ -9,16 +9,16 @@ import { createMilestones, type Milestones } from "./milestones.js";
 import { atOnce, type Steps } from "../steps.js";
 import { createTransactionTypes, recipientsOf, type TransactionTypes } from "./transaction-types.js";
 
-/** All that is known of a network without reading its chain. */
+/** Everything that is known about a network without reading its chain. */
 export interface ChainRules {
   readonly network: Network;
   readonly milestones: Milestones;
   readonly epoch: Epoch;
   readonly types: TransactionTypes;
   addressOf(publicKey: string): string;
-  /** Addresses that receive by a transaction, each once. */
+  /** Addresses that receive something from a transaction, without repeats. */
   recipientsOf(transaction: Transaction): string[];
-  /** Reads a block as hosts and files carry it. @throws PorticoError BLOCK_INVALID */
+  /** Parses a block as hosts and files represent it. @throws PorticoError BLOCK_INVALID */
   parseBlock(data: BlockData): FullBlock;
   /** The same, in steps. */
   parseBlockInSteps(data: BlockData): Steps<FullBlock>;

@@ -4,8 +4,8 @@ import { multiSignaturePublicKey } from "./address.js";
 import { parseAmount } from "./amount.js";
 
 /**
- * What each kind of transaction does. One row a kind; a fork's rows are added, and win over the core's.
- * Every sender but those of HTLC claims and refunds pays amount + fee; the rows hold what is beyond that.
+ * What each kind of transaction does: one row per kind. A fork's rows are added, and override the core's.
+ * Every sender pays amount + fee, except for HTLC claims and refunds; the rows define what happens beyond that.
  */
 
 interface Payment {
@@ -13,7 +13,7 @@ interface Payment {
   amount: bigint;
 }
 
-/** What the core's kinds carry in their asset. */
+/** The assets of the core's kinds. */
 interface Assets {
   signature: { publicKey: string };
   delegate: { username: string };
@@ -27,7 +27,7 @@ interface Assets {
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/** What each part has to have for its effect to be known. The network accepted the block, so nothing else of it is doubted. */
+/** Checks that an asset has what its effect depends on. The network accepted the block, so nothing else is checked. */
 const isWhole: { readonly [Member in keyof Assets]: (part: Partial<Assets[Member]>) => boolean } = {
   signature: ({ publicKey }) => isText(publicKey),
   delegate: ({ username }) => isText(username),
@@ -39,7 +39,7 @@ const isWhole: { readonly [Member in keyof Assets]: (part: Partial<Assets[Member
   refund: ({ lockTransactionId }) => isText(lockTransactionId),
 };
 
-/** The part of an asset that a type carries. @throws RangeError when it is missing or lacks something. */
+/** The asset of a kind. @throws RangeError if it is missing or incomplete */
 const assetOf = <Member extends keyof Assets>(transaction: Transaction, member: Member): Assets[Member] => {
   const part = transaction.asset?.[member];
   if (typeof part !== "object" || part === null) throw new RangeError(`transaction ${transaction.id} has no asset.${member}`);
@@ -72,7 +72,7 @@ const vote = (transaction: Transaction, ledger: Ledger): void => {
   for (const item of assetOf(transaction, "votes")) wallet.vote = item.startsWith("+") ? item.slice(1) : null;
 };
 
-/** Version 1 multisignature never created a wallet of its own: it only made the sender sign with others. */
+/** In version 1, a multisignature registration creates no wallet of its own: it only makes the sender sign together with others. */
 const registerMultiSignature = (transaction: Transaction, ledger: Ledger): void => {
   if (transaction.version < 2) return;
   const asset = assetOf(transaction, "multiSignature");
@@ -109,7 +109,7 @@ const openLock = (transaction: Transaction, ledger: Ledger): void => {
   });
 };
 
-/** Ends a lock: its amount less the fee goes to its recipient (claim) or back to its sender (refund), whoever sent the order. */
+/** Ends a lock: its amount minus the fee goes to the lock's recipient (claim) or sender (refund), whoever sent the transaction. */
 const closeLock =
   (member: "claim" | "refund", to: "recipientId" | "senderId") =>
   (transaction: Transaction, ledger: Ledger): void => {
@@ -132,7 +132,7 @@ const core = (type: number, name: string, key: string, rest: Omit<TransactionTyp
 
 const multiPayment = { apply: payMany, recipients: paymentRecipients };
 
-/** The core's kinds. Numbers 6 to 8 mean other things in version 1 than in version 2. */
+/** The core's kinds. Types 6 to 8 have different meanings in versions 1 and 2. */
 export const coreTransactionTypes: readonly TransactionType[] = [
   core(0, "Transfer", "transfer", { apply: transfer }),
   core(1, "SecondSignature", "secondSignature", { apply: registerSecondSignature }),
@@ -150,9 +150,9 @@ export const coreTransactionTypes: readonly TransactionType[] = [
   core(10, "HtlcRefund", "htlcRefund", { versions: [2], senderPays: false, apply: closeLock("refund", "senderId") }),
 ];
 
-/** The kinds of a network. */
+/** The transaction types of a network. */
 export interface TransactionTypes {
-  /** The row of a kind; one that no row names costs its sender the fee and the amount, and does nothing else. */
+  /** The row of a kind. An unknown kind gets one by which the sender pays amount + fee, and nothing else happens. */
   of(transaction: Pick<Transaction, "typeGroup" | "type" | "version">): TransactionType;
   /** Every row, the core's first. */
   readonly all: readonly TransactionType[];
@@ -181,7 +181,7 @@ export const createTransactionTypes = (added: readonly TransactionType[] = []): 
   };
 };
 
-/** Addresses that receive by a transaction, each once, in order. */
+/** Addresses that receive something from a transaction, in order, without repeats. */
 export const recipientsOf = (transaction: Transaction, types: TransactionTypes): string[] => {
   const row = types.of(transaction);
   if (row.recipients === undefined) return transaction.recipientId === undefined ? [] : [transaction.recipientId];

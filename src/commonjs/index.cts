@@ -1,4 +1,4 @@
-/** @ts-ignore TS1479: TypeScript knows only from `node20` on that Node.js can `require` an ES module. */
+/** @ts-ignore TS1479: only with module `node20` or later does TypeScript know that Node.js can `require` an ES module. */
 import portico = require("../index.js");
-// @ts-ignore TS1294: what a CommonJS module gives is written so.
+// @ts-ignore TS1294: `export =` is how a CommonJS module declares its exports.
 export = portico;

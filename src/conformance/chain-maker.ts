@@ -7,17 +7,17 @@ import { labelled } from "./drafts.js";
 import type { Party } from "./parties.js";
 import { plausibleHex, plausibleSignature } from "./plausible.js";
 
-/** Hash of no bytes: what a block without transactions carries. */
+/** SHA-256 of no bytes: the payload hash of a block without transactions. */
 const emptyPayloadHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 export interface BlockDraft {
   generator: Party;
   transactions?: readonly Draft[];
-  /** Slots in which nobody forged before this block. */
+  /** Number of slots without a block before this one. Default 0. */
   missed?: number;
 }
 
-/** Puts transactions into blocks, and blocks into a chain. It signs nothing, and does not ask whether a sender can pay. */
+/** Builds blocks from transactions, and a chain from blocks. It signs nothing, and does not check whether a sender can pay. */
 export interface ChainMaker {
   /** Genesis first. */
   readonly blocks: readonly BlockData[];
@@ -31,7 +31,7 @@ interface Progress {
   /** Nonce of the last transaction, by public key. */
   nonces: Map<string, bigint>;
   slot: number;
-  /** What a fork's ids differ by. */
+  /** Makes the ids of a fork differ. */
   branch: string;
 }
 

@@ -3,7 +3,7 @@ import type { Block, Delegate, FeeStatistics, Lock, RoundDelegate, Transaction, 
 
 type Members<Row> = { readonly [Member in keyof Required<Row>]: true };
 
-/** What the contract knows of each row. An adapter's rows may have more, and be of a class of its own. */
+/** The members of each row in the contract. An adapter's rows may have more, and may be instances of a class. */
 const members = {
   wallet: {
     address: true,
@@ -98,7 +98,10 @@ const plain = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 };
 
-/** The contract's members of a row, as plain objects. Absent ones stay absent: an undefined one is no member. */
+/**
+ * The members of a row that are in the contract, as plain objects. Absent ones stay absent, and undefined ones stay undefined, so
+ * that an adapter that writes undefined for an absent member fails.
+ */
 export const rowOf = (kind: RowKind, row: object | undefined): unknown => {
   if (row === undefined) return undefined;
   const known = Object.keys(members[kind]);
@@ -109,10 +112,10 @@ export const rowsOf = (kind: RowKind, rows: readonly object[]): unknown[] => row
 
 const digits = (_: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value);
 
-/** A query or a row in a message. */
+/** Formats a query or a row for a message. */
 export const show = (value: unknown): string => JSON.stringify(value, digits);
 
-/** Deep and strict. @throws AssertionError that says what was compared, then where the two differ. */
+/** Deep, strict equality. @throws AssertionError that says what was compared, and where the two differ */
 export const same = (actual: unknown, expected: unknown, what: string): void => {
   try {
     deepStrictEqual(actual, expected);

@@ -3,7 +3,7 @@ import type { ConformanceTarget } from "./target.js";
 
 type Body = (this: unknown, ...context: unknown[]) => Promise<void>;
 
-/** What the suite needs of a test runner: mocha, node:test, vitest and jest (as `afterAll`) have all three. */
+/** What the suite needs from a test runner. mocha and node:test have all three; in vitest and jest, `after` is called `afterAll`. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown;
   it(name: string, body: () => Promise<void>): unknown;
@@ -26,8 +26,8 @@ const canSkip = (context: unknown): context is { skip(reason?: string): void } =
  *     };
  *     describeConformance("my adapter", { createAdapter }, { describe, it, after });
  *
- * Registers the whole suite as one `describe`. A case that the adapter has no part for is skipped with its reason where the
- * runner can do that (mocha, node:test, vitest), and passes where it cannot.
+ * Registers the whole suite as one `describe`. A case for a part that the adapter does not have is skipped, with the reason, if the
+ * runner can do that (mocha, node:test, vitest), and otherwise passes.
  */
 export const describeConformance = (name: string, target: ConformanceTarget, { describe, it, after }: TestRunner): void => {
   describe(`${name}: conformance`, () => {
@@ -37,7 +37,7 @@ export const describeConformance = (name: string, target: ConformanceTarget, { d
       const body: Body = async function (...context) {
         const { skipped } = await run();
         if (skipped === undefined) return;
-        // mocha hands its context over as `this`, the others as the first argument, vitest as a function
+        // mocha passes its context as `this`, node:test as the first argument, vitest likewise, but as a function
         const runner = [this, ...context].find(canSkip);
         runner?.skip(skipped);
       };

@@ -1,7 +1,7 @@
 import type { Party } from "./parties.js";
 import { plausibleHex } from "./plausible.js";
 
-/** A transaction before it has its place in a chain: id, nonce or timestamp, and signatures are the chain maker's. */
+/** A transaction before it is put into a chain. The chain maker adds the id, the nonce or timestamp, and the signatures. */
 export interface Draft {
   sender: Party;
   version: 1 | 2;
@@ -12,11 +12,11 @@ export interface Draft {
   recipientId?: string;
   vendorField?: string;
   asset?: object;
-  /** Names the transaction, for those that later ones refer to. */
+  /** Determines the id, so that later transactions can refer to this one. */
   label?: string;
-  /** Carries a second signature, under the name that its wire version gives it. */
+  /** Whether it has a second signature, which is named as its wire version does. */
   twice?: boolean;
-  /** Number of signatures of a multisignature wallet's transaction, which has no other. */
+  /** Number of signatures in a transaction of a multisignature wallet, which has no other signature. */
   signers?: number;
   expiration?: number;
 }
@@ -33,7 +33,7 @@ const draft = (sender: Party, type: number, fee: bigint, parts: Partial<Draft> =
   ...parts,
 });
 
-/** Id of the transaction that bears a label. */
+/** Id of the transaction with a label. */
 export const labelled = (label: string): string => plausibleHex(`transaction ${label}`, 64);
 
 export const transfer = (sender: Party, recipient: Party, amount: bigint, rest: Rest = {}): Draft =>
@@ -45,7 +45,7 @@ export const secondSignature = (sender: Party, publicKey: string, rest: Rest = {
 export const registration = (sender: Party, username: string, rest: Rest = {}): Draft =>
   draft(sender, 2, 2_500_000_000n, { asset: { delegate: { username } }, ...rest });
 
-/** `votes`: "+" or "-", and whom. Version 1 names the sender as recipient, version 2 names none. */
+/** `votes`: "+" or "-", and the delegate. Version 1 names the sender as recipient, version 2 names no recipient. */
 export const vote = (sender: Party, votes: readonly (readonly ["+" | "-", Party])[], rest: Rest = {}): Draft =>
   draft(sender, 3, 100_000_000n, {
     asset: { votes: votes.map(([sign, { publicKey }]) => sign + publicKey) },
@@ -65,7 +65,7 @@ export const multiSignature = (sender: Party, min: number, participants: readonl
 export const ipfs = (sender: Party, hash: string, rest: Rest = {}): Draft =>
   draft(sender, 5, 500_000_000n, { asset: { ipfs: hash }, ...rest });
 
-/** Version 1 only: nobody ever used it, but it is in the table. */
+/** Version 1 only. Nobody ever used it, but it is one of the core's types. */
 export const timelock = (sender: Party, recipient: Party, amount: bigint, rest: Rest = {}): Draft =>
   draft(sender, 6, 10_000_000n, { version: 1, recipientId: recipient.address, amount, ...rest });
 
@@ -78,7 +78,7 @@ export const multiPayment = (sender: Party, payments: readonly (readonly [Party,
 export const resignation = (sender: Party, rest: Rest = {}): Draft =>
   draft(sender, rest.version === 1 ? 8 : 7, 2_500_000_000n, rest);
 
-/** `expiration`: type 1 is an epoch time, type 2 a height. */
+/** `expiration`: of type 1 an epoch time, of type 2 a height. */
 export const htlcLock = (
   sender: Party,
   recipient: Party,

@@ -1,6 +1,6 @@
 import type { Range } from "../../types/chain-adapter.js";
 
-/** What a filter may have to know beyond the row. */
+/** What a filter may need to know besides the row. */
 export interface Surroundings {
   height: number;
   timestamp: number;
@@ -8,13 +8,13 @@ export interface Surroundings {
   secondPublicKeys: ReadonlyMap<string, string | null>;
 }
 
-/** One filter of a list: what passes it, and values worth asking for. */
+/** One filter of a list: what passes it, and values worth testing. */
 export interface FilterLaw<Row> {
   name: string;
   passes(row: Row, value: unknown, around: Surroundings): boolean;
-  /** Values that some rows have, and some that none has; made from the rows, so that they matter. */
+  /** Values to test: some that rows have, and some that no row has. Derived from the rows, so that they are relevant. */
   samples(rows: readonly Row[], around: Surroundings): unknown[];
-  /** A value that one row passes, where it has one. */
+  /** A value that the row passes; undefined if there is none. */
   of(row: Row, around: Surroundings): unknown;
 }
 
@@ -22,7 +22,7 @@ type Text = string | number | bigint;
 
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
-/** Something like the value that no row has. */
+/** A value similar to the given one that no row has. */
 const absent = (value: Text): Text => {
   if (typeof value === "bigint") return value + 1_000_000_007n;
   if (typeof value === "number") return value + 97;
@@ -30,14 +30,14 @@ const absent = (value: Text): Text => {
   return value.slice(0, -1) + last;
 };
 
-/** The text in the other letter case. None of hex: an adapter is asked for that in lower case only. */
+/** The text in the other letter case; nothing for hex, which adapters are only ever asked for in lower case. */
 const recased = (value: string): string[] => {
   if (/^[0-9a-f]{8,}$/.test(value)) return [];
   const upper = value.toUpperCase();
   return [value === upper ? value.toLowerCase() : upper];
 };
 
-/** What nobody has, and what has tripped up many a store: nothing, too long for a key, too large for a field. */
+/** Values that no row has and that many stores mishandle: empty, too long for a key, too large for a field. */
 const extremes = (value: Text): Text[] => {
   if (typeof value === "bigint") return [-1n, value + 2n ** 64n];
   if (typeof value === "number")
@@ -45,7 +45,7 @@ const extremes = (value: Text): Text[] => {
   return ["", "\u0000", `${value}\u0000`, value.repeat(60), "x".repeat(5_000), "\ud800", ...recased(value)];
 };
 
-/** The first few and the last, then what is not there. */
+/** The first three values and the last, then values that no row has. */
 const few = (values: readonly Text[]): Text[] => {
   const [first, second, third] = values;
   if (first === undefined) return [];
@@ -54,7 +54,7 @@ const few = (values: readonly Text[]): Text[] => {
   );
 };
 
-/** `of` gives the value, several of which any may match, or null. */
+/** Equality. `of` returns the row's value, several values of which any may match, or null. */
 export const exact = <Row>(
   name: string,
   of: (row: Row, around: Surroundings) => Text | readonly Text[] | null,
@@ -72,7 +72,7 @@ export const exact = <Row>(
   };
 };
 
-/** Any of several. */
+/** The filter's value is a list, any item of which may match. */
 export const oneOf = <Row>(name: string, of: (row: Row) => readonly string[]): FilterLaw<Row> => ({
   name,
   passes: (row, value) => of(row).some((item) => (value as string[]).includes(item)),
@@ -92,7 +92,7 @@ export const oneOf = <Row>(name: string, of: (row: Row) => readonly string[]): F
   of: (row) => of(row),
 });
 
-/** A substring, in which letter case counts. */
+/** A case-sensitive substring. `least`: length of the shortest samples. */
 export const part = <Row>(name: string, of: (row: Row) => string | null, { least }: { least: number }): FilterLaw<Row> => ({
   name,
   passes: (row, value) => of(row)?.includes(value as string) ?? false,
@@ -101,7 +101,7 @@ export const part = <Row>(name: string, of: (row: Row) => string | null, { least
     const [first = "a"] = all;
     const cuts = all.flatMap((value) => [value, value.slice(0, least), value.slice(1, 1 + least), value.slice(-least)]);
     const pieces = distinct(cuts.filter((value) => value !== "")).slice(0, 14);
-    // Pairs of filters are made of the first two and the last: those are to be had.
+    // Pairs of filters use the first two samples and the last, so those must be values that rows have.
     return [...pieces.slice(0, 2), `${first}~`, ...recased(first), ...pieces.slice(2)];
   },
   of: (row) => of(row)?.slice(-least),
@@ -139,7 +139,7 @@ export const range = <Row>(name: string, of: (row: Row) => bigint | number): Fil
   of: (row) => ({ from: of(row), to: of(row) }),
 });
 
-/** Yes or no. */
+/** A boolean. */
 export const flag = <Row>(name: string, of: (row: Row, around: Surroundings) => boolean): FilterLaw<Row> => ({
   name,
   passes: (row, value, around) => of(row, around) === value,

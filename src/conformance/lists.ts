@@ -21,20 +21,20 @@ import { type FilterLaw, flag, oneOf, part, range, exact } from "./filters.js";
 
 type Value = bigint | number | string | null;
 
-/** Everything that the contract says of one list. */
+/** Everything that the contract says about one list. */
 export interface ListLaw<Row, Filter, Field extends string> {
   name: "wallets" | "delegates" | "blocks" | "transactions" | "locks";
   kind: RowKind;
   fields: readonly Field[];
-  /** The order in which the interface lists it when nobody asks for another. */
+  /** The interface's default order. */
   usual: Order<Field>;
   filters: readonly FilterLaw<Row>[];
   ask(snapshot: ChainSnapshot, query: ListQuery<Filter, Field>): MaybePromise<Page<Row>>;
-  /** The row that one look-up gives for another's key. */
+  /** Looks a row up by its key. */
   find(snapshot: ChainSnapshot, row: Row): MaybePromise<Row | undefined>;
   keyOf(row: Row): string;
   valueOf(row: Row, field: Field): Value;
-  /** Which of two rows of one value comes first in a descending order. */
+  /** Compares two rows with equal values in descending order. */
   tie(a: Row, b: Row): number;
 }
 
@@ -129,7 +129,7 @@ export const blockLaw: ListLaw<Block, BlockFilter, BlockOrder> = {
   tie: (a, b) => b.height - a.height,
 };
 
-/** Addresses that receive by a transaction: those of its payments, or else its recipient. */
+/** Addresses that receive something from a transaction: those of its payments, or else its recipient. */
 const recipientsOf = ({ asset, recipientId }: Transaction): string[] => {
   const payments = asset?.["payments"];
   if (Array.isArray(payments)) return (payments as { recipientId: string }[]).map((payment) => payment.recipientId);
@@ -202,7 +202,7 @@ const compare = (a: Value, b: Value): number => {
   return a < b ? -1 : 1;
 };
 
-/** Rows in the documented order: ascending is descending turned round, and rows without a value come last in both. */
+/** Sorts rows in the documented order: ascending is descending reversed, and rows without a value come last in both. */
 export const sorted = <Row, Filter, Field extends string>(
   rows: readonly Row[],
   { field, direction }: Order<Field>,

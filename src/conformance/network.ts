@@ -2,8 +2,8 @@ import type { BlockData } from "../../types/events.js";
 import type { Milestone, Network } from "../../types/node-context.js";
 
 /**
- * The network of the suite's chain: rounds of five, and of four from height 16; rewards from height 6, and others from 16;
- * the second wire version from 11; block ids of 64 hexadecimal digits from 26.
+ * The network of the suite's chain: rounds of five blocks, and of four from height 16; a reward from height 6, and another from 16;
+ * wire version 2 from height 11; block ids of 64 hexadecimal digits from height 26.
  */
 export const milestones: readonly Milestone[] = [
   {

@@ -1,4 +1,4 @@
-/** Who acts in the suite's chain. The addresses are those of version byte 23. */
+/** A participant in the suite's chain. Addresses have version byte 23. */
 export interface Party {
   readonly name: string;
   readonly publicKey: string;
@@ -8,7 +8,7 @@ export interface Party {
 const party = (name: string, publicKey: string, address: string): Party => ({ name, publicKey, address });
 
 export const parties = {
-  /** Signs genesis, and goes below zero by it. */
+  /** Signs genesis, which makes its balance negative. */
   origin: party(
     "origin",
     "038c2ca2196aff7013656308f58d735e8257fabc8acd09ede5abecada488488444",

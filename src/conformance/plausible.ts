@@ -1,6 +1,6 @@
 /**
- * Hex that always comes out the same for one text and looks like a hash: ids and signatures of the suite's chain have to be
- * different from one another, not secret.
+ * Hex that looks like a hash and is always the same for the same text. The ids and signatures of the suite's chain only have to be
+ * distinct, not secure.
  */
 export const plausibleHex = (text: string, digits: number): string => {
   let high = 0x811c9dc5;
@@ -18,5 +18,5 @@ export const plausibleHex = (text: string, digits: number): string => {
   return hex.slice(0, digits);
 };
 
-/** Looks like a DER signature of secp256k1. */
+/** Looks like a DER-encoded secp256k1 signature. */
 export const plausibleSignature = (text: string): string => `3044022${plausibleHex(text, 133)}`;

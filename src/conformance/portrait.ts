@@ -5,10 +5,10 @@ import { blockLaw, delegateLaw, type ListLaw, lockLaw, transactionLaw, walletLaw
 import type { Bench } from "./target.js";
 import { everyRow, walk } from "./walk.js";
 
-/** Everything that one snapshot answers, to be held against another's. */
+/** Everything that one snapshot answers, for comparison with another. */
 export type Portrait = Record<string, unknown>;
 
-/** Takes portraits. The filter values that it asks for are made from the whole chain, so that every portrait has the same. */
+/** Takes portraits. The filter values that it asks for are derived from the whole chain, so that all portraits use the same ones. */
 export interface Portraitist {
   of(snapshot: ChainSnapshot): Promise<Portrait>;
 }

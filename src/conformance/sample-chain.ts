@@ -21,8 +21,8 @@ import { milestones, networkOf } from "./network.js";
 import { parties, secondKeys } from "./parties.js";
 
 /**
- * The suite's own chain, block by block. `figures.ts` says what comes of it: whoever changes a line here works those out
- * anew, by the rules and not by this project's code.
+ * The suite's own chain, block by block. The files in `figures` hold the expected results: after a change here, they must be worked
+ * out anew, by the rules and not by this project's code.
  */
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council } = parties;
@@ -45,7 +45,7 @@ const genesis: Draft[] = [
   vote(ivy, [["+", bob]], free),
 ];
 
-/** Rounds of the first wire version: heights 2 to 5, 6 to 10. */
+/** Rounds in wire version 1: heights 2 to 5 (the first round begins with genesis) and 6 to 10. */
 const firstVersion: BlockDraft[] = [
   {
     generator: bob,
@@ -111,7 +111,7 @@ const firstVersion: BlockDraft[] = [
   { generator: bob, transactions: [transfer(pia, joe, 7n, { ...v1, fee: 1_000n })] },
 ];
 
-/** The last round of five in the second wire version: heights 11 to 15. */
+/** The last round of five, in wire version 2: heights 11 to 15. */
 const secondVersion: BlockDraft[] = [
   {
     generator: ada,
@@ -164,7 +164,7 @@ const secondVersion: BlockDraft[] = [
   { generator: bob, transactions: [htlcClaim(hal, "first", { fee: 1_000_003n }), vote(council, [["+", gus]], { signers: 3 })] },
 ];
 
-/** Rounds of four: heights 16 to 19, 20 to 23, 24 to 27, and the begun one of 28 to 31. */
+/** Rounds of four: heights 16 to 19, 20 to 23, 24 to 27, and the unfinished one of 28 to 31. */
 const roundsOfFour: BlockDraft[] = [
   {
     generator: bob,
@@ -260,7 +260,7 @@ const roundsOfFour: BlockDraft[] = [
   { generator: cyd, transactions: [transfer(ivy, gus, 5_000_000_000n, { expiration: 40, fee: 12_345_678n })] },
 ];
 
-/** What the network decided instead after height 25, for the fork. */
+/** The fork: the blocks after height 25 on the other branch. */
 const otherBranch: BlockDraft[] = [
   { generator: hal, transactions: [vote(ivy, [["-", ada]]), htlcClaim(quin, "fourth"), resignation(cyd)] },
   { generator: bob, missed: 2, transactions: [transfer(ned, sam, 9_007_199_254_740_991n, { fee: 1n })] },
@@ -275,7 +275,7 @@ export interface SampleChain {
   blocks: readonly BlockData[];
   /** Height of the last block that both branches have. */
   forkHeight: number;
-  /** From `forkHeight` + 1. */
+  /** Blocks of the other branch, from `forkHeight` + 1. */
   otherBranch: readonly BlockData[];
 }
 

@@ -7,21 +7,21 @@ import { statisticsCases } from "./cases/statistics.js";
 import { transactionCases } from "./cases/transactions.js";
 import { type ConformanceTarget, createBenches, Skipped } from "./target.js";
 
-/** What came of a case that did not fail. */
+/** The outcome of a case that did not fail. */
 export interface ConformanceOutcome {
-  /** Why the case was left out, where it was: a part that the adapter does not offer, or a move that the target has no hook for. */
+  /** Why the case was skipped, if it was: the adapter does not support a part, or the subject lacks `apply` or `revert`. */
   skipped?: string;
 }
 
 export interface ConformanceCase {
   name: string;
-  /** Resolves when the adapter keeps the law. @throws AssertionError saying what was asked and where the answers differ. */
+  /** Resolves if the adapter conforms. @throws AssertionError that says what was asked and where the answers differ */
   run(): Promise<ConformanceOutcome>;
 }
 
 export interface ConformanceSuite {
   cases: readonly ConformanceCase[];
-  /** Closes the adapter that the reading cases share. To be called when the last case has run. */
+  /** Closes the adapter that the read-only cases share. To be called after the last case. */
   close(): Promise<void>;
 }
 
@@ -36,8 +36,8 @@ const definitions = [
 ];
 
 /**
- * The laws that a ChainAdapter has to keep, as cases for any test runner. They run one after another, on a chain that the
- * suite brings along: every core type of both wire versions, on a network of five and later four active delegates.
+ * The rules that a ChainAdapter must obey, as cases for any test runner. They must be run one after another. The suite brings its own
+ * chain, with every core type of both wire versions, on a network with five and later four active delegates.
  */
 export const createConformanceSuite = (target: ConformanceTarget): ConformanceSuite => {
   const benches = createBenches(target);

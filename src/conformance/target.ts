@@ -3,40 +3,40 @@ import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../types/chai
 import type { Network } from "../../types/node-context.js";
 import { createSampleChain, type SampleChain } from "./sample-chain.js";
 
-/** An adapter under test, and how its chain is moved. */
+/** An adapter under test, and the hooks that move its chain. */
 export interface ConformanceSubject {
   adapter: ChainAdapter;
-  /** Puts one more block on the tip. Without it the cases in which the chain moves on are skipped. */
+  /** Appends a block to the chain. Without it, the cases that move the chain forward are skipped. */
   apply?(block: BlockData): MaybePromise<void>;
-  /** Takes the tip out. Without it the cases in which the chain is taken back are skipped. */
+  /** Removes the tip, which is `block`. Without it, the cases that move the chain back are skipped. */
   revert?(block: BlockData): MaybePromise<void>;
-  /** Lets go of everything that `createAdapter` opened. */
+  /** Frees everything that `createAdapter` opened. */
   close?(): MaybePromise<void>;
 }
 
-/** What an implementer hands in. */
+/** What an implementer provides. */
 export interface ConformanceTarget {
-  /** Makes an adapter that is started and has applied all of `blocks`, genesis first. Called several times; each is closed. */
+  /** Creates and starts an adapter that has applied all of `blocks`, genesis first. Called several times; each subject is closed. */
   createAdapter(chain: { network: Network; blocks: readonly BlockData[] }): MaybePromise<ConformanceSubject>;
 }
 
-/** Thrown to leave a case that the adapter has no part for. */
+/** Thrown to skip a case that the adapter does not support. */
 export class Skipped extends Error {}
 
 /** What a case works with. */
 export interface Bench {
   readonly chain: SampleChain;
-  /** A snapshot of the whole chain, released when `read` is done with it. The adapter is shared with the other cases. */
+  /** Runs `read` on a snapshot of the whole chain, and releases that afterwards. The adapter is shared with other cases. */
   reading<T>(read: (snapshot: ChainSnapshot) => Promise<T>): Promise<T>;
-  /** An adapter of the case's own, with these blocks. Closed after the case. */
+  /** Opens an adapter for this case alone, with these blocks. Closed after the case. */
   open(blocks: readonly BlockData[]): Promise<ConformanceSubject>;
-  /** Leaves the case when the adapter says that it does not offer the part. */
+  /** Skips the case if the adapter does not support the part. */
   needs(part: "locks" | "rounds" | "feeStatistics"): Promise<void>;
-  /** Whether the adapter offers the part. */
+  /** Whether the adapter supports the part. */
   offers(part: "locks" | "rounds" | "feeStatistics"): Promise<boolean>;
 }
 
-/** @throws Error when there is no state. */
+/** @throws Error if the adapter gives no snapshot */
 export const snapshotOf = async ({ adapter }: ConformanceSubject): Promise<ChainSnapshot> => {
   const snapshot = await adapter.snapshot();
   if (snapshot === undefined) throw new Error("the adapter has applied blocks and gives no snapshot");

@@ -3,10 +3,10 @@ import type { FilterLaw, Surroundings } from "./filters.js";
 import { type ListLaw, sorted } from "./lists.js";
 import { rowsOf, same, show } from "./comparing.js";
 
-/** Most rows of a page that the interface ever asks for. */
+/** Rows per page when a list is walked: the most that a client of the interface can ask for. */
 export const mostRows = 100;
 
-/** Walks a list page by page. Each page has to be full but the last, and to have the same total as the others. */
+/** Reads a list page by page. Every page but the last must be full, and all must have the same total. */
 export const walk = async <Row, Filter, Field extends string>(
   snapshot: ChainSnapshot,
   law: ListLaw<Row, Filter, Field>,
@@ -30,7 +30,7 @@ export const everyRow = <Row, Filter, Field extends string>(
   law: ListLaw<Row, Filter, Field>,
 ): Promise<Row[]> => walk(snapshot, law, { filter: {} as Filter, order: law.usual });
 
-/** Asks with filters, and holds rows and total against a plain filter of `all`. */
+/** Queries with filters, and compares rows and total with a plain filter of `all`. */
 export const expectFiltered = async <Row, Filter, Field extends string>(
   snapshot: ChainSnapshot,
   law: ListLaw<Row, Filter, Field>,
@@ -44,7 +44,7 @@ export const expectFiltered = async <Row, Filter, Field extends string>(
   same(found.map(law.keyOf), sorted(expected, law.usual, law).map(law.keyOf), `${law.name} ${show({ filter })}`);
 };
 
-/** Holds whole rows, in order, against others. */
+/** Compares whole rows, in order. */
 export const sameRows = <Row extends object, Filter, Field extends string>(
   law: ListLaw<Row, Filter, Field>,
   found: readonly Row[],

@@ -12,31 +12,31 @@ import type { Scope } from "./route.js";
 export interface AnswererNeeds<State extends Scope> {
   openState(): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
-  /** Bytes of replies kept. */
+  /** Bytes of replies that may be kept. */
   cacheSize: number;
-  /** Bytes from which on replies can be had compressed. */
+  /** Bytes from which on replies are available compressed. */
   threshold: number;
 }
 
 export interface Answerer<State extends Scope> {
-  /** The reply that is kept in the state of now, where that state is known without waiting. */
+  /** The reply kept for the current state, if there is one and the state is known without waiting. */
   kept(plan: Plan<State>): Reply | undefined;
   /**
-   * Opens a state, asks it, releases it; `noted` is told the state's height. Throws what the route throws, and NOT_READY where
-   * there is no state to ask.
+   * Opens a state, computes the reply from it and releases it; sets the state's height on `noted`. Throws what the route throws,
+   * and NOT_READY if there is no state.
    */
   reply(plan: Plan<State>, body: unknown, noted: { height: number | undefined }): MaybePromise<Reply>;
   /**
-   * Makes what is asked for again and again anew, of a state that is about to be shown, and releases that. Resolves when that is done, or
-   * has taken as long as it may.
+   * Recomputes popular replies from a state that is about to become current, and releases the state. Resolves when that is done, or
+   * when its time is up.
    */
   renew(state: State): Promise<void>;
 }
 
-/** Milliseconds of work for which a new state is held back, for the sake of those who will ask it. */
+/** Milliseconds of work for which a new state may be held back while popular replies are recomputed. */
 const longestRenewal = 25;
 
-/** Works from a state and lets it go: at once, where the answer is there at once. */
+/** Releases a state when `work` is done: synchronously if its result is not a promise. */
 const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T> => {
   let result: MaybePromise<T> | undefined;
   try {
@@ -49,7 +49,7 @@ const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T
   return result instanceof Promise ? result.finally(() => state.release?.()) : result;
 };
 
-/** Answers plans from states. Kept replies are of the state they are given out for, always. */
+/** Answers plans from states. A kept reply is only ever given out for the state that it was computed from. */
 export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>): Answerer<State> => {
   const { openState, tipId, cacheSize, threshold } = needs;
   const replies = createReplyCache<Plan<State>>(cacheSize);
@@ -61,7 +61,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     return createReply({ status, json, height: state.tip?.height, validated: entry.kept, cacheControl, lasting }, threshold);
   };
 
-  /** What is being worked out for one request is shared with those that ask the same of the same state meanwhile. */
+  /** Lets requests that ask the same of the same state meanwhile share the pending reply. */
   const share = (key: string, answered: Promise<Answered>, plan: Plan<State>, state: State): Promise<Reply> => {
     const forget = (): void => void running.delete(key);
     const reply = answered.then((done) => replyOf(plan, done, state));
@@ -88,7 +88,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
       return present;
     }
     const made = work(plan, state, tip);
-    // What took a while is not made anew unasked.
+    // Replies that take a while are not recomputed ahead of requests.
     const asked = made instanceof Promise ? undefined : plan;
     return then(made, (reply) => {
       replies.keep(tip, plan.question, reply, asked);
@@ -107,7 +107,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     return then(plan.entry.answer(input, plan.asked, state), (answered) => replyOf(plan, answered, state));
   };
 
-  /** Begins one reply. What is not there at once is not waited for; what fails is for those to hear who ask. */
+  /** Begins one reply. A pending one is not waited for, and an error is left for the next request to meet. */
   const begin = (plan: Plan<State>, state: State, tip: string): MaybePromise<void> => {
     try {
       return then(work(plan, state, tip), (reply) => replies.keep(tip, plan.question, reply, plan));

@@ -1,6 +1,6 @@
-/** Tells what is asked for again from what is asked for once, in four bytes a text. */
+/** Tells repeated texts from new ones, in four bytes each. */
 export interface AskedLately {
-  /** Whether a text was noted lately; notes it. A guess: very rarely one text is taken for another. */
+  /** Whether the text was noted recently; notes it. Approximate: hash collisions can make a new text look repeated, very rarely. */
   before(text: string): boolean;
 }
 
@@ -9,11 +9,11 @@ const hashOf = (text: string): number => {
   for (let index = 0; index < text.length; index += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
-  // the low bits choose the place, and have to follow from all characters alike
+  // mixed, because the low bits choose the place and must depend on all characters equally
   return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
 };
 
-/** A table of hashes, in which a text takes the place of whatever else falls there. `places`: a power of two. */
+/** A table of hashes in which a text overwrites whatever was in its place. `places` must be a power of two. */
 export const createAskedLately = (places: number): AskedLately => {
   const hashes = new Int32Array(places);
   return {

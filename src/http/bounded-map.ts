@@ -1,9 +1,9 @@
-/** A map of at most so many bytes. What was not used lately goes first; what is larger than half of the bytes is not held. */
+/** A map bounded by size in bytes. Least recently used entries go first; an entry larger than half of the bound is not held. */
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   /** `size` in bytes, key included. */
   set(key: string, value: Value, size: number): void;
-  /** In no order; one that was replaced lately may be among them. */
+  /** In no particular order; may include values that were replaced recently. */
   values(): Value[];
 }
 
@@ -13,8 +13,8 @@ interface Held<Value> {
 }
 
 /**
- * Two maps: when the young one holds half of the bytes it becomes the old one, and the old one goes. What is asked for in the old
- * one moves to the young one. A hit in the young one costs one lookup and changes nothing.
+ * Two maps: when the young one would exceed half of the bytes, it becomes the old one, and the previous old one is dropped. A hit in
+ * the old map moves the entry to the young one; a hit in the young one costs a single lookup and changes nothing.
  */
 export const createBoundedMap = <Value>(bytes: number): BoundedMap<Value> => {
   let young = new Map<string, Held<Value>>();

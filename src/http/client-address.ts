@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** The address of a text, an IPv4 address mapped into IPv6 as the IPv4 address it is. */
+/** Parses an address; an IPv4-mapped IPv6 address becomes the IPv4 address. */
 const addressOf = (text: string): Address | undefined => (ipaddr.isValid(text) ? ipaddr.process(text) : undefined);
 
 /** `X-Forwarded-For` members may carry a port: `1.2.3.4:80`, `[::1]:80`. */
@@ -27,15 +27,15 @@ const networkOf = (text: string): Network => {
 const contains = ([network, bits]: Network, address: Address): boolean =>
   network.kind() === address.kind() && address.match(network, bits);
 
-/** Whether an address is one of a list of addresses and networks (CIDR). Throws TypeError for a list that is none. */
+/** Tests whether an address is in a list of addresses and networks (CIDR). Throws TypeError if an item is neither. */
 export const createAddressList = (list: readonly string[]): ((address: Address) => boolean) => {
   const networks = list.map(networkOf);
   return (address) => networks.some((network) => contains(network, address));
 };
 
 /**
- * The address that a request came from. `X-Forwarded-For` is believed only as far as declared proxies wrote it: walked from the
- * right, past trusted addresses, to the first that is not.
+ * Finds the address that a request came from. `X-Forwarded-For` is trusted only as far as trusted proxies wrote it: it is walked
+ * from the right, past trusted addresses, to the first that is not trusted.
  */
 export const createClientAddress = (trustedProxies: readonly string[]): ((request: IncomingMessage) => Address | undefined) => {
   const trusted = createAddressList(trustedProxies);
@@ -59,7 +59,7 @@ export const createClientAddress = (trustedProxies: readonly string[]): ((reques
   };
 };
 
-/** What requests are counted by: an IPv4 address, or the network of 64 bits that one IPv6 subscriber has. */
+/** The key by which requests are counted: an IPv4 address, or the /64 network of an IPv6 address, which is what one subscriber has. */
 export const countedBy = (address: Address): string =>
   address instanceof ipaddr.IPv6
     ? address.parts

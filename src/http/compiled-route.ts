@@ -14,35 +14,35 @@ import type { Generation } from "./version.js";
 export interface RouteInput {
   params: unknown;
   query: unknown;
-  /** Of lists only. */
+  /** For list routes only. */
   page: PageInput | undefined;
-  /** Set once it is read. */
+  /** Set once the body has been read. */
   body: unknown;
 }
 
-/** What a request asked by its path and query, as links repeat it. */
+/** The path and query parameters of a request as text, for the links of a reply to repeat. */
 export interface Asked {
   params: Record<string, string>;
   pairs: QueryPairs;
 }
 
-/** What a route answered. */
+/** The outcome of a route. */
 export interface Answered {
   status: number;
   json: string;
 }
 
-/** A route with all that is made from it once. */
+/** A route with everything that is derived from it once, at start. */
 export interface CompiledRoute<State extends Scope> {
   readonly route: Route<State>;
   /** Whether replies are kept until the tip moves. */
   readonly kept: boolean;
-  /** The generation in whose way it tells errors. */
+  /** The generation whose error format applies. */
   readonly failsAs: Generation;
   readonly takesBody: boolean;
   /** Throws BAD_REQUEST. */
   readInput(asked: Asked): RouteInput;
-  /** Takes the body as JSON, undefined when there was none. Throws BAD_REQUEST. */
+  /** Takes the parsed JSON body, undefined if there was none. Throws BAD_REQUEST. */
   readBody(body: unknown): unknown;
   /** The reply as JSON text. */
   answer(input: RouteInput, asked: Asked, state: State): MaybePromise<Answered>;
@@ -57,7 +57,7 @@ export interface CompileNeeds {
 /** The schema of one page of a list. */
 const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
 
-/** All query parameters that a route takes, paging included. */
+/** All query parameters of a route, paging included. */
 export const querySchema = <State extends Scope>(route: Route<State>): TObject =>
   Type.Object({ ...(route.kind === "list" ? pagingProperties : {}), ...route.query?.properties });
 
@@ -65,7 +65,7 @@ export const querySchema = <State extends Scope>(route: Route<State>): TObject =
 export const replySchema = <State extends Scope>(route: Route<State>): TSchema =>
   route.kind === "list" ? pageSchema(route.item) : route.reply;
 
-/** Routes of both generations do not change with the version asked for: they are of the second. */
+/** Routes of both generations are the same for either version, and count as second generation. */
 export const generationOf = (versions: readonly Generation[]): Generation => (versions.includes(2) ? 2 : 1);
 
 const refuse = (path: string, problem: string): never => {
@@ -116,7 +116,7 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileN
   };
 };
 
-/** Writes the path of a list as links have it. */
+/** Makes the path of a list for links. */
 const createLinkPath = (basePath: string, path: string): ((params: Record<string, string>) => string) => {
   const [begin = "", ...rest] = `${basePath}/v2${path}`.split("{");
   const parts = rest.map((part) => part.split("}")) as [name: string, text: string][];
@@ -149,7 +149,7 @@ const answerer = <State extends Scope>(route: Route<State>, needs: CompileNeeds)
   };
 };
 
-/** Makes everything that a route needs at run time. Throws TypeError for a route that contradicts itself. */
+/** Derives everything that a route needs at run time. Throws TypeError for an inconsistent route. */
 export const compileRoute = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State> => {
   checkParams(route);
   const reads = route.method === "GET";

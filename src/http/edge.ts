@@ -20,20 +20,20 @@ import type { Generation } from "./version.js";
 
 export type { EdgeOptions } from "./edge-options.js";
 
-/** What the edge needs of whoever wires it. */
+/** What the edge needs from its caller. */
 export interface EdgeNeeds<State extends Scope> {
   routes: readonly Route<State>[];
-  /** The state that one request is answered from. Released by the edge when its reply is written. */
+  /** Opens the state from which one request is answered. The edge releases it when the reply has been computed. */
   openState(): MaybePromise<State>;
   /**
-   * Id of the tip that `openState` would find now, where that is known without waiting: kept replies then go out without a state
-   * being opened. Undefined: not known.
+   * Id of the tip that `openState` would find now, if that is known without waiting; kept replies are then sent without opening a
+   * state. Returns undefined if it is not known.
    */
   tipId?: (() => string | undefined) | undefined;
   health(): Health;
-  /** From when on it says true, every request is refused with 503. */
+  /** Once this returns true, every new request is refused with 503. */
   isStopping(): boolean;
-  /** Whether the value of `Authorization` lets a client use the routes that are `authenticated`. Without it nobody may. */
+  /** Whether the value of `Authorization` admits a client to the routes that are `authenticated`. Default: nobody is admitted. */
   authorize?: ((authorization: string | undefined) => MaybePromise<boolean>) | undefined;
   logger: Logger;
   /** Title, version and description of the OpenAPI document. */
@@ -48,13 +48,13 @@ export interface Edge<State extends Scope> {
   /** Everything under the base path, errors included: `app.use(edge.router.routes())`. */
   readonly router: Router;
   readonly openapi: OpenApiDocument;
-  /** For `http.createServer`, or a framework that takes a listener: what is not under the base path goes to `next`, or is 404. */
+  /** A listener for `http.createServer` or a framework: requests outside the base path go to `next`, or get 404 without one. */
   callback(): Listener;
-  /** Puts the interface into a Koa app. */
+  /** Adds the interface to a Koa app. */
   mount(app: Koa): void;
-  /** A server of this interface alone, not yet listening. Whatever arrives at it, it answers in JSON. */
+  /** A server for this interface alone, not yet listening. It answers whatever arrives in JSON, malformed requests included. */
   createServer(): Server;
-  /** Makes what is asked for again and again ready, of a state that is about to be what `openState` gives, and releases that state. */
+  /** Recomputes popular replies from the state that `openState` is about to return, and releases that state. */
   renew(state: State): Promise<void>;
   /** Requests being answered now. */
   readonly open: number;
@@ -75,11 +75,11 @@ const writeFailure = (response: ServerResponse, error: PorticoError): void => {
     .end(json);
 };
 
-/** Frameworks that mount a listener at a prefix take that off `url`, and keep the whole as `originalUrl`. */
+/** The request's URL, and its `originalUrl` if there is one: frameworks that mount a listener at a prefix cut it off `url`. */
 const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: unknown }): string[] =>
   [url, ...(typeof originalUrl === "string" ? [originalUrl] : [])].map(localTarget);
 
-/** Makes the HTTP edge of a table of routes. Throws TypeError for routes or options that contradict themselves. */
+/** Makes the HTTP edge for a table of routes. Throws TypeError for inconsistent routes or options. */
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const options: EdgeOptions = { ...given, basePath: normalized(given.basePath) };
   const { basePath } = options;

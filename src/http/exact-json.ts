@@ -2,7 +2,7 @@ import { parse } from "lossless-json";
 
 const longestNumber = 100;
 
-/** A JSON number by its digits: whole numbers that a double cannot hold become bigints, all others numbers. */
+/** The value of a JSON number: a bigint for a whole number that a double cannot hold exactly, otherwise a number. */
 export const exactNumber = (text: string): number | bigint => {
   const value = Number(text);
   if (Number.isSafeInteger(value)) {
@@ -14,7 +14,7 @@ export const exactNumber = (text: string): number | bigint => {
   return wholeNumber(text) ?? value;
 };
 
-/** The exact value of a JSON number that is whole, in whatever form it is written (`15e19`, `1.50e20`). */
+/** The exact value of a whole JSON number in any notation (`15e19`, `1.50e20`); undefined if it is not whole. */
 const wholeNumber = (text: string): bigint | undefined => {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (match === null) {
@@ -32,10 +32,10 @@ const wholeNumber = (text: string): bigint | undefined => {
   return /^0*$/.test(digits.slice(zeros)) ? BigInt(`${sign}${digits.slice(0, zeros) || "0"}`) : undefined;
 };
 
-/** Whether a text has numbers that JSON.parse might round: sixteen digits in a row, fraction point or exponent included. */
+/** Whether a text may contain numbers that JSON.parse would round: sixteen or more digits and points in a row, or an exponent. */
 export const mayLoseDigits = (text: string): boolean => /\d[\d.]{14,}\d|\d[eE][+-]?\d/.test(text);
 
-/** How deep arrays and objects of a JSON text are nested. */
+/** How deeply the arrays and objects of a JSON text are nested. */
 export const nestingOf = (text: string): number => {
   let depth = 0;
   let deepest = 0;
@@ -50,6 +50,6 @@ export const nestingOf = (text: string): number => {
   return deepest;
 };
 
-/** Parses JSON with every whole number exact: beyond 2^53 a bigint. Throws SyntaxError, or RangeError for too deep a nesting. */
+/** Parses JSON with all whole numbers exact: bigints beyond 2^53. Throws SyntaxError, or RangeError if nested too deeply. */
 export const parseExactJson = (text: string): unknown =>
   parse(text, null, { parseNumber: exactNumber, onDuplicateKey: ({ newValue }) => newValue });

@@ -4,13 +4,13 @@ import type { Encoding, Reply, Variant } from "./reply.js";
 import type { HeaderPairs } from "./standing-headers.js";
 import type { Generation } from "./version.js";
 
-/** One request while it is answered: what its reply has to say whether or not it succeeds. */
+/** One request while it is being answered: what its reply states whether or not it succeeds. */
 export interface Exchange {
   readonly ctx: Context;
   readonly id: string;
-  /** Undefined until a version is settled. */
+  /** Undefined until the version is known. */
   generation: Generation | undefined;
-  /** In which generation's way errors are told; undefined until a route is found. */
+  /** The generation whose error format applies; undefined until a route is found. */
   failsAs: Generation | undefined;
   /** Height of the state that is being asked. */
   height: number | undefined;
@@ -22,14 +22,14 @@ export const setPairs = ({ res }: Context, pairs: HeaderPairs): void => {
   }
 };
 
-/** Said to a client whose connection is about to end: it sends nothing more into it, and nothing is lost there. */
+/** Tells a client that the connection is about to end, so that it sends no further request on it that would be lost. */
 export const lastReply: HeaderPairs = ["Connection", "close"];
 
 const isEncoding = (name: string): name is Encoding => name === "br" || name === "gzip";
 
 /**
- * The encoding to send. Of equally wanted ones, brotli: the bytes of what is asked for again are kept, so that its cost is paid
- * seldom. `accepted` is in the order of the client's weights, if it gave any.
+ * The encoding to send. Among equally preferred ones it is brotli: compressed bytes of repeated replies are kept, so its higher
+ * cost is rarely paid. `accepted` is in the order of the client's weights, if it gave any (`weighed`).
  */
 const choose = (accepted: readonly string[], weighed: boolean): Encoding | undefined => {
   if (!weighed) {
@@ -39,9 +39,9 @@ const choose = (accepted: readonly string[], weighed: boolean): Encoding | undef
   return first !== undefined && isEncoding(first) ? first : undefined;
 };
 
-/** What `Accept-Encoding` comes to, by its text. Few texts are in use; whoever sends others does not grow this for long. */
+/** Negotiated encodings, remembered by the text of `Accept-Encoding`. Few texts are in use; the memory is cleared if others fill it. */
 export interface Encodings {
-  /** Undefined as well when this text was not seen lately. */
+  /** Undefined if this text has not been seen recently. */
   recall(request: IncomingMessage): { encoding: Encoding | undefined } | undefined;
   of(ctx: Context): Encoding | undefined;
 }
@@ -73,7 +73,7 @@ export const createEncodings = (): Encodings => {
   };
 };
 
-/** Sends a variant; 304 without a body to a client that has it. */
+/** Sends a variant, or 304 without a body to a client that has it already. */
 const sendVariant = (ctx: Context, status: number, { bytes, headers }: Variant): void => {
   setPairs(ctx, headers);
   ctx.status = status;
@@ -84,7 +84,7 @@ const sendVariant = (ctx: Context, status: number, { bytes, headers }: Variant):
   ctx.body = bytes;
 };
 
-/** Sends a reply in an encoding, or plain where it is not to be had in any. */
+/** Sends a reply in the encoding, or uncompressed if there is no encoding or the reply is not available compressed. */
 export const sendReply = (ctx: Context, reply: Reply, encoding: Encoding | undefined): void | Promise<void> => {
   if (reply.encoded === undefined || encoding === undefined) {
     return sendVariant(ctx, reply.status, reply.plain);

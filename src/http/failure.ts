@@ -4,9 +4,9 @@ import { createReply, type Reply } from "./reply.js";
 import type { HeaderPairs } from "./standing-headers.js";
 import type { Generation } from "./version.js";
 
-/** Body of an error. */
+/** Body of an error reply. */
 export interface FailureBody {
-  /** In the first generation. */
+  /** First generation only. */
   success?: false;
   statusCode: number;
   error: string;
@@ -19,7 +19,7 @@ interface Failure {
   body: FailureBody | { success: false; error: string };
 }
 
-/** Seconds after which a client may try again while the state is not ready. */
+/** `Retry-After` while the state is not ready. */
 const secondsUntilReady = 5;
 
 const headersOf: Partial<Record<ErrorCode, HeaderPairs>> = {
@@ -30,18 +30,18 @@ const headersOf: Partial<Record<ErrorCode, HeaderPairs>> = {
   BODY_TOO_LARGE: ["Connection", "close"],
 };
 
-/** Errors that keep their status in the first generation; all others of the client's are HTTP 200 there. */
+/** Client errors that keep their status in the first generation; all others are sent as HTTP 200 there. */
 const firstGenerationStatuses = new Set([405, 429]);
 
-/** Whose failure it is. */
+/** The generation of a failed request, as far as it was known. */
 interface Failing {
-  /** Undefined where no version was settled. */
+  /** Undefined if the version was not known yet. */
   generation: Generation | undefined;
-  /** In which generation's way the route tells errors; undefined where none was found. */
+  /** The generation whose error format the route uses; undefined if no route was found. */
   failsAs: Generation | undefined;
 }
 
-/** What an error comes to. The routes of the first generation say what a client did wrong by HTTP 200. */
+/** Status and body for an error. Routes of the first generation report client errors as HTTP 200 with `success: false`. */
 export const failureOf = (error: PorticoError, { generation, failsAs }: Failing): Failure => {
   const { status } = error;
   const message = error.exposed ? error.message : errorTable.INTERNAL.message;
@@ -57,7 +57,7 @@ export const failureOf = (error: PorticoError, { generation, failsAs }: Failing)
   return { status, body: error.validation === undefined ? body : { ...body, validation: error.validation } };
 };
 
-/** The reply to an error. `height` is that of the state that was asked, where one was. */
+/** The reply for an error. `height` is that of the state used, if there was one. */
 export const failureReply = (error: PorticoError, { height, ...failing }: Failing & { height: number | undefined }): Reply => {
   const { status, body } = failureOf(error, failing);
   const json = JSON.stringify(body);
@@ -67,6 +67,6 @@ export const failureReply = (error: PorticoError, { height, ...failing }: Failin
   return headers === undefined ? reply : { ...reply, plain: { bytes, headers: [...usual, ...headers] } };
 };
 
-/** Any thrown thing as an error of the table. */
+/** Turns any thrown value into an error of the table. */
 export const porticoErrorOf = (error: unknown): PorticoError =>
   error instanceof PorticoError ? error : new PorticoError("INTERNAL", undefined, { cause: error });

@@ -12,7 +12,7 @@ const Front = Type.Object(
   { title: "Front" },
 );
 
-/** `GET` of the base path itself: who opens that in a browser is told where to look further. */
+/** `GET` of the base path itself: tells whoever opens it in a browser where to look next. */
 export const frontRoute = <State extends Scope>(basePath: string, { title, version }: OpenApiInfo): Route<State> => {
   const data = { title, version, openapi: `${basePath}/openapi.json`, health: `${basePath}/health` };
   return routesOf<State>().item({

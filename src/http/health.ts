@@ -11,7 +11,7 @@ const HealthReply = Type.Object(
   { title: "Health" },
 );
 
-/** `GET /health`: 200 while all is well, else 503. */
+/** `GET /health`: 200 while the status is `ok`, otherwise 503. */
 export const healthRoute = <State extends Scope>(health: () => Health): Route<State> =>
   routesOf<State>().item({
     method: "GET",

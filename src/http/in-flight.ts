@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 
-/** Counts requests that are being answered, and tells when there is none. */
+/** Counts the requests being answered, and tells when there are none. */
 export interface InFlight {
   readonly count: number;
-  /** Counts a request until its response has gone out, or its connection away. Once, however often it is told. */
+  /** Counts a request until its response has been sent or its connection closed. Repeated calls count once. */
   begin(response: ServerResponse): void;
   has(response: ServerResponse): boolean;
   /** Resolves as soon as no request is being answered. */

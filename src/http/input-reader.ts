@@ -7,7 +7,7 @@ import { amountKeyword, isSchema } from "./json-schema.js";
 
 type Source = Validation["source"];
 
-/** Brings raw input to what its schema says, or throws BAD_REQUEST naming the field and the rule. The raw value is used up. */
+/** Parses raw input by its schema, or throws BAD_REQUEST naming the field and the rule. Modifies the raw value. */
 export type ReadInput = (raw: unknown) => unknown;
 
 /** A 400 that names the field and the rule it breaks. */
@@ -19,7 +19,7 @@ interface ParentContext {
   parentDataProperty: string | number;
 }
 
-/** The keyword of `InputOf`: puts the parsed value where the raw one was. */
+/** Implements the keyword of `InputOf`: replaces the raw value with the parsed one. */
 const compileKind = (kind: InputKind<unknown>): DataValidateFunction => {
   const check: DataValidateFunction = (value: unknown, context?: ParentContext): boolean => {
     const parsed = kind.parse(value);
@@ -38,8 +38,9 @@ const compileKind = (kind: InputKind<unknown>): DataValidateFunction => {
 const createAjv = (): Ajv => {
   const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, strictTuples: false, useDefaults: true });
   ajv.addVocabulary([exactKeyword, amountKeyword]);
-  // Not marked as modifying, although it is: no other keyword stands beside it, and the code that Ajv makes of such a keyword
-  // reads the value into a variable whose declaration it may have optimized away, which makes it a global of the process.
+  // Not declared as `modifying`, although it is: the code that Ajv generates for a modifying keyword re-reads the value into a
+  // variable whose declaration may have been optimized away, which makes it a global. No other keyword stands beside this one,
+  // so nothing needs the re-read.
   ajv.addKeyword({ keyword: inputKeyword, errors: true, compile: compileKind });
   return ajv;
 };
@@ -52,7 +53,7 @@ const partsOf = (instancePath: string): string[] =>
 
 const memberOf = (value: unknown, name: string): unknown => (isSchema(value) ? value[name] : undefined);
 
-/** The field as the client wrote it: a value that stands for a range has no bounds of its own. */
+/** The field as the client named it: for a single value that was taken as a range, without the bound's name. */
 const keyOf = (instancePath: string, input: unknown): string => {
   const parts = partsOf(instancePath);
   const range = parts.slice(0, -1).reduce(memberOf, input);
@@ -61,7 +62,7 @@ const keyOf = (instancePath: string, input: unknown): string => {
 
 const listed = (values: unknown[]): string => values.map((value) => JSON.stringify(value)).join(", ");
 
-/** Field and rule of what Ajv found. `value` is the input as a whole, in the predecessor's word. */
+/** Field and rule of an Ajv error. The input as a whole is called `value`, as in the predecessor's messages. */
 const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: string } => {
   const within = error.instancePath === "" ? "" : `${keyOf(error.instancePath, input)}.`;
   const key = error.instancePath === "" ? "value" : keyOf(error.instancePath, input);
@@ -80,11 +81,11 @@ const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: st
   return { key, rule: error.message ?? "is not valid" };
 };
 
-/** The alternatives' own errors say less than that none of them fits. */
+/** That none of the alternatives fits says more than the errors of each alternative. */
 const decisive = (errors: ErrorObject[]): DefinedError =>
   (errors.find((error) => error.keyword === "anyOf") ?? errors[0]) as DefinedError;
 
-/** Makes the readers of one edge. */
+/** Makes the function that compiles input readers; one Ajv instance per edge. */
 export const createInputReaders = () => {
   const ajv = createAjv();
   return (schema: unknown, source: Source): ReadInput => {

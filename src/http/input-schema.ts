@@ -2,8 +2,8 @@ import { exactKeyword, inputKeyword } from "./input.js";
 import { isSchema, type JsonSchema } from "./json-schema.js";
 
 /**
- * Makes the schema that validates input out of a route's: ids are dropped (many routes share a schema), objects refuse members
- * that they do not name, integers stay within what a double holds exactly.
+ * Derives the validating schema from a route's: ids are dropped (many routes share a schema), objects refuse members that they
+ * do not name, and integers are limited to what a double holds exactly.
  */
 export const inputSchema = (schema: unknown): JsonSchema => close(schema, true);
 
@@ -41,7 +41,7 @@ const close = (schema: unknown, closing: boolean): JsonSchema => {
   return closing && closed.type === "object" && !open ? { ...closed, additionalProperties: false } : closed;
 };
 
-/** Brings text to a declared type; what does not fit stays as it is, for the validation to name. */
+/** Converts text to the declared type; a value that does not fit is left for the validation to report. */
 export type Coerce = (value: unknown) => unknown;
 
 const toInteger: Coerce = (value) => {
@@ -62,7 +62,7 @@ const toBoolean: Coerce = (value) => (value === "true" ? true : value === "false
 
 const singles = new WeakSet<object>();
 
-/** Whether a range stands for a single value that was given in its place. */
+/** Whether a range was made from a single value given in its place. */
 export const isSingle = (value: unknown): boolean => isSchema(value) && singles.has(value);
 
 const single = (value: unknown): JsonSchema => {
@@ -95,7 +95,7 @@ const memberCoercion = (schema: JsonSchema): Coerce | undefined => {
   };
 };
 
-/** What a schema does to values before they are validated; undefined when nothing. Objects are changed in place. */
+/** The conversion to apply to values before validation; undefined if there is none. Objects are changed in place. */
 export const coercion = (schema: unknown): Coerce | undefined => {
   if (!isSchema(schema) || inputKeyword in schema) {
     return undefined;

@@ -12,17 +12,17 @@ import {
 import type { Order } from "../../types/chain-adapter.js";
 
 /**
- * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed by them once, at the edge; handlers
- * get what `Static` says. Plain TypeBox types work too. A query string carries nested members as `balance.from=1`, arrays
- * as `a=1,2`, `a=1&a=2`, `a.0=1&a.1=2` or `a[]=1&a[]=2`; numbers and booleans may be written as text, in bodies as well.
+ * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed once, at the edge; handlers get the
+ * `Static` type. Plain TypeBox types work too. A query string carries nested members as `balance.from=1` and arrays as `a=1,2`,
+ * `a=1&a=2`, `a.0=1&a.1=2` or `a[]=1&a[]=2`. Numbers and booleans may be written as text, in bodies too.
  */
 
-/** What a value was parsed to, or the rule it breaks, worded to follow the field's name: `must be ...`. */
+/** The parsed value, or the rule that the value breaks, worded to follow the field's name: `must be ...`. */
 export type Parsed<T> = { value: T } | { rule: string };
 
-/** An input type of its own: how its values are parsed, and what the docs say of them. */
+/** A custom input type: how its values are parsed, and how the docs describe them. */
 export interface InputKind<T> {
-  /** `value` is text from a query or path, or any JSON value, whole numbers beyond 2^53 as bigint. */
+  /** `value` is text from a query or path, or any JSON value, with whole numbers beyond 2^53 as bigints. */
   parse(value: unknown): Parsed<T>;
   /** JSON schema of what is accepted. */
   accepts: Record<string, unknown>;
@@ -30,16 +30,16 @@ export interface InputKind<T> {
 
 interface InputOptions {
   description?: string;
-  /** In the form in which a client writes it. */
+  /** As a client would write it. */
   default?: unknown;
 }
 
-/** Marks a schema whose values an InputKind parses. */
+/** Marks a schema whose values are parsed by an InputKind. */
 export const inputKeyword = "x-input";
-/** Marks a range that also takes a single value, meaning from and to that value. */
+/** Marks a range that also takes a single value, as both bounds. */
 export const exactKeyword = "x-exact";
 
-/** Makes a type of input that is parsed by `kind`. */
+/** Makes an input type that is parsed by `kind`. */
 export const InputOf = <T>(kind: InputKind<T>, options: InputOptions = {}): TUnsafe<T> =>
   Type.Unsafe<T>({ ...options, [inputKeyword]: kind });
 
@@ -68,7 +68,7 @@ export const OneOf = <const Value extends string>(
   options: { default?: NoInfer<Value>; description?: string } = {},
 ): TUnsafe<Value> => Type.Unsafe<Value>({ ...options, type: "string", enum: [...values] });
 
-/** In a query: comma separated or repeated. */
+/** In a query, comma-separated or repeated. */
 export const ListOf = <Item extends TSchema>(
   item: Item,
   options: { minItems?: number; maxItems?: number; description?: string } = {},
@@ -94,12 +94,12 @@ const amountKind: InputKind<bigint> = {
   accepts: { anyOf: [{ type: "integer" }, { type: "string", pattern: amountText.source }] },
 };
 
-/** A whole number of any size in 1e-8 of the token: a JSON number with all its digits, or decimal text. */
+/** A whole number of 1e-8 of the token, up to 40 digits as text: a JSON number with all its digits, or decimal text. */
 export const Amount = (options: InputOptions = {}): TUnsafe<bigint> => InputOf(amountKind, options);
 
 /**
- * Inclusive bounds `{ from, to }`, either or both; in a query `field.from=1&field.to=9`. With `exact`, a single value in place of
- * the object is a range of that value alone: `field=5`.
+ * Inclusive bounds `{ from, to }`, each optional; in a query `field.from=1&field.to=9`. With `exact`, a single value may replace
+ * the object and stands for both bounds: `field=5`.
  */
 export const Range = <Bound extends TSchema>(bound: Bound, options: { exact?: boolean; description?: string } = {}) => {
   const { exact = false, ...rest } = options;
@@ -120,7 +120,7 @@ const acceptedNames = <Field extends string>(fields: OrderFields<Field>): Map<st
   return new Map(named.flatMap(([name, field]) => [[name, field] as const, [snakeCased(name), field] as const]));
 };
 
-/** How `OrderBy` reads its values: for types of order that take more forms. */
+/** How `OrderBy` parses its values; a building block for order types that accept further forms. */
 export const orderKind = <const Field extends string>(fields: OrderFields<Field>): InputKind<Order<Field>> => {
   const names = acceptedNames(fields);
   const shown = Array.isArray(fields) ? (fields as readonly Field[]) : Object.keys(fields);
@@ -138,8 +138,8 @@ export const orderKind = <const Field extends string>(fields: OrderFields<Field>
 };
 
 /**
- * `field` or `field:asc` / `field:desc`, any letter case in the direction, names in camelCase or snake_case; a bare field ascends.
- * `fields` lists the names, or maps each accepted name to what handlers call it (`{ votes: "voteBalance" }`).
+ * `field`, `field:asc` or `field:desc`; a bare field is ascending. The direction is case-insensitive; names may be in camelCase or
+ * snake_case. `fields` lists the names, or maps each accepted name to the one that handlers use (`{ votes: "voteBalance" }`).
  */
 export const OrderBy = <const Field extends string>(
   fields: OrderFields<Field>,
@@ -153,5 +153,5 @@ export const OrderBy = <const Field extends string>(
   return InputOf(kind, options);
 };
 
-/** What handlers get of an input schema. */
+/** The type that handlers get for an input schema. */
 export type Input<Schema extends TSchema> = Static<Schema>;

@@ -1,7 +1,7 @@
-/** JSON schemas as http handles them: plain objects, whatever made them. */
+/** JSON schemas as plain objects, whatever library made them. */
 export type JsonSchema = Record<string, unknown>;
 
-/** Marks a schema of an amount in replies: a bigint, written by the option `amounts`. */
+/** Marks the schema of an amount in replies: a bigint, written as the option `amounts` says. */
 export const amountKeyword = "x-amount";
 
 export const isSchema = (value: unknown): value is JsonSchema =>
@@ -9,12 +9,12 @@ export const isSchema = (value: unknown): value is JsonSchema =>
 
 const isNull = (schema: unknown): boolean => isSchema(schema) && schema.type === "null";
 
-/** Whether null is one of several forms that the schema takes. */
+/** Whether a schema accepts null besides other forms. */
 export const nullable = (schema: JsonSchema): boolean =>
   (Array.isArray(schema.anyOf) && schema.anyOf.length > 1 && schema.anyOf.some(isNull)) ||
   (Array.isArray(schema.type) && schema.type.includes("null"));
 
-/** The other forms of a nullable schema. */
+/** A nullable schema without null. */
 export const withoutNull = (schema: JsonSchema): JsonSchema => {
   if (Array.isArray(schema.anyOf)) {
     const { anyOf, ...rest } = schema;
@@ -25,7 +25,7 @@ export const withoutNull = (schema: JsonSchema): JsonSchema => {
   return { ...schema, type: types.length === 1 ? types[0] : types };
 };
 
-/** The constants of a union of nothing but constants. */
+/** The constants of a union that consists of constants only; undefined for any other schema. */
 export const unionConstants = (schema: JsonSchema): unknown[] | undefined => {
   const forms = schema.anyOf;
   if (!Array.isArray(forms) || !forms.every((form): form is JsonSchema => isSchema(form) && form.const !== undefined)) {

@@ -1,7 +1,7 @@
 import { answers, type Match, type Routing, targetFor } from "./routing.js";
 import { type Generation, generationNamed, type NamedVersion, versionInPath } from "./version.js";
 
-/** A request's target, cut up. */
+/** A request target, split into its parts. */
 export interface Target {
   /** As sent, percent-encoded. */
   path: string;
@@ -9,11 +9,11 @@ export interface Target {
   query: string;
 }
 
-/** A request target; of one in absolute form, what follows the authority. */
+/** The path and query of a request target, also of one in absolute form (`http://host/path`). */
 export const localTarget = (url: string): string =>
   url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
 
-/** Cuts up a request target. */
+/** Splits a request target. */
 export const targetOf = (url: string): Target => {
   const [local = ""] = localTarget(url).split("#", 1);
   const cut = local.indexOf("?");
@@ -31,7 +31,7 @@ export interface LocateNeeds<Entry> {
   routings: Readonly<Record<Generation, Routing<Entry>>>;
 }
 
-/** Where a request leads: to a path of a generation, to the same path without its trailing slash, or (undefined) nowhere. */
+/** Where a request leads: to a path of a generation (`located`), to its path without the trailing slash (`redirect`), or nowhere. */
 export interface Whereabouts<Entry> {
   generation: Generation;
   /** Whether the path itself names the generation. */
@@ -44,7 +44,7 @@ const doesAnswer = <Entry>(match: Match<Entry> | undefined, method: string): boo
 
 const isLiteral = <Entry>(match: Match<Entry> | undefined): boolean => match?.item.path.includes("{") === false;
 
-// Members are named one by one, and not spread: this is done for every request.
+// Members are listed one by one, which is faster than spreading: this runs for every request.
 const locatedIn = <Entry>(generation: Generation, match: Match<Entry> | undefined): Located<Entry> | undefined =>
   match && { item: match.item, params: match.params, generation };
 
@@ -52,8 +52,8 @@ const whereaboutsOf = <Entry>(generation: Generation, versioned: boolean, locate
   located === undefined ? { generation, versioned } : { generation, versioned, located };
 
 /**
- * Of a request that names no generation: the default one, or the other where only that has the path, or the method there. A path
- * that the other one spells out is not taken for a parameter of the default one: `/delegates/get` names no delegate.
+ * Finds the route of a request that names no generation: in the default one, or in the other if only that has the path, or answers
+ * the method there. A literal path of the other wins over a parameter of the default one: in `/delegates/get`, `get` is not a delegate.
  */
 const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
   const usual = needs.defaultVersion;
@@ -70,18 +70,18 @@ const withoutTrailingSlash = ({ path, query }: Target): string => {
   return query === "" ? shorter : `${shorter}?${query}`;
 };
 
-/** A route of both generations answers alike whatever version is named, one that there is not included. */
+/** Finds a route that both generations share: it answers the same for any named version, even one that does not exist. */
 const ofBoth = <Entry>({ routings, defaultVersion }: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
   const [first, second] = [routings[1].find(path, method), routings[2].find(path, method)];
   const entry = first && targetFor(first.item, method);
   return entry !== undefined && second !== undefined && targetFor(second.item, method) === entry ? locatedIn(defaultVersion, first) : undefined;
 };
 
-/** Finds out what requests below the base path ask for. `named` is what headers name; a version in the path wins over it. */
+/** Finds the routes of requests below the base path. `named` is the version in the headers; a version in the path wins over it. */
 export interface Locate<Entry> {
-  /** Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is no percent-encoded UTF-8. */
+  /** Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is not percent-encoded UTF-8. */
   locate(target: Target, method: string, named: NamedVersion): Whereabouts<Entry>;
-  /** Every method that the target's path answers, in the generation that is named, or in both. Throws the same. */
+  /** Every method that the target's path answers, in the named generation, or in both if none is named. Throws UNSUPPORTED_VERSION. */
   methodsAt(target: Target, named: NamedVersion): string[];
 }
 
@@ -89,7 +89,7 @@ export const createLocate = <Entry>(needs: LocateNeeds<Entry>): Locate<Entry> =>
   const { basePath, defaultVersion, routings } = needs;
 
   const cutUp = ({ path }: Target) => {
-    // Without a base path, the root stands at "/", which is the empty path all the same.
+    // The root is the empty path. Without a base path it is requested as "/".
     const below = path !== "/" && path.startsWith(basePath) ? path.slice(basePath.length) : "";
     return { below, ...versionInPath(below) };
   };

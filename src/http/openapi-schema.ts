@@ -1,9 +1,9 @@
 import { exactKeyword, type InputKind, inputKeyword } from "./input.js";
 import { amountKeyword, isSchema, type JsonSchema } from "./json-schema.js";
 
-/** How schemas are written into an OpenAPI document. Those that have a name are collected there and referred to. */
+/** Writes schemas for an OpenAPI document. Named ones are collected in `components` and replaced by references. */
 export interface SchemaWriter {
-  /** Named schemas, as they stand under `components.schemas`. */
+  /** Named schemas, for `components.schemas`. */
   readonly components: Record<string, JsonSchema>;
   reply(schema: unknown, amountsAsText: boolean): JsonSchema;
   input(schema: unknown): JsonSchema;
@@ -16,7 +16,7 @@ interface Manner {
 
 const amountAsText: JsonSchema = { type: "string", pattern: "^-?\\d+$" };
 
-/** What is said of a value rather than of its form. */
+/** The members of a schema that describe a value rather than its form. */
 const annotations = ({ title, description, default: preset }: JsonSchema): JsonSchema => ({
   ...(title === undefined ? {} : { title }),
   ...(description === undefined ? {} : { description }),
@@ -31,7 +31,7 @@ const nameOf = ({ $id, title }: JsonSchema): string | undefined => {
 const withDefault = (properties: unknown, name: unknown): boolean =>
   isSchema(properties) && isSchema(properties[String(name)]) && "default" in (properties[String(name)] as JsonSchema);
 
-/** Members that have a default need not be sent; others than the named ones must not. */
+/** An object as input: members with a default are not required, and members that are not named are not allowed. */
 const asInput = (schema: JsonSchema): JsonSchema => {
   if (schema.type !== "object") {
     return schema;
@@ -44,7 +44,7 @@ const asInput = (schema: JsonSchema): JsonSchema => {
 export const createSchemaWriter = (): SchemaWriter => {
   const components: Record<string, JsonSchema> = {};
 
-  /** Refers to a named schema; one name stands for one schema. */
+  /** Refers to a named schema. Throws TypeError if the name already stands for a different one. */
   const refer = (name: string, schema: JsonSchema): JsonSchema => {
     const present = components[name];
     if (present !== undefined && JSON.stringify(present) !== JSON.stringify(schema)) {

@@ -41,7 +41,7 @@ const Failure = Type.Object(
   { title: "Failure" },
 );
 
-/** What the first generation says, with HTTP 200, of what a client did wrong. */
+/** How the first generation reports client errors, with HTTP 200. */
 const FirstGenerationFailure = Type.Object(
   { success: Type.Literal(false), error: Type.String() },
   { title: "FirstGenerationFailure" },
@@ -66,7 +66,7 @@ interface Parameter {
   schema: unknown;
 }
 
-/** The parameters of a query as clients write them: members of nested objects by their dotted names. */
+/** The parameters of a query as clients write them: members of nested objects have dotted names. */
 const flattened = (schema: JsonSchema, within: string): Parameter[] => {
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(isSchema(schema.properties) ? schema.properties : {}).flatMap(([name, part]): Parameter[] => {
@@ -101,7 +101,7 @@ const parametersOf = <State extends Scope>(route: Route<State>, writer: SchemaWr
   return [...path.map(describe("path")), ...flattened(querySchema(route), "").map(describe("query"))];
 };
 
-/** Statuses of errors that a route may answer with. The first generation keeps few of them. */
+/** Error statuses that a route may answer with. In the first generation, few errors keep a status of their own. */
 const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
   const kept = (route.errors ?? []).filter((status) => status >= 500);
   const told = generation === 1 ? kept : [400, ...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
@@ -167,8 +167,9 @@ const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema
   );
 
 /**
- * Describes routes, and what is sent to targets of webhooks. Those of the default generation and those of both stand right below the base path, others below `/v1` or
- * `/v2`: every path works as it is written. Throws TypeError when two different schemas have one name.
+ * Describes routes and the requests that targets of webhooks receive. Routes of the default generation or of both are listed
+ * directly below the base path, others below `/v1` or `/v2`, so that every path works as written. Throws TypeError if two different
+ * schemas have the same name.
  */
 export const createOpenApi = <State extends Scope>(
   routes: readonly Route<State>[],

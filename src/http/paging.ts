@@ -4,10 +4,10 @@ import type { QueryPairs } from "./query-text.js";
 import type { PageRequest } from "./route.js";
 
 export const largestLimit = 100;
-/** So that the offset of any page is a whole number that a double holds. */
+/** Keeps the offset of every page within what a double holds exactly. */
 const largestPage = Math.floor(Number.MAX_SAFE_INTEGER / largestLimit);
 
-/** Query parameters of every list, beside the route's own. */
+/** Query parameters of every list, in addition to the route's own. */
 export const pagingProperties = {
   page: Type.Optional(WholeNumber({ minimum: 1, maximum: largestPage, description: "Page, from 1. Default 1." })),
   limit: WholeNumber({ minimum: 1, maximum: largestLimit, default: largestLimit, description: "Rows of a page." }),
@@ -29,7 +29,7 @@ export const Meta = Type.Object(
   { title: "Meta" },
 );
 
-/** A page as asked for: by its number, or by the rows before it. */
+/** A requested page, given by its number or by the number of rows before it. */
 export type PageInput = PageRequest & ({ by: "page"; page: number } | { by: "offset" });
 
 export const pageInput = (query: { page?: number; limit: number; offset?: number }): PageInput => {
@@ -41,7 +41,7 @@ export const pageInput = (query: { page?: number; limit: number; offset?: number
   return { by: "page", page, offset: (page - 1) * limit, limit };
 };
 
-/** Numbers (pages or offsets, as `by` says) that the links lead to. */
+/** The page numbers or offsets (as `by` says) that the links lead to. */
 interface Stops {
   self: number;
   first: number;
@@ -58,7 +58,7 @@ const pageStops = (page: number, pageCount: number): Stops => ({
   previous: page > 1 ? Math.min(page - 1, pageCount) : null,
 });
 
-/** The last page by offset is the one that stepping on from this offset ends at. */
+/** The last page is the one that stepping by `limit` through this offset ends at. */
 const offsetStops = (offset: number, limit: number, total: number): Stops => {
   const shift = offset % limit;
   const last = total > shift ? shift + Math.floor((total - 1 - shift) / limit) * limit : 0;
@@ -71,7 +71,7 @@ const offsetStops = (offset: number, limit: number, total: number): Stops => {
   };
 };
 
-/** Makes the link to a page: the caller's parameters in the caller's order, `by` set to the number, what is missing appended. */
+/** Makes links to pages: the caller's parameters in the caller's order, with `by` set to the page, and appended if missing, as `limit` is. */
 const linkMaker = (path: string, pairs: QueryPairs, input: PageInput): ((stop: number) => string) => {
   const named = new Set(pairs.map(([name]) => name));
   const whole: QueryPairs = [...pairs];
@@ -99,7 +99,7 @@ export interface ListMeta {
   last: string;
 }
 
-/** `path` is the list's own, in the form in which links name it. */
+/** `path`: the list's path as links have it. */
 export const pageMeta = (
   answer: { count: number; total: number },
   path: string,

@@ -6,15 +6,15 @@ import type { Scope } from "./route.js";
 import type { HeaderPairs } from "./standing-headers.js";
 import { type Generation, versionInHeaders } from "./version.js";
 
-/** What a request comes to before any state is looked at: found, checked and parsed. A class, since one is made for every request. */
+/** A request located, checked and parsed, before any state is read. A class, which is cheaper to make for every request. */
 export class Plan<State extends Scope> {
   readonly entry: CompiledRoute<State>;
   readonly generation: Generation;
   readonly asked: Asked;
   readonly input: RouteInput;
-  /** Headers of every answer to this way of asking. */
+  /** Version headers of every reply to a request like this. */
   readonly headers: HeaderPairs;
-  /** Whether the same was asked for before, so that it is worth keeping what it comes to. */
+  /** Whether the same URL was requested before, so that its reply is worth keeping. */
   again = false;
   private named: string | undefined;
 
@@ -26,15 +26,15 @@ export class Plan<State extends Scope> {
     this.headers = headers;
   }
 
-  /** Names all that was asked. Equal questions have equal answers in one state. */
+  /** Identifies everything that was asked: within one state, equal questions have equal answers. */
   get question(): string {
     return (this.named ??= questionOf(this.entry, this.input, this.asked));
   }
 }
 
 /**
- * Plans of GETs by the literal URL and the version that the headers name: nothing else of a request goes into them. A plan is kept
- * when its URL is asked for the second time: to keep what is asked for once costs more than to make it.
+ * Plans of GET and HEAD requests, by the literal URL and the version in the headers, the only parts of a request that enter a plan.
+ * A plan is kept from the second request for its URL on: keeping plans that are used once costs more than making them.
  */
 export interface PlanMemory<State extends Scope> {
   recall(request: IncomingMessage): Plan<State> | undefined;
@@ -51,14 +51,14 @@ const freeze = <Value>(value: Value): Value => {
 
 const rememberable = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
 
-/** What a plan takes beside its URL, which it holds about four times over. */
+/** Bytes that a plan takes besides its URL, which it holds about four times over. */
 const overhead = 1500;
 
-/** URLs that are looked back upon: somewhat more than there are replies in a cache of the usual size. */
+/** Number of recent URLs among which repeats are recognized: somewhat more than the replies in a cache of the default size. */
 const lookedBackUpon = 65_536;
 
 export const createPlanMemory = <State extends Scope>(bytes: number): PlanMemory<State> => {
-  // one for each version that headers may name, and one for none: a key is then the URL as it came
+  // one map for each version that headers may name, and one for none, so that the URL alone is the key
   const plans = [0, 1, 2].map(() => createBoundedMap<Plan<State>>(bytes / 3));
   const lately = createAskedLately(lookedBackUpon);
   return {
@@ -74,13 +74,13 @@ export const createPlanMemory = <State extends Scope>(bytes: number): PlanMemory
   };
 };
 
-/** Text of a query: bigints and numbers stay apart. */
+/** Text of a parsed query; a bigint and an equal number give different texts. */
 const queryText = (query: unknown): string =>
   JSON.stringify(query, (_, value: unknown) => (typeof value === "bigint" ? { bigint: String(value) } : value));
 
 /**
- * Names route and whole parsed input. A list's links repeat the caller's parameters as the caller wrote them, so there the text of
- * these stands for what it was parsed to.
+ * Identifies the route and its whole parsed input. The links of a list repeat the caller's parameters as written, so for lists their
+ * text is used instead of the parsed values.
  */
 const questionOf = <State extends Scope>({ route }: CompiledRoute<State>, input: RouteInput, asked: Asked): string => {
   const parsed = route.kind === "list" ? JSON.stringify(asked.pairs) : input.query === undefined ? "" : queryText(input.query);

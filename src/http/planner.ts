@@ -16,23 +16,23 @@ export interface PlannerNeeds<State extends Scope> extends Locate<CompiledRoute<
   versionHeaders(generation: Generation, versioned: boolean): HeaderPairs;
   plans: PlanMemory<State>;
   standing: StandingHeaders;
-  /** Whether the value of `Authorization` lets a client in. */
+  /** Whether the value of `Authorization` admits a client. */
   authorize(authorization: string | undefined): MaybePromise<boolean>;
 }
 
 export interface Planner<State extends Scope> {
   /**
-   * Plans a request: path, method, authorization, input, in this order. Undefined when the request is answered by that already
-   * (OPTIONS, a trailing slash). Throws whatever is wrong with the request.
+   * Plans a request: checks path, method, authorization and input, in this order. Undefined if that already answers the request
+   * (OPTIONS, a trailing slash). Throws the error of an invalid request.
    */
   plan(exchange: Exchange): Promise<Plan<State> | undefined>;
-  /** Settles the version of a request that failed before it was planned: of one that names none that there is, the default one. */
+  /** Sets the version of a request that failed before it was planned: the default one, if it names none or none that exists. */
   settleVersion(exchange: Exchange): void;
-  /** Plans a GET that anyone may send and that nothing is wrong with; undefined for all else. */
+  /** Plans a valid GET or HEAD request that needs no authorization; undefined for all others. */
   draft(request: IncomingMessage): Plan<State> | undefined;
 }
 
-/** Methods that a path answers, as `Allow` lists them. */
+/** The value of `Allow` for the methods that a path answers. */
 const allowed = (methods: Iterable<string>): string =>
   [...methods]
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
@@ -42,7 +42,7 @@ const allowed = (methods: Iterable<string>): string =>
 const redirect = ({ ctx }: Exchange, location: string): void => {
   ctx.res.setHeader("Location", location);
   ctx.body = null;
-  // after the body: without one Koa would say 204
+  // after the body: setting it to null makes Koa set the status to 204
   ctx.status = 301;
 };
 
@@ -94,7 +94,7 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     const { where, query, headers } = whereabouts(ctx.req);
     exchange.generation = where.generation;
     setPairs(ctx, headers);
-    // Before it is redirected: browsers follow no redirection of a preflight.
+    // Before any redirect: browsers do not follow redirects of a preflight.
     if (ctx.method === "OPTIONS" && (await needs.standing.preflight(ctx))) {
       return undefined;
     }
@@ -122,7 +122,7 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     try {
       named = whereabouts(ctx.req).where;
     } catch {
-      // It names a version that there is not, or a path that cannot be read.
+      // It names a version that does not exist, or a path that cannot be decoded.
     }
     exchange.generation = named.generation;
     setPairs(ctx, needs.versionHeaders(named.generation, named.versioned));
@@ -140,7 +140,7 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
         ? parse(request, entry, where.located, query, headers)
         : undefined;
     } catch {
-      // `plan` meets the same error, and tells it
+      // `plan` will meet the same error and report it
       return undefined;
     }
   };

@@ -16,7 +16,7 @@ const decode = (text: string): string | undefined => {
   }
 };
 
-/** Splits a query string (without its `?`). Throws BAD_REQUEST for percent-encoding that is no UTF-8. */
+/** Splits a query string (without its `?`). Throws BAD_REQUEST if it is not percent-encoded UTF-8. */
 export const parseQuery = (text: string): QueryPairs => {
   if (text === "") {
     return [];
@@ -56,7 +56,7 @@ const placesOf = (schema: JsonSchema, within: string[]): Map<string, Place> => {
   return places;
 };
 
-/** The list that a parameter names an item of, as clients' libraries write lists: `ids.0`, `ids[0]` and `ids[]` beside `ids`. */
+/** The list to which a parameter adds an item: client libraries write `ids.0`, `ids[0]` and `ids[]` besides `ids`. */
 const listNamed = (name: string): string | undefined => /^(.+?)(?:\.\d{1,3}|\[\d{0,3}\])$/.exec(name)?.[1];
 
 const placeNamed = (places: Map<string, Place>, name: string): Place | undefined => {
@@ -83,9 +83,9 @@ const put = (tree: JsonSchema, name: string, { path, many }: Place, text: string
 };
 
 /**
- * Makes the reader that lays out query parameters as the schema nests them: `balance.from=1` as `{ balance: { from: "1" } }`, the
- * same object that a body would carry. Throws BAD_REQUEST for repeated single values and, unless they are to be left out, for
- * names that the schema does not have.
+ * Makes the function that nests query parameters as the schema does: `balance.from=1` becomes `{ balance: { from: "1" } }`, the
+ * object that a body would carry. That function throws BAD_REQUEST for a repeated single value and, unless `leaveOutUnknown`, for
+ * a name that the schema does not have.
  */
 export const createQueryLayout = (schema: unknown, { leaveOutUnknown = false } = {}): ((pairs: QueryPairs) => JsonSchema) => {
   const places = isSchema(schema) ? placesOf(schema, []) : new Map<string, Place>();

@@ -4,27 +4,27 @@ import type { HeaderPairs } from "./standing-headers.js";
 import { countedBy, createAddressList, createClientAddress } from "./client-address.js";
 
 export interface RateLimitOptions {
-  /** Requests per minute and address; false: no limit. */
+  /** Requests per minute and client address; false: no limit. */
   rateLimit: false | { perMinute: number; exempt: readonly string[] };
-  /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is believed. */
+  /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
 }
 
-/** How a counted request stands. */
+/** The outcome of counting a request. */
 export interface Allowance {
   granted: boolean;
-  /** What it is told of that. */
+  /** Headers that tell the client where it stands. */
   headers: HeaderPairs;
 }
 
 export interface RateLimit {
   /** Whether a request is counted at all. */
   counts(request: IncomingMessage): boolean;
-  /** Counts a request, once however often it is asked. */
+  /** Counts a request; repeated calls for one request count once. */
   take(request: IncomingMessage): Promise<Allowance>;
 }
 
-/** Addresses seen lately, so that one address is not parsed on every request. */
+/** Number of recent addresses whose judgement is remembered, so that an address is not parsed on every request. */
 const remembered = 10_000;
 
 const memoized = (judge: (request: IncomingMessage) => boolean): ((request: IncomingMessage) => boolean) => {
@@ -60,7 +60,7 @@ const consume = async (limiter: RateLimiterMemory, key: string): Promise<{ grant
   }
 };
 
-/** Times are whole seconds, at least 1. */
+/** Rate-limit headers; times are whole seconds, at least 1. */
 const headersOf = (limit: number, granted: boolean, { remainingPoints, msBeforeNext }: RateLimiterRes): string[] => {
   const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
   return [
@@ -74,7 +74,7 @@ const headersOf = (limit: number, granted: boolean, { remainingPoints, msBeforeN
   ];
 };
 
-/** Counts requests by client address in windows of a minute. A request whose address is not known shares one count. */
+/** Counts requests by client address in windows of a minute. Requests whose address is not known share one count. */
 export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions): RateLimit => {
   if (rateLimit === false) {
     return unlimited;
@@ -93,7 +93,7 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
     return { granted, headers: headersOf(rateLimit.perMinute, granted, state) };
   };
   return {
-    // without proxies the address of the connection decides
+    // without trusted proxies, the address of the connection alone decides
     counts: trustedProxies.length === 0 ? memoized(counts) : counts,
     take: (request) => {
       const allowance = taken.get(request) ?? count(request);

@@ -1,15 +1,15 @@
 import { type BoundedMap, createBoundedMap } from "./bounded-map.js";
 import type { Reply } from "./reply.js";
 
-/** Replies of one state, and of that alone: all are dropped as soon as another state is asked about. */
+/** Replies computed from the current state, dropped as soon as another state is asked about, and those prepared for the next one. */
 export interface ReplyCache<Asked> {
-  /** `tip` names the state, `question` all that was asked: route and whole parsed input. */
+  /** `tip` identifies the state; `question` identifies everything that was asked: the route and its whole parsed input. */
   get(tip: string, question: string): Reply | undefined;
-  /** Does nothing when the cache has moved on to another state. `asked`: by what the reply can be made anew; not given: it is not to be. */
+  /** Does nothing if the cache has moved on to another state. `asked`: what the reply can be recomputed from; absent: it will not be. */
   keep(tip: string, question: string, reply: Reply, asked?: Asked): void;
   /**
-   * Begins with replies of a state that nobody asks about yet: they are there when somebody does. Returns what was asked for of the one
-   * before since that began.
+   * Starts collecting replies for the next state, before anybody asks about it. Returns what has been asked of the current state, and
+   * nothing if the state prepared before was never asked about.
    */
   begin(tip: string): Asked[];
 }

@@ -11,33 +11,33 @@ export interface Variant {
   headers: HeaderPairs;
 }
 
-/** A reply, ready to be sent as often as one likes. */
+/** A reply that can be sent any number of times. */
 export interface Reply {
   readonly status: number;
   readonly plain: Variant;
   /** Bytes that it takes in memory. */
   readonly size: number;
-  /** Undefined where compression is not worth it. */
+  /** Makes a compressed variant, once per encoding. Absent if the body is too small to be worth it. */
   encoded?(encoding: Encoding): Promise<Variant>;
-  /** A variant that has been made already. */
+  /** A compressed variant, if it has already been made. */
   ready?(encoding: Encoding): Variant | undefined;
 }
 
 export interface ReplyFacts {
   status: number;
   json: string;
-  /** Of the state it was computed from, where it was. */
+  /** Height of the state that it was computed from, if it was. */
   height: number | undefined;
-  /** Whether it may be asked for again by its ETag. */
+  /** Whether it gets an ETag, by which clients can revalidate it. */
   validated: boolean;
   cacheControl: "no-cache" | "no-store";
-  /** Whether it is to be kept. */
+  /** Whether it will be kept in the cache. */
   lasting: boolean;
 }
 
 /**
- * Short texts share pieces of memory, and each piece is there for as long as any of its texts: what is kept must not hold on to
- * what is not.
+ * `Buffer.from` puts short texts into shared pieces of memory, each of which lives as long as any of its texts: a reply that is kept
+ * gets memory of its own, so that it does not keep others alive.
  */
 const bytesOf = ({ json, lasting }: ReplyFacts): Buffer => {
   if (!lasting) {
@@ -61,12 +61,12 @@ const plainHeaders = ({ height, cacheControl }: ReplyFacts): string[] => [
   ...(height === undefined ? [] : ["X-Block-Height", String(height)]),
 ];
 
-/** What a kept reply takes beside its bytes: headers, keys and the like. */
+/** Bytes that a kept reply takes besides its body: headers, keys and the like. */
 const overhead = 1024;
 
 /**
- * Makes a reply of its JSON text. ETags are strong and follow from the bytes alone, one for each encoding; bodies of at least
- * `threshold` bytes can be had compressed, and are compressed once.
+ * Makes a reply from its JSON text. ETags are strong, depend on the bytes alone, and differ by encoding. Bodies of at least
+ * `threshold` bytes are available compressed, and each encoding is computed once.
  */
 export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
   const bytes = bytesOf(facts);
@@ -88,7 +88,7 @@ export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
   return {
     status: facts.status,
     plain,
-    // half of the bytes for all encodings is more than they take
+    // all compressed variants together take less than half of the plain bytes
     size: bytes.length * 1.5 + overhead,
     encoded: (encoding) => {
       const variant = made.get(encoding) ?? encode(encoding);

@@ -3,7 +3,7 @@ import type { Context } from "koa";
 import { PorticoError } from "../errors.js";
 import { mayLoseDigits, nestingOf, parseExactJson } from "./exact-json.js";
 
-/** Reads the JSON body of a request, whatever its content type says; undefined when there is none. */
+/** Reads the JSON body of a request, whatever its content type; undefined if there is none. */
 export type ReadBody = (ctx: Context) => Promise<unknown>;
 
 const nothing = (): Promise<void> => Promise.resolve();
@@ -13,7 +13,7 @@ const statusOf = (error: unknown): number | undefined => {
   return typeof status === "number" ? status : undefined;
 };
 
-/** What was wrong with the body, as the client is told it. Whatever fails while a body is read is the client's doing. */
+/** The error to report for a body. Whatever fails while a body is read is treated as the client's fault. */
 const refusalOf = (error: unknown): PorticoError => {
   const status = statusOf(error);
   if (status === 413) {
@@ -25,7 +25,7 @@ const refusalOf = (error: unknown): PorticoError => {
   return new PorticoError("MALFORMED_JSON", undefined, { cause: error });
 };
 
-/** Deeper than anything that is meant; what is much deeper could not be written again. */
+/** Levels; deeper than any legitimate body. Serializing much deeper values could exhaust the stack. */
 const deepestNesting = 100;
 
 const exactly = (raw: string, parsed: unknown): unknown => {
@@ -43,8 +43,8 @@ const exactly = (raw: string, parsed: unknown): unknown => {
 };
 
 /**
- * A body that the host's own server has read before the request came here. Some parsers leave an empty object where they read
- * nothing, for a content type that is not theirs or is missing: what counts is whether the request has been read to its end.
+ * The body, if the host's own server has read it before the request came here. Some parsers leave an empty object when they have
+ * read nothing because of the content type, so what decides is whether the request has been read to its end.
  */
 const readBefore = (ctx: Context): unknown => {
   if (ctx.req.readableEnded) {
@@ -54,12 +54,12 @@ const readBefore = (ctx: Context): unknown => {
   return undefined;
 };
 
-/** `limit` in bytes, after decompression. */
+/** `limit`: bytes after decompression. */
 export const createBodyReader = (limit: number): ReadBody => {
   const read = bodyParser({
     enableTypes: ["json"],
     detectJSON: () => true,
-    // bytes, which the types know as text only
+    // a number means bytes, though the type allows text only
     jsonLimit: limit as unknown as string,
     onerror: (error) => {
       throw refusalOf(error);

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What may go into a header and a log line as it is. */
+/** What is safe to put into a header and a log line unchanged. */
 const sane = /^[\w.:+/=-]{1,128}$/;
 
-/** Gives each request its id: the one it brings in `X-Request-Id`, where that is sane, else the next of this process. */
+/** Gives each request its id: the one in its `X-Request-Id` if that is safe, otherwise the next one of this process. */
 export const createRequestIds = (): ((headers: IncomingHttpHeaders) => string) => {
   const process = randomBytes(6).toString("hex");
   let count = 0;

@@ -2,59 +2,62 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 
 /**
- * A route as a value. Router, validation, serializer, OpenAPI, the README's tables and the tests are all made from it.
- * This file is the one piece of `http` that `api` may import: it names no framework.
+ * A route as a value, from which the router, validation, serializer, OpenAPI document, the README's tables and the tests are all made.
+ * It names no framework, and is together with the input types (input.ts) all of `http` that `api` imports.
  */
 
-/** What a page request comes to once `page`, `limit` and `offset` are parsed. */
+/** The requested page, once `page`, `limit` and `offset` are parsed. */
 export interface PageRequest {
   offset: number;
   limit: number;
 }
 
-/** One page of what a list route answers. */
+/** The page that a list route returns. */
 export interface PageAnswer<Item> {
   rows: Item[];
   total: number;
 }
 
-/** The state that one request is answered from. http needs no more of it than this; a host of routes adds its own. */
+/** The state from which one request is answered. This is all that http needs of it; users of http add members of their own. */
 export interface Scope {
-  /** Names the state: replies computed at one tip are good until the next. Absent while there is no state. */
+  /** Identifies the state: replies computed at one tip are valid until the next. Absent while there is no state. */
   tip?: { id: string; height: number };
   release?(): void;
 }
 
-/** `Schema["static"]` and not `Static<Schema>`: the same type, which the compiler gets through for nested schemas too. */
+/** `Schema["static"]` is the same type as `Static<Schema>`, but the compiler can also resolve it for nested schemas. */
 type Input<Schema> = Schema extends TSchema ? Schema["static"] : undefined;
 
 interface RouteCommon<Path, Query, Body> {
   method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Below the base path and version, parameters in braces: `/wallets/{id}/votes`. */
+  /** Path below the base path and version, with parameters in braces: `/wallets/{id}/votes`. */
   path: string;
   /** Generations that have the route. Webhooks have both. */
   versions: readonly (1 | 2)[];
-  /** Resource it belongs to, in the plural, as the docs group it: `wallets`. */
+  /** The group in the docs, such as `wallets`. */
   resource: string;
   /** One line for the docs, in the third person: `Lists ...`. */
   summary: string;
-  /** Accepted input. Unknown keys are refused; a missing schema accepts nothing there. */
+  /** Accepted input. Unknown keys are refused; without a schema, there must be no input of that kind. */
   params?: Path;
   query?: Query;
   body?: Body;
-  /** Query parameters that `query` does not name are left out, not refused. Default false. */
+  /** Whether query parameters that `query` does not name are ignored instead of refused. Default false. */
   ignoresUnknownQuery?: boolean;
-  /** A missing or empty body is taken as `{}`. Default false. */
+  /** Whether a missing or empty body is taken as `{}`. Default false. */
   bodyOptional?: boolean;
-  /** The body must be declared as JSON (415 otherwise). Default: any content type, or none, is read as JSON. */
+  /** Whether the content type must be JSON (415 otherwise). Default false: any content type, or none, is read as JSON. */
   requiresJsonType?: boolean;
-  /** Good until the tip moves (`tip`, the default of GET), or never kept (`never`, the default of the others). */
+  /**
+   * Whether replies are kept until the tip moves (`tip`) or not at all (`never`). Default: `tip` for a GET that is neither
+   * `authenticated` nor `stateless`, otherwise `never`.
+   */
   cache?: "tip" | "never";
-  /** Answers while there is no state: does not need `scope.tip`. Default false. */
+  /** Whether it can answer while there is no state, without `scope.tip`. Default false. */
   stateless?: boolean;
-  /** Named in the docs only: error statuses beyond 400, 429, 500 and 503 that it may answer with. */
+  /** For the docs only: error statuses besides 400, 429, 500 and 503 that it may answer with. */
   errors?: readonly number[];
-  /** The header `Authorization` is checked before anything else of the request is read. */
+  /** Whether the header `Authorization` must be valid; it is checked before the input is read. Default false. */
   authenticated?: boolean;
 }
 
@@ -64,17 +67,17 @@ export interface Request<Path, Query, Body> {
   body: Input<Body>;
 }
 
-/** A route that answers with one thing. */
+/** A route that returns a single object. */
 export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends TSchema> extends RouteCommon<Path, Query, Body> {
   kind: "item";
-  /** Default 200; a function where it follows from the reply. */
+  /** HTTP status, or a function of the reply. Default 200. */
   status?: number | ((reply: Reply["static"]) => number);
   /** Schema of the whole body, envelope included. */
   reply: Reply;
   answer(request: Request<Path, Query, Body>, state: State): MaybePromise<Reply["static"]>;
 }
 
-/** A route that answers with a page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
+/** A route that returns one page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
 export interface ListRoute<State extends Scope, Path, Query, Body, Item extends TSchema> extends RouteCommon<Path, Query, Body> {
   kind: "list";
   /** Schema of one item of `data`. */
@@ -82,7 +85,7 @@ export interface ListRoute<State extends Scope, Path, Query, Body, Item extends 
   answer(request: Request<Path, Query, Body> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<Item["static"]>>;
 }
 
-/** Any route, its own types forgotten: what tables of routes hold. */
+/** Any route, with its own types erased, for tables of routes. */
 export type Route<State extends Scope = Scope> =
   | (Omit<ItemRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
       answer(request: Request<never, never, never>, state: State): MaybePromise<unknown>;
@@ -91,18 +94,18 @@ export type Route<State extends Scope = Scope> =
       answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;
     });
 
-/** No route, but the other way round: a request that is sent to whoever asked to be told of an event. */
+/** A request that the node itself sends, to targets of webhooks. */
 export interface OutgoingRequest {
   event: string;
   summary: string;
-  /** A member for each header; all of them are sent. */
+  /** One member per header; all are always sent. */
   headers: TObject;
   body: TSchema;
-  /** Of the body. */
+  /** An example of the body. */
   example: unknown;
 }
 
-/** Makes the two constructors of a room's routes, typed by the state that its answers are computed from. */
+/** Makes the two constructors of routes, typed by the state from which they answer. */
 export const routesOf = <State extends Scope>() => ({
   item: <
     Reply extends TSchema,

@@ -1,24 +1,24 @@
 import { Router } from "@koa/router";
 import { inputError } from "./input-reader.js";
 
-/** A path of one generation, with what answers each of its methods. */
+/** A path of one generation, with the target of each of its methods. */
 export interface PathItem<Target> {
-  /** As routes write it: `/wallets/{id}`. */
+  /** As in routes: `/wallets/{id}`. */
   path: string;
-  /** By method; HEAD is as GET. */
+  /** Target by method. HEAD has no entry of its own: it uses that of GET. */
   methods: Map<string, Target>;
 }
 
 export interface Match<Target> {
   item: PathItem<Target>;
-  /** Text of the path's parameters, decoded. */
+  /** The path's parameters, decoded. */
   params: Record<string, string>;
 }
 
 export interface Routing<Target> {
   /**
-   * What answers a method at a path. Of several that could be meant, the most specific one that answers the method; where none does,
-   * the most specific one. Throws BAD_REQUEST for a parameter that is no percent-encoded UTF-8.
+   * Finds the most specific matching path that answers the method, or else the most specific matching path. Throws BAD_REQUEST for a
+   * parameter that is not percent-encoded UTF-8.
    */
   find(path: string, method: string): Match<Target> | undefined;
   /** Every method that is answered at a path. */
@@ -29,7 +29,7 @@ const parameterOf = /\{(\w+)\}/g;
 
 export const parameterNames = (path: string): string[] => [...path.matchAll(parameterOf)].map((match) => match[1] ?? "");
 
-/** Literal segments before parameters, so that `/wallets/top` is not taken for a wallet of that name. */
+/** Sorts literal segments before parameters, so that `/wallets/top` is not taken for a wallet named `top`. */
 const bySpecificity = (a: string, b: string): number => {
   const shape = (path: string) =>
     path
@@ -65,7 +65,7 @@ interface Pattern<Target> {
   names: string[];
 }
 
-/** What has to be alike for a path to fit: how many segments, and the first of them. Few routes share one, so few are tried. */
+/** Number of segments and first segment: what a path must share with a pattern to match. Few patterns share both, so few are tried. */
 const shapeOf = (path: string): string => {
   const second = path.indexOf("/", 1);
   let slashes = 0;
@@ -73,13 +73,13 @@ const shapeOf = (path: string): string => {
   return `${slashes} ${second === -1 ? path : path.slice(0, second)}`;
 };
 
-/** What answers a method; HEAD is answered by what answers GET. */
+/** The target of a method; that of GET also serves HEAD. */
 export const targetFor = <Target>({ methods }: PathItem<Target>, method: string): Target | undefined =>
   methods.get(method === "HEAD" ? "GET" : method);
 
 export const answers = <Target>(item: PathItem<Target>, method: string): boolean => targetFor(item, method) !== undefined;
 
-/** Finds the path of a generation that a request means. Method and path may each be given once. */
+/** Makes the routing of one generation. Throws TypeError if two targets have the same method and path. */
 export const createRouting = <Target>(targets: { method: string; path: string; target: Target }[]): Routing<Target> => {
   const items = new Map<string, PathItem<Target>>();
   for (const { method, path, target } of targets) {

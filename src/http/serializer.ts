@@ -2,10 +2,10 @@ import build from "fast-json-stringify";
 import { stringify } from "lossless-json";
 import { amountKeyword, isSchema, type JsonSchema, nullable, unionConstants, withoutNull } from "./json-schema.js";
 
-/** Writes a reply of one schema as JSON text. Throws where a required member is missing or an integer is none. */
+/** Writes a reply of one schema as JSON text. Throws if a required member is missing or an integer is not a whole number. */
 export type Serialize = (value: unknown) => string;
 
-/** Hooks of the generated code. `asTime` is what a string of format "time" calls: free-form parts are sent through it. */
+/** Methods that the generated code calls. `asTime` writes strings of format "time"; free-form parts are declared as such to get there. */
 interface Hooks {
   asInteger(value: unknown): string;
   asTime(value: unknown): string;
@@ -19,7 +19,7 @@ interface DebugBuild {
 
 const restore = (build as unknown as { restore(parts: DebugBuild): Serialize }).restore;
 
-/** Exact where the default rounds and lets null pass for 0. */
+/** Exact, whereas the library's default rounds, and writes null as 0. */
 const writeInteger = (value: unknown): string => {
   if (typeof value === "bigint" || Number.isInteger(value)) {
     return String(value);
@@ -27,7 +27,7 @@ const writeInteger = (value: unknown): string => {
   throw new TypeError(`${String(value)} is not a whole number.`);
 };
 
-/** JSON.stringify refuses bigints; the exact writer does not, at a tenth of the speed. */
+/** JSON.stringify throws on bigints; the exact writer takes them, at a tenth of the speed. */
 const writeAnything = (value: unknown): string => {
   try {
     return JSON.stringify(value);
@@ -67,7 +67,7 @@ const unionOf = (schema: JsonSchema, convert: (part: unknown) => JsonSchema): Js
   return constants === undefined ? { anyOf: (schema.anyOf as unknown[]).map(convert) } : freeForm;
 };
 
-/** The schema in words that the code generator writes fast and exactly: no ids, null as `nullable`, amounts in their form. */
+/** Rewrites a schema so that the generated code is fast and exact: no ids, null as `nullable`, amounts as integers or strings. */
 const forGenerator = (schema: unknown, amountsAsText: boolean): JsonSchema => {
   const convert = (part: unknown): JsonSchema => forGenerator(part, amountsAsText);
   if (!isSchema(schema)) {
@@ -98,8 +98,8 @@ const forGenerator = (schema: unknown, amountsAsText: boolean): JsonSchema => {
 };
 
 /**
- * Compiles the writer of a reply schema. Amounts (`"x-amount": true`) are bigints, written as JSON integers with all their
- * digits, or as decimal strings. Free-form parts (`Unknown`, `Any`) are written verbatim, bigints within them as integers.
+ * Compiles the writer for a reply schema. Amounts (`"x-amount": true`) are bigints, written as JSON integers with all their
+ * digits or as decimal strings. Free-form parts (`Unknown`, `Any`) are written as they are, with bigints as integers.
  */
 export const createSerializer = (schema: unknown, options: { amountsAsText: boolean }): Serialize => {
   const generated = build(forGenerator(schema, options.amountsAsText), { mode: "debug" }) as unknown as DebugBuild;

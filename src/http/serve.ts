@@ -27,21 +27,21 @@ export interface ServeNeeds<State extends Scope> extends Locate<CompiledRoute<St
   logger: Logger;
 }
 
-/** What answers requests below the base path. */
+/** Answers requests below the base path. */
 export interface Serve<State extends Scope> {
-  /** Koa's middleware; it never throws and calls nobody after it. */
+  /** Koa middleware. It never throws, and calls no further middleware. */
   serve(ctx: Context): void | Promise<void>;
-  /** Answers a request without Koa where that can be done, or hands it on. */
+  /** Answers a request without Koa if possible, or else hands it on. */
   shortcut: Shortcut;
-  /** Prepares for a state that is about to be shown, and releases it. */
+  /** Prepares replies from a state that is about to become current, and releases it. */
   renew(state: State): Promise<void>;
   readonly inFlight: InFlight;
 }
 
-/** Part of the cache's bytes that parsed requests may take. */
+/** Fraction of the cache's bytes that parsed requests may take. */
 const planShare = 0.1;
 
-/** Headers that tell which generation answered, and what that followed from. */
+/** Makes the headers that tell which generation answered, and (`Vary`) which request headers that depended on. */
 const versionHeadersBy = ({ compression }: EdgeOptions, byOrigin: boolean) => {
   const always = [...(compression === false ? [] : ["Accept-Encoding"]), ...(byOrigin ? ["Origin"] : [])];
   const pairs = (generation: Generation, vary: string[]): HeaderPairs => [
@@ -54,7 +54,7 @@ const versionHeadersBy = ({ compression }: EdgeOptions, byOrigin: boolean) => {
   return (generation: Generation, versioned: boolean): HeaderPairs => (versioned ? byPath : byHeaders)[generation];
 };
 
-/** Counts a request, tells the client where it stands. Throws RATE_LIMITED. */
+/** Counts a request and sets the rate-limit headers. Throws RATE_LIMITED. */
 const count = async (rateLimit: RateLimit, ctx: Context): Promise<void> => {
   const { granted, headers } = await rateLimit.take(ctx.req);
   setPairs(ctx, headers);
@@ -78,8 +78,8 @@ const detailOf = (error: PorticoError): string =>
   error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : (error.stack ?? error.message);
 
 /**
- * Answers every request below the base path. A kept reply goes out at once; all else takes the long way, in this order: stopping,
- * rate limit, path, method, authorization, input, body, state, answer. An error ends it anywhere.
+ * Answers every request below the base path. A kept reply is sent at once; all others take the long way: stopping, rate limit,
+ * path, method, authorization, input, body, state, answer, in this order. An error at any step ends it.
  */
 export const createServe = <State extends Scope>(options: EdgeOptions, needs: ServeNeeds<State>): Serve<State> => {
   const { isStopping, logger } = needs;
@@ -108,7 +108,7 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     void sendReply(ctx, failureReply(error, exchange), undefined);
   };
 
-  /** A plan made before, with what it settles for the exchange. */
+  /** Uses a remembered plan for the exchange. */
   const resume = (exchange: Exchange, plan: Plan<State>): Plan<State> => {
     exchange.generation = plan.generation;
     exchange.failsAs = plan.entry.failsAs;
@@ -131,7 +131,7 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
 
   const takeLongWay = async (ctx: Context, id: string, plan: Plan<State> | undefined): Promise<void> => {
     const exchange: Exchange = { ctx, id, generation: undefined, failsAs: undefined, height: undefined };
-    // What came in time goes on, should it have to be handed on by the short way.
+    // A request that arrived before stopping began is still answered, even if the shortcut hands it on only now.
     const isLate = isStopping() && !inFlight.has(ctx.res);
     inFlight.begin(ctx.res);
     try {

@@ -4,7 +4,7 @@ import type { FailureBody } from "./failure.js";
 
 const seconds = 1000;
 
-/** Longer than the pauses of clients that ask once a block, and than what proxies in front usually keep theirs open. */
+/** Longer than the pauses of clients that poll once per block, and than proxies usually keep idle connections open. */
 const keepAliveTimeout = 75 * seconds;
 
 const statusOf: Partial<Record<string, number>> = {
@@ -26,7 +26,7 @@ const failureText = (status: number): string => {
   ].join("\r\n");
 };
 
-/** What is no HTTP, or too much of it, is told so in JSON like everything else. */
+/** Answers malformed, oversized or overdue requests in JSON, like all others. */
 const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -35,7 +35,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   socket.end(failureText(statusOf[error.code ?? ""] ?? 400));
 };
 
-/** A server of a listener, not yet listening. */
+/** Makes a server for a listener, not yet listening. */
 export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void): Server => {
   const server = createServer({ keepAliveTimeout, requireHostHeader: false }, listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));

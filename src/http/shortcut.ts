@@ -32,7 +32,7 @@ const etagOf = ({ headers }: Variant): string | undefined => {
   return index === -1 ? undefined : headers[index + 1];
 };
 
-/** Whether the client's copy is certainly this variant; undefined when that takes a closer look. */
+/** Whether the client's copy is this variant; undefined if the headers need a closer look, which is left to the long way. */
 const clientHas = ({ headers }: IncomingMessage, variant: Variant): boolean | undefined => {
   const given = headers["if-none-match"];
   if (given === undefined) {
@@ -41,7 +41,7 @@ const clientHas = ({ headers }: IncomingMessage, variant: Variant): boolean | un
   return given === etagOf(variant) && headers["cache-control"] === undefined ? true : undefined;
 };
 
-/** A request on the short way. */
+/** A request that takes the shortcut. */
 interface Visit<State extends Scope> {
   request: IncomingMessage;
   response: ServerResponse;
@@ -51,9 +51,8 @@ interface Visit<State extends Scope> {
 }
 
 /**
- * The shortest way to a reply, for servers of this interface alone: a GET goes to its answer without a framework and out in one
- * write. The reply is what the long way would send. Requests that something is wrong with, and errors that no client is to hear, are
- * left to it.
+ * The shortest way to a reply, for listeners made by `callback`: a GET or HEAD request is answered without a framework, in one write.
+ * The reply is the one that the long way (`serve`) would send. Invalid requests and errors that are not exposed are left to the long way.
  */
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
   const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
@@ -85,7 +84,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     return reply.ready?.(choice.encoding) ?? reply.encoded(choice.encoding);
   };
 
-  /** Whether it was sent: at once where nothing has to be waited for. */
+  /** Sends a reply, synchronously if nothing has to be awaited. False if it could not be sent. */
   const sendReply = (visit: Visit<State>, reply: Reply): MaybePromise<boolean> => {
     const variant = variantOf(visit.request, reply);
     if (variant instanceof Promise) {
@@ -94,7 +93,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     return variant !== undefined && send(visit, reply.status, variant);
   };
 
-  /** Throws what no client is to hear: the long way logs it. */
+  /** Throws errors that are not exposed, which the long way then logs. */
   const replyTo = (plan: Plan<State>): MaybePromise<Reply> => {
     const noted = { generation: plan.generation, failsAs: plan.entry.failsAs, height: undefined };
     const tell = (error: unknown): Reply => {
@@ -135,7 +134,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     try {
       sent = attempt(request, response);
     } catch {
-      // an error is told and logged by the long way
+      // the long way reports and logs the error
     }
     if (sent === false) {
       otherwise();

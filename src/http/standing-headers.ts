@@ -4,7 +4,7 @@ import cors from "@koa/cors";
 import Koa, { type Context, type Middleware } from "koa";
 import helmet from "koa-helmet";
 
-/** Header names and values in turn. */
+/** Header names and values, alternating. */
 export type HeaderPairs = readonly string[];
 
 export interface CorsOptions {
@@ -13,7 +13,7 @@ export interface CorsOptions {
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** What a middleware sets on a GET. Both middlewares used here set their headers before they yield for the first time. */
+/** The headers that a middleware sets on a GET. Both middlewares used here set them synchronously, before their first await. */
 const headersSetBy = (middleware: Middleware, requestHeaders: Record<string, string>): string[] => {
   const request = new IncomingMessage(new Socket());
   request.method = "GET";
@@ -23,14 +23,14 @@ const headersSetBy = (middleware: Middleware, requestHeaders: Record<string, str
   return response.getHeaderNames().flatMap((name) => [name, String(response.getHeader(name))]);
 };
 
-/** What suits a server of JSON: nothing may run, frame or sniff it; whoever CORS lets may read it. */
+/** Settings for a server of JSON: nothing may execute, frame or sniff it; CORS decides who may read it. */
 const security = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   crossOriginResourcePolicy: { policy: "cross-origin" },
   crossOriginOpenerPolicy: false,
   xFrameOptions: { action: "deny" },
   originAgentCluster: false,
-  // whether a whole domain is to be https is for its owner to say
+  // whether a whole domain is https-only is for its owner to decide
   strictTransportSecurity: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
@@ -50,21 +50,21 @@ const exposedHeaders = [
   "X-Request-Id",
 ];
 const allowMethods = "GET,HEAD,POST,PUT,DELETE";
-/** Seconds for which a browser need not ask again. */
+/** Seconds for which a browser may reuse a preflight response. */
 const maxAge = 600;
 
-/** Headers that every reply carries, worked out once. */
+/** Headers that every reply carries, computed once. */
 export interface StandingHeaders {
-  /** Whether they follow from the request's Origin. */
+  /** Whether they depend on the request's Origin. */
   readonly byOrigin: boolean;
   of(origin: string | undefined): HeaderPairs;
-  /** Answers a CORS preflight; false when the request is none, or not from an allowed origin. */
+  /** Answers a CORS preflight; false if the request is not one, or not from an allowed origin. */
   preflight(ctx: Context): Promise<boolean>;
 }
 
 const forOrigin = (origin: string): HeaderPairs => {
   const pairs = headersSetBy(cors({ origin, exposeHeaders: exposedHeaders }), { origin });
-  // Vary names more than the origin: whoever sends the headers writes it
+  // Vary is set with the version headers, since it names more than the origin
   return pairs.filter((_, index) => pairs[index - (index % 2)]?.toLowerCase() !== "vary");
 };
 
@@ -79,7 +79,7 @@ const preflightOf = (origin: string | ((ctx: Context) => string)) => {
   };
 };
 
-/** Security headers, and CORS for the origins that the option names. */
+/** Security headers, and CORS headers for the origins in the option. */
 export const createStandingHeaders = ({ cors: option }: CorsOptions): StandingHeaders => {
   const secure = headersSetBy(security, {});
   if (option === false) {

@@ -3,7 +3,7 @@ import { PorticoError } from "../errors.js";
 
 export type Generation = 1 | 2;
 
-/** The version that headers name: 0 for none, -1 for a whole number that is no generation. */
+/** The version that a request names: 0 for none, -1 for a whole number that is not a generation. */
 export type NamedVersion = Generation | 0 | -1;
 
 const named = (version: number): NamedVersion => (version === 1 || version === 2 ? version : -1);
@@ -24,7 +24,7 @@ const versionInAccept = (accept: string): NamedVersion => {
   return 0;
 };
 
-/** `API-Version`, where it is a whole number, else the vendor types of `Accept`. */
+/** The version in `API-Version` if that is a whole number, otherwise that of a vendor type in `Accept`. */
 export const versionInHeaders = (headers: IncomingHttpHeaders): NamedVersion => {
   const header = headers["api-version"];
   if (typeof header === "string" && /^\d+$/.test(header)) {
@@ -41,7 +41,7 @@ export const generationNamed = (version: NamedVersion): Generation | undefined =
   return version === 0 ? undefined : version;
 };
 
-/** Takes the version off the front of a path below the base path. */
+/** Splits the version off the front of a path below the base path. */
 export const versionInPath = (path: string): { version: NamedVersion; path: string } => {
   const match = /^\/v(\d+)(?=\/|$)/.exec(path);
   return match === null ? { version: 0, path } : { version: named(Number(match[1])), path: path.slice(match[0].length) };

@@ -2,7 +2,7 @@ import type { Block, Lock, MultiSignature, Transaction } from "portico";
 import { amountOf, amountText } from "./amounts.js";
 import type { SqlRow, SqlValue } from "./database.js";
 
-/** Which column holds which member, and how. */
+/** How a member is stored in its column, which has the member's name. */
 type Kind = "text" | "number" | "amount" | "flag" | "json";
 export type Columns<Row> = { readonly [Member in keyof Required<Row>]: Kind };
 
@@ -22,14 +22,14 @@ const read: Record<Kind, (value: unknown) => unknown> = {
   json: (value): unknown => JSON.parse(value as string),
 };
 
-/** The values of a row's columns, in their order. A member that is null or absent is NULL. */
+/** The values of a row's columns, in the order of `columns`. A member that is null or absent is NULL. */
 export const valuesOf = <Row extends object>(columns: Columns<Row>, row: Row): SqlValue[] =>
   (Object.keys(columns) as (keyof Row & string)[]).map((member) => {
     const value: unknown = row[member];
     return value === undefined || value === null ? null : write[columns[member]](value);
   });
 
-/** A row from its columns. NULL is null, or where `absent` says so no member at all. */
+/** Makes a row from its columns. NULL becomes null or an absent member, as `absent` says. */
 export const rowFrom = <Row extends object>(columns: Columns<Row>, found: SqlRow, absent: "null" | "absent"): Row => {
   const members = Object.entries<Kind>(columns).flatMap(([member, kind]): [string, unknown][] => {
     const value = found[member];
@@ -39,7 +39,7 @@ export const rowFrom = <Row extends object>(columns: Columns<Row>, found: SqlRow
   return Object.fromEntries(members) as Row;
 };
 
-/** A wallet with all that it is as a delegate: one row holds both. */
+/** A wallet together with its data as a delegate, in one row. */
 export interface WalletRow {
   address: string;
   publicKey: string | null;

@@ -6,34 +6,37 @@ import { amountOf } from "./amounts.js";
 export type SqlValue = number | bigint | string | null;
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** All that the store asks of SQLite. The only file that knows the package: with Node 22's `node:sqlite` it is this one that changes. */
+/** Everything that the store needs from SQLite. Only this file knows the package; to use Node 22's `node:sqlite`, change it here. */
 export interface Database {
   all(sql: string, values?: readonly SqlValue[]): SqlRow[];
   get(sql: string, values?: readonly SqlValue[]): SqlRow | undefined;
   run(sql: string, values?: readonly SqlValue[]): void;
-  /** A throw undoes all of it. */
+  /** Runs `work` in a transaction, which a throw rolls back. */
   transaction(work: () => void): void;
   close(): void;
 }
 
-/** Statements that are kept prepared. Filters combine in more ways than should be kept. */
+/** Most prepared statements that are kept, since filters can be combined in many ways. */
 const keptStatements = 200;
 
-/** What no stored text has in it, and what SQLite's texts end at: such a value is bound as NULL, which equals nothing. */
+/**
+ * Characters that no stored text contains and that SQLite cannot represent, or takes for the end of a text. A value with one is bound as
+ * NULL, which equals nothing.
+ */
 const unstorable = /[\0\p{Cs}]/u;
 
 const bound = (values: readonly SqlValue[]): SqlValue[] => values.map((value) => (typeof value === "string" && unstorable.test(value) ? null : value));
 
 /**
- * Opens the file for this process alone: reads then cost no lock, and WAL needs no shared memory, which WebAssembly lacks.
- * The package locks by a folder beside the file, which a killed process leaves behind. Whose turn it is, is said by the node's
- * own lock on its data folder; so one that is found here is nobody's.
+ * Opens the file for this process alone: reads then need no lock, and WAL needs no shared memory, which WebAssembly lacks.
+ * The package locks by a folder beside the file, which a killed process leaves behind. The node's own lock on its data folder already
+ * ensures that there is only one process, so a lock folder found here is stale and is removed.
  */
 export const openDatabase = (path: string): Database => {
   rmSync(`${path}.lock`, { recursive: true, force: true });
   const database: SqliteDatabase = new sqlite.Database(path);
   database.exec("PRAGMA locking_mode = EXCLUSIVE");
-  // Compared byte by byte, texts of this encoding come in the order of their UTF-16 code units: that of the contract.
+  // In this encoding, SQLite's comparison by bytes is by UTF-16 code units, as the contract demands.
   database.exec("PRAGMA encoding = 'UTF-16be'");
   database.get("PRAGMA journal_mode = WAL");
   database.exec("PRAGMA synchronous = NORMAL");

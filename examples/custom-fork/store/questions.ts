@@ -25,18 +25,18 @@ import { delegateFrom, walletFrom } from "./wallet-rows.js";
 import type { State } from "./revisions.js";
 import { alive } from "./schema.js";
 
-/** Keeps a value for its place in a statement, and gives the place: `?7`. */
+/** Adds a value to a statement's parameters, and returns its placeholder: `?7`. */
 type Bind = (value: SqlValue) => string;
 type Condition<Value> = (value: Value, bind: Bind, state: State) => string;
 
-/** One list as SQL: what each filter asks for, what each order goes by, and which of two equals comes first in `desc`. */
+/** One list as SQL: the condition of each filter, the expression of each order, and how ties are broken in `desc`. */
 export interface List<Row, Filter, Field extends string> {
   table: string;
-  /** Which of the table's rows are in the list; missing: all. */
+  /** Condition for the table's rows that are in the list. Default: all. */
   only?: string;
   filters: { [Name in keyof Required<Filter>]: Condition<Required<Filter>[Name]> };
   orders: { [Name in Field]: string };
-  /** Orders of which some rows have no value. */
+  /** Orders for which some rows have no value. */
   gaps: readonly Field[];
   ties: readonly { by: string; first: "ASC" | "DESC" }[];
   rowFrom(found: SqlRow, state: State): Row;
@@ -87,7 +87,7 @@ const wallets: List<Wallet, WalletFilter, WalletOrder> = {
   rowFrom: walletFrom,
 };
 
-/** A share of the supply at the state that is asked: ?1 is its revision in every statement. */
+/** Vote balance as a share of the supply at the queried state, whose revision is ?1 in every statement. */
 const approval = "approval(voteBalance, (SELECT supply FROM states WHERE revision = ?1))";
 
 const delegates: List<Delegate, DelegateFilter, DelegateOrder> = {
@@ -156,7 +156,7 @@ const blocks: List<Block, BlockFilter, BlockOrder> = {
   },
   gaps: [],
   ties: [{ by: "height", first: "DESC" }],
-  // The block before genesis is null, not absent.
+  // `previousBlock` of genesis is null, not absent.
   rowFrom: (found) => rowFrom(blockColumns, found, "null"),
 };
 
@@ -248,7 +248,7 @@ export const ask = <Row, Filter extends object, Field extends string>(
   return { rows: rows.map((row) => list.rowFrom(row, state)), total };
 };
 
-/** The one row of a list that has `value` in one of some columns. */
+/** The row of a list that has `value` in one of the columns. */
 export const find = <Row, Filter extends object, Field extends string>(
   database: Database,
   state: State,

@@ -3,12 +3,12 @@ import { amountOf, amountText } from "./amounts.js";
 import type { Database, SqlValue } from "./database.js";
 import { alive, never, tableNames, tables } from "./schema.js";
 
-/** What is known of the chain at a revision. */
+/** The chain's state at a revision. */
 export interface State {
   revision: number;
   tip: Tip;
   supply: bigint;
-  /** The revision before the tip was applied: what reverting the tip goes back to. */
+  /** The revision before the tip was applied, to which reverting the tip returns. */
   before: number;
 }
 
@@ -18,7 +18,7 @@ const stateFrom = (row: Readonly<Record<string, unknown>> | undefined): State | 
   return { revision, tip: { id, height, timestamp }, supply: amountOf(supply), before };
 };
 
-/** The state of now; undefined before genesis. */
+/** The current state; undefined before genesis. */
 export const readState = (database: Database): State | undefined =>
   stateFrom(database.get("SELECT * FROM states ORDER BY revision DESC LIMIT 1"));
 
@@ -45,11 +45,14 @@ export const returnTo = (database: Database, then: number, now: number): void =>
   }
 };
 
-/** The revision of a height, for as far back as the chain may be reverted. A chain moves by one, so its last visit there is its own. */
+/**
+ * The revision of a height on the current branch, for heights to which the chain can be reverted. A chain moves one block at a time, so
+ * its last visit to a height is the one on the current branch.
+ */
 export const revisionOf = (database: Database, height: number): number | undefined =>
   database.get("SELECT max(revision) AS revision FROM states WHERE height = ?", [height])?.revision as number | undefined;
 
-/** Takes out what no question from `oldest` on can see. */
+/** Deletes what no query at revision `oldest` or later can see. */
 export const forgetBefore = (database: Database, oldest: number): void => {
   const values: SqlValue[] = [oldest];
   database.run("DELETE FROM recipients WHERE number IN (SELECT number FROM transactions WHERE gone <= ?)", values);

@@ -2,9 +2,9 @@ import { blockColumns, type Columns, lockColumns, transactionColumns, walletColu
 import type { Database } from "./database.js";
 
 /**
- * Every row says from which revision of the chain it is true (`born`) and from which no longer (`gone`); each block applied or
- * reverted makes a revision. Nothing is written over: a snapshot is a number that all questions carry along, it keeps still
- * while the chain moves on, and reverting a block brings back what was true before it.
+ * Every row is valid from one revision of the chain (`born`) until another (`gone`, exclusive); each block applied or reverted makes
+ * a revision. Rows are never overwritten: a snapshot is a revision number that all its queries use, so it does not change while the
+ * chain moves on, and reverting a block makes the rows of the state before it valid again.
  */
 export const never = Number.MAX_SAFE_INTEGER;
 
@@ -60,9 +60,9 @@ const indexes = [
   ...tableNames.map((name) => `${name}(gone)`),
 ];
 
-/** The states that the chain went through: the tip and the supply of each revision, and the revision that a revert goes back to. */
+/** The states of the chain: tip and supply of each revision, and the revision to which a revert returns. */
 const states = "CREATE TABLE IF NOT EXISTS states (revision INTEGER PRIMARY KEY, id TEXT, height INTEGER, timestamp INTEGER, supply TEXT, before INTEGER)";
-/** Who receives by a transaction: as true as the transaction, whose number it bears. */
+/** Recipients by the `number` of their transaction's row; valid as long as that row is. */
 const recipients = "CREATE TABLE IF NOT EXISTS recipients (number INTEGER, address TEXT)";
 
 export const createTables = (database: Database): void => {

@@ -8,7 +8,7 @@ import { alive, createTables } from "./schema.js";
 import { revertBlock, writeBlock } from "./writer.js";
 
 export interface SqliteChainOptions {
-  /** The database; made when it is missing. */
+  /** File of the database; created if missing. */
   path: string;
   network: Network;
   transactionTypes?: TransactionType[];
@@ -16,19 +16,19 @@ export interface SqliteChainOptions {
   undoBlocks?: number;
 }
 
-/** The fork's chain state in SQLite: what its node writes blocks to, and what Portico asks. */
+/** The fork's chain state in SQLite: the node writes blocks to it, and Portico reads it. */
 export interface SqliteChain extends ChainAdapter {
   start(): Promise<void>;
   stop(): Promise<void>;
   tip(): Tip | undefined;
-  /** One block more. All of it is written, or nothing. */
+  /** Appends a block, atomically. */
   apply(block: BlockData): void;
-  /** Takes the last block out. */
+  /** Removes the last block. */
   revert(): void;
 }
 
 const feeStatistics = (database: Database, { revision }: State, { from, to }: { from: number; to: number }): FeeStatistics[] => {
-  // Counted by SQLite, added up here: its sums are not exact.
+  // Counted by SQLite but added up here, because its sums are not exact.
   const rows = database.all(
     `SELECT typeGroup, type, fee, count(*) AS count FROM transactions
      WHERE ${alive("transactions", "?1")} AND blockTimestamp >= ?2 AND blockTimestamp <= ?3
@@ -92,7 +92,7 @@ export const createSqliteChain = ({ path, network, transactionTypes, undoBlocks 
     };
   };
 
-  /** What neither a revert nor an open snapshot can ask for goes. */
+  /** Deletes what neither a revert nor an open snapshot can need. */
   const forget = (): void => {
     const height = readState(database())?.tip.height ?? 0;
     const undone = revisionOf(database(), height - undoBlocks);

@@ -16,7 +16,7 @@ const walletFrom = (row: SqlRow): WalletRow => rowFrom(walletColumns, row, "null
 
 const noDelegate = { voteBalance: 0n, rank: null, producedBlocks: 0, forgedFees: 0n, forgedRewards: 0n, forgedTotal: 0n, lastBlock: null };
 
-/** The wallets that a block touches: read once, changed here, written as new rows when the block is done. */
+/** The wallets that a block touches: read once, changed in memory, and written as new rows at the end of the block. */
 const createWallets = (database: Database, rules: ChainRules) => {
   const touched = new Map<string, WalletRow>();
   const find = (address: string): WalletRow | undefined => {
@@ -65,7 +65,7 @@ const changeWallets = ({ block }: FullBlock, changes: BlockChanges, wallets: Wal
   generator.lastBlock = { id: block.id, height: block.height, timestamp: block.timestamp };
 };
 
-/** At the end of a round: who stands where, and who forges in the next. */
+/** Writes the ranks at the end of a round, and the delegates of the next one. */
 const endRound = (height: number, revision: number, wallets: Wallets, { database, rules }: Needs): void => {
   const candidates = wallets.delegates().map(({ address, publicKey, username, voteBalance, resigned }) => ({
     address,
@@ -124,7 +124,7 @@ const requireChained = ({ block }: FullBlock, before: State | undefined): void =
   if (!follows) throw new Error(`block ${block.height} (${block.id}) does not follow the tip`);
 };
 
-/** Writes a block as the next revision. Inside a transaction of the caller's. @throws Error when it does not follow the tip */
+/** Writes a block as the next revision, within the caller's transaction. @throws Error if it does not follow the tip */
 export const writeBlock = (data: BlockData, needs: Needs): void => {
   const { database, rules } = needs;
   const full = rules.parseBlock(data);
@@ -146,7 +146,7 @@ export const writeBlock = (data: BlockData, needs: Needs): void => {
   writeState(database, { revision, tip: { id: block.id, height: block.height, timestamp: block.timestamp }, supply, before });
 };
 
-/** Takes the tip out, as one more revision. Inside a transaction of the caller's. @throws Error when it is gone for good */
+/** Reverts the tip, as a further revision, within the caller's transaction. @throws Error if the state before it is no longer kept */
 export const revertBlock = (database: Database): void => {
   const now = readState(database);
   if (now === undefined) return;

@@ -43,7 +43,7 @@ export const BlockListQuery = Type.Object({ ...fields({ exact: true }), orderBy:
 export const BlockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
 export const BlockSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
-/** A page of blocks. The filter names blocks as paths do. */
+/** A page of blocks. The filter may name blocks by id or height, as paths do. */
 export const pageOfBlocks = async <Row>(
   { filter, ...rest }: ListRequest<BlockFilter, BlockQuery["order"]>,
   state: ApiState,
@@ -55,7 +55,7 @@ export const pageOfBlocks = async <Row>(
 
 type PresentedBlock = Static<typeof BlockResource>;
 
-/** Presents blocks with the names of those who forged them, each asked for once. */
+/** Presents blocks with the usernames of their generators, each looked up once. */
 const presentBlocks = async (blocks: Block[], { chain, rules }: ApiState): Promise<PresentedBlock[]> => {
   const keys = [...new Set(blocks.map(({ generatorPublicKey }) => generatorPublicKey))];
   const usernames = new Map(
@@ -79,11 +79,11 @@ export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["o
   return { rows: await presentBlocks(rows, state), total };
 };
 
-/** The block at a height, written in digits; undefined for what is no height up to the tip. */
+/** The block at a height written in digits; undefined for anything else, and for heights above the tip. */
 export const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | undefined> =>
   /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
 
-/** The id of the block that a filter names: a height, up to the tip, is tried before an id. */
+/** The id of the block that a filter names. Digits are tried as a height first; if there is no such block, the name is the id. */
 export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> => then(blockAtHeight(name, state), (block) => block?.id ?? name);
 
 const withBlockIds = async ({ id, previousBlock, ...filter }: BlockFilter, state: ApiState): Promise<BlockFilter> => ({
@@ -92,18 +92,18 @@ const withBlockIds = async ({ id, previousBlock, ...filter }: BlockFilter, state
   ...(previousBlock === undefined ? {} : { previousBlock: await blockIdNamed(previousBlock, state) }),
 });
 
-/** A block by what names it, or undefined: a height, up to the tip, is tried before an id. */
+/** A block by height or id; digits are tried as a height first. */
 export const blockNamed = async (name: string, state: ApiState): Promise<Block | undefined> =>
   (await blockAtHeight(name, state)) ?? (await state.chain.block({ id: name.toLowerCase() }));
 
-/** The same. @throws PorticoError BLOCK_NOT_FOUND */
+/** As `blockNamed`. @throws PorticoError BLOCK_NOT_FOUND */
 export const findBlock = async (name: string, state: ApiState): Promise<Block> => {
   const found = await blockNamed(name, state);
   if (found === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
   return found;
 };
 
-/** The same, presented. */
+/** As `findBlock`, presented. */
 export const showBlock = async (name: string, state: ApiState): Promise<{ data: PresentedBlock }> => {
   const [data] = await presentBlocks([await findBlock(name, state)], state);
   if (data === undefined) throw new PorticoError("BLOCK_NOT_FOUND");

@@ -51,7 +51,7 @@ export const DelegateListQuery = Type.Object({
 export const DelegateSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
 export const DelegateSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
-/** The list's `type`, as a question. */
+/** Turns the list's `type` into a filter of the adapter. */
 export const delegateFilter = ({ type, ...filter }: DelegateFilter & { type?: (typeof types)[number] }): DelegateFilter => {
   if (type === undefined) return filter;
   if (type === "resigned") return { ...filter, resigned: true };

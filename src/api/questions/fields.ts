@@ -1,6 +1,6 @@
 import { InputOf, Text } from "../../http/input.js";
 
-/** Types of the values that lists are filtered by. */
+/** Input types of the values by which lists are filtered. */
 
 const hexText = (description: string, digits?: number) =>
   InputOf<string>(
@@ -14,7 +14,7 @@ const hexText = (description: string, digits?: number) =>
     { description },
   );
 
-/** A hash or a public key in a path, in the case in which they are known; whatever else a path may name, as it stands. */
+/** Puts a hash or public key from a path into lower case, as adapters expect; leaves any other name as it is. */
 export const inKnownCase = (name: string): string =>
   (name.length === 64 || name.length === 66) && /^[0-9a-fA-F]+$/.test(name) ? name.toLowerCase() : name;
 
@@ -22,7 +22,7 @@ export const Hex = hexText("Hexadecimal digits.");
 export const Hash = hexText("64 hexadecimal digits.", 64);
 export const PublicKey = hexText("Public key: 66 hexadecimal digits.", 66);
 
-/** Whether anyone has seen the address is no question of form: an address of no wallet gives an empty list. */
+/** Only the form is checked: filtering by an address without a wallet gives an empty list. */
 export const Address = Text({ pattern: "^[0-9A-Za-z]+$", maxLength: 64, description: "Address." });
 
 export const BlockId = InputOf<string>(

@@ -1,8 +1,8 @@
 import type { ApiState } from "../state.js";
 
 /**
- * How this node stands to its network. A host that does not say knows no height but its own, and so is in step.
- * `behind` is the network's height less this node's: negative when this node is ahead.
+ * Whether this node is in step with its network. A host without `sync` knows only its own height, and so counts as synced.
+ * `behind` is the network's height minus this node's, negative if this node is ahead.
  */
 export const hostStatus = async ({ chain, host: { sync } }: ApiState): Promise<{ synced: boolean; behind: number }> => {
   const own = chain.tip.height;

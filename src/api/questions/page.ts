@@ -2,7 +2,7 @@ import type { ListQuery, MaybePromise, Page, Range } from "../../../types/chain-
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import { then } from "../../maybe-promise.js";
 
-/** What a list route asks: which rows, in which order, and which page of them. `filter` is undefined when no row can pass. */
+/** What a list route asks for: rows, order and page. `filter` is undefined if no row can pass. */
 export interface ListRequest<Filter, Order> {
   filter: Filter | undefined;
   orderBy: Order;
@@ -19,7 +19,7 @@ export const pageOf = <Filter, Field extends string, Row, Item>(
   return then(ask({ filter, order: orderBy, ...page }), ({ rows, total }) => ({ rows: rows.map(present), total }));
 };
 
-/** The range in which both hold. */
+/** The intersection of two ranges. */
 export const overlap = <T extends bigint | number>(a: Range<T> | undefined, b: Range<T> | undefined): Range<T> | undefined => {
   if (a === undefined || b === undefined) return a ?? b;
   const from = a.from === undefined || (b.from !== undefined && b.from > a.from) ? b.from : a.from;
@@ -28,8 +28,8 @@ export const overlap = <T extends bigint | number>(a: Range<T> | undefined, b: R
 };
 
 /**
- * The filter together with what the path already fixes: `/delegates/{id}/blocks` fixes the generator. Undefined when the
- * caller asks the same member for something else: all filters have to hold, so no row passes.
+ * Adds to the filter what the path fixes, as `/delegates/{id}/blocks` does the generator. Undefined if the caller's filter has
+ * another value for the same member: both would have to hold, so no row can pass.
  */
 export const within = <Filter extends object>(filter: Filter, fixed: Partial<Filter>): Filter | undefined => {
   for (const key of Object.keys(fixed) as (keyof Filter)[]) {

@@ -31,7 +31,7 @@ const passes = (peer: PresentedPeer, { status, ...rest }: PeerFilter): boolean =
 
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** By semantic version; what is none comes before all that are, as text. */
+/** By semantic version. Versions that are not semantic come first, compared as text. */
 const compareVersions = (a: string, b: string): number => {
   const [left, right] = [semver.parse(a, { loose: true }), semver.parse(b, { loose: true })];
   if (left === null || right === null) return left === right ? compare(a, b) : left === null ? -1 : 1;
@@ -41,7 +41,7 @@ const compareVersions = (a: string, b: string): number => {
 const compareBy = (field: PeerOrder, a: PresentedPeer, b: PresentedPeer): number =>
   field === "version" ? compareVersions(a.version, b.version) : compare(a[field], b[field]);
 
-/** Every order ends in the address and the port, which name a peer; `asc` is the reverse of `desc`. */
+/** Ties are broken by address, then port, which identify a peer; `asc` is the exact reverse of `desc`. */
 const inOrder = (peers: PresentedPeer[], { field, direction }: Order<PeerOrder>): PresentedPeer[] => {
   const sign = direction === "asc" ? 1 : -1;
   return peers.sort((a, b) => sign * (compareBy(field, a, b) || compare(a.ip, b.ip) || a.port - b.port));
@@ -63,7 +63,7 @@ export const pageOfPeers = (
   return { rows: rows.slice(offset, offset + limit), total: rows.length };
 };
 
-/** @throws PorticoError PEER_NOT_FOUND also for a peer whose public interface is off. */
+/** @throws PorticoError PEER_NOT_FOUND, also for a peer whose public interface is off. */
 export const findPeer = (peers: readonly Peer[], ip: string): PresentedPeer => {
   const peer = peers.find((each) => isPublic(each) && each.ip === ip);
   if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND");

@@ -10,11 +10,11 @@ import { inKnownCase } from "./fields.js";
 
 type PresentedUnconfirmed = Static<typeof UnconfirmedTransactionResource>;
 
-/** Reads what the host's pool holds. */
+/** Parses a transaction from the host's pool. */
 export const readUnconfirmed = (data: TransactionData, { rules }: ApiState): UnconfirmedTransaction =>
   parseTransaction(data, `unconfirmed transaction ${data.id}`, rules.addressOf);
 
-/** In the pool's own order. A host without a pool has nothing unconfirmed. */
+/** In the pool's own order; empty for a host without a pool. */
 export const allUnconfirmed = async ({ host: { pool } }: ApiState): Promise<TransactionData[]> => (await pool?.list()) ?? [];
 
 const fromPool = async (id: string, pool: TransactionPool): Promise<TransactionData | undefined> =>
@@ -37,7 +37,7 @@ export const listUnconfirmed = async ({ offset, limit }: PageRequest, state: Api
 export const findUnconfirmed = async (id: string, state: ApiState): Promise<PresentedUnconfirmed> =>
   presentUnconfirmed(await unconfirmedNamed(id, state), state.rules.epoch);
 
-/** Transactions of one `POST /transactions`. */
+/** Most transactions in one `POST /transactions`. */
 export const mostSubmitted = 40;
 
 const unprocessable = (message: string): PorticoError =>
@@ -46,7 +46,7 @@ const unprocessable = (message: string): PorticoError =>
 const isTransaction = (value: unknown): value is TransactionData =>
   typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && value.id !== "";
 
-/** @throws PorticoError UNPROCESSABLE for anything but a list of 1 to 40 transactions, each with its id. */
+/** @throws PorticoError UNPROCESSABLE for anything but a list of 1 to `mostSubmitted` transactions, each with its id. */
 const readSubmitted = (transactions: unknown): TransactionData[] => {
   if (!Array.isArray(transactions)) throw unprocessable('"transactions" must be a list');
   if (transactions.length === 0) throw unprocessable('"transactions" must not have fewer than 1 items');
@@ -59,8 +59,8 @@ const readSubmitted = (transactions: unknown): TransactionData[] => {
 const nothing: PoolResult = { accept: [], broadcast: [], excess: [], invalid: [] };
 
 /**
- * Hands transactions to the host's pool, those that the chain already holds left out: they are reported as invalid.
- * @throws PorticoError NOT_SUPPORTED when the host takes none.
+ * Passes transactions to the host's pool, except those already in the chain, which are reported as invalid.
+ * @throws PorticoError NOT_SUPPORTED if the host takes no transactions, UNPROCESSABLE as `readSubmitted` does.
  */
 export const submitTransactions = async (submitted: unknown, { chain, host: { pool } }: ApiState): Promise<PoolResult> => {
   if (pool?.submit === undefined) throw new PorticoError("NOT_SUPPORTED", "This node takes no transactions.");

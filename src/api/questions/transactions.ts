@@ -39,34 +39,34 @@ const orderBy = OrderBy(orders, order);
 const { type, typeGroup, ...ofOneType } = fields({ exact: true });
 const { recipientId, ...ofOneRecipient } = fields({ exact: true });
 
-/** `address` is what clients of the third generation call `addresses`. */
+/** `address` is another name for `addresses`, used by clients of third-generation nodes. */
 export const TransactionListQuery = Type.Object({ ...ofOneType, type, typeGroup, ...addresses, address: SomeAddresses, orderBy });
-/** Of lists that an owner already narrows: `addresses` is left to them, for a second one. */
+/** For the transactions of one wallet. `addresses` is not accepted: the routes use it themselves, for a second owner. */
 export const OwnedTransactionListQuery = Type.Object({ ...ofOneRecipient, recipientId, orderBy });
-/** A transaction may have several recipients: of a list that one narrows, `recipientId` would ask for two at once. */
+/** For the transactions that a wallet received. The path already fixes `recipientId`, and a filter can name only one recipient. */
 export const ReceivedTransactionListQuery = Type.Object({ ...ofOneRecipient, orderBy });
 export const VoteListQuery = Type.Object({ ...ofOneType, ...addresses, orderBy });
 export const TransactionSearchQuery = Type.Object({ orderBy });
 export const TransactionSearchBody = Type.Object({ ...fields({ exact: false }), ...addresses, orderBy: Type.Optional(OrderBy(orders)) });
 
-/** The list's `address`, as a question. @throws PorticoError BAD_REQUEST beside `addresses`: no list asks two questions of that kind */
+/** Turns the list's `address` into `addresses`. @throws PorticoError BAD_REQUEST if both are given: a filter can hold only one such list. */
 export const transactionFilter = ({ address, ...filter }: TransactionFilter & { address?: string[] }): TransactionFilter => {
   if (address === undefined) return filter;
   if (filter.addresses === undefined) return { ...filter, addresses: address };
   throw new PorticoError("BAD_REQUEST", '"address" cannot be given together with "addresses"', { validation: { source: "query", keys: ["address"] } });
 };
 
-/** A transaction by its id, in whatever case; undefined where the chain has none. */
+/** A transaction by its id in either letter case; undefined if it is not in the chain. */
 export const transactionNamed = (id: string, { chain }: ApiState): MaybePromise<Transaction | undefined> => chain.transaction(inKnownCase(id));
 
-/** What a transaction is to be a vote. */
+/** The type group and type of votes. */
 export const voteType = { typeGroup: 1, type: 3 } as const;
 export const isVote = (transaction: Transaction): boolean => transaction.typeGroup === voteType.typeGroup && transaction.type === voteType.type;
 
 export const presentTransactionOf = (transaction: Transaction, { chain, rules }: ApiState): Static<typeof TransactionResource> =>
   presentTransaction(transaction, { tipHeight: chain.tip.height, epoch: rules.epoch });
 
-/** The filter with the id of the block that it names as paths do. */
+/** Resolves the block that a filter names by id or height, as paths do, to its id. */
 export const withBlockId = ({ blockId, ...filter }: TransactionFilter, state: ApiState): MaybePromise<TransactionFilter> =>
   blockId === undefined ? filter : then(blockIdNamed(blockId, state), (id) => ({ ...filter, blockId: id }));
 

@@ -9,12 +9,12 @@ import type { ApiState } from "../state.js";
 import { Hash } from "./fields.js";
 import { presentTransactionOf } from "./transactions.js";
 
-/** Locks, open or ended, by the ids of their transactions. */
+/** Locks, open or ended, given by the ids of their lock transactions. */
 export const UnlockedBody = Type.Object({ ids: ListOf(Hash, { minItems: 1, maxItems: 25, description: "Ids of lock transactions." }) });
 
 const stride = 500;
 
-/** The locks among the ids that have ended, and the epoch time before which none of them can have. */
+/** The ids whose locks have ended, and the epoch time before which none of them can have ended. */
 const endedLocks = async (ids: string[], chain: ChainSnapshot): Promise<{ ended: Set<string>; since: number }> => {
   const ended = new Set<string>();
   let since = Infinity;
@@ -28,8 +28,8 @@ const endedLocks = async (ids: string[], chain: ChainSnapshot): Promise<{ ended:
 };
 
 /**
- * The claims and refunds that ended locks. No index leads from a lock to its end, so those since the locks were made are
- * gone through, until each lock's is found: a lock ends once.
+ * The claims and refunds that ended the locks. No index leads from a lock to its end, so all claims and refunds since the first of
+ * the locks are scanned until each lock's is found; a lock ends only once.
  */
 const endings = async (ids: string[], chain: ChainSnapshot): Promise<Transaction[]> => {
   const { ended, since } = await endedLocks(ids, chain);
@@ -51,11 +51,11 @@ const endings = async (ids: string[], chain: ChainSnapshot): Promise<Transaction
 
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** As the adapter orders transactions. */
+/** The same order as the adapter's. */
 const compareBy = (field: TransactionOrder, a: Transaction, b: Transaction): number =>
   (field === "timestamp" ? 0 : compare(a[field], b[field])) || a.blockHeight - b.blockHeight || a.sequence - b.sequence;
 
-/** The transactions that claimed or refunded locks. Ids of none, and of open locks, have none. */
+/** The transactions that claimed or refunded the locks. Ids of open locks or of anything else are ignored. */
 export const listUnlocked = async (
   { ids, orderBy: { field, direction }, page: { offset, limit } }: { ids: string[]; orderBy: Order<TransactionOrder>; page: PageRequest },
   state: ApiState,

@@ -26,7 +26,7 @@ const fields = ({ exact }: { exact: boolean }) => ({
 const orders: readonly WalletOrder[] = ["address", "publicKey", "username", "balance", "voteBalance"];
 const order = { default: "balance:desc", description: "Rows without the field come last." };
 
-/** Clients of the third generation ask lists for several addresses by the one name. */
+/** Clients of third-generation nodes pass several addresses under this name. */
 const address = Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these addresses." }));
 
 export const WalletListQuery = Type.Object({ ...fields({ exact: true }), address, orderBy: OrderBy(orders, order) });
@@ -35,13 +35,13 @@ export const WalletSearchBody = Type.Object({ ...fields({ exact: false }), order
 
 type WalletInput = Omit<WalletFilter, "address"> & { address?: string | string[]; votebalance?: Bounds<bigint> };
 
-/** Several addresses are any of them: in both members, any that both name. */
+/** A list means any of its addresses; if both members are lists, any address that is in both. */
 const addressFilter = (address: string | string[] | undefined, addresses: string[] | undefined): Pick<WalletFilter, "address" | "addresses"> => {
   if (!Array.isArray(address)) return { ...(address === undefined ? {} : { address }), ...(addresses === undefined ? {} : { addresses }) };
   return { addresses: addresses === undefined ? address : address.filter((each) => addresses.includes(each)) };
 };
 
-/** Accepted input, less the order, as a question: the contract's `votebalance` is the same filter as `voteBalance`. */
+/** Turns accepted input, without its order, into a filter of the adapter. `votebalance` is another name for `voteBalance`. */
 export const walletFilter = ({ votebalance, voteBalance, address, addresses, ...filter }: WalletInput): WalletFilter => {
   const range = overlap(voteBalance, votebalance);
   return { ...filter, ...addressFilter(address, addresses), ...(range === undefined ? {} : { voteBalance: range }) };
@@ -53,7 +53,7 @@ export const listWallets = (
 ): MaybePromise<PageAnswer<Static<typeof WalletResource>>> => pageOf(request, (query) => chain.wallets(query), presentWallet);
 
 /**
- * A wallet by address, public key or username. The key of a cold wallet is not known to the chain, but its address is.
+ * A wallet by address, public key or username. The chain does not know the public key of a cold wallet, so that is tried by its address.
  * @throws PorticoError WALLET_NOT_FOUND
  */
 export const findWallet = (name: string, { chain, rules }: ApiState): MaybePromise<Wallet> => {
@@ -69,13 +69,13 @@ export const findWallet = (name: string, { chain, rules }: ApiState): MaybePromi
   );
 };
 
-/** Every wallet that votes for a delegate, the richest first. */
+/** Every wallet that votes for the delegate with public key `vote`, richest first. */
 export const votersOf = async (vote: string, { chain }: ApiState): Promise<Wallet[]> => {
   const ask = (offset: number, limit: number) => chain.wallets({ filter: { vote }, order: { field: "balance", direction: "desc" }, offset, limit });
   const { rows, total } = await ask(0, 100);
   return rows.length === total ? rows : [...rows, ...(await ask(rows.length, total - rows.length)).rows];
 };
 
-/** Balance by address of every wallet that votes for a delegate, the richest first. */
+/** Balance by address of the same wallets as `votersOf`, in the same order. */
 export const balancesOfVoters = async (vote: string, state: ApiState): Promise<Record<string, bigint>> =>
   Object.fromEntries((await votersOf(vote, state)).map(({ address, balance }) => [address, balance]));

@@ -6,7 +6,7 @@ import { ConstantAmount } from "./amount.js";
 /** A network's fixed fees, by key of the transaction type. */
 export const StaticFees = Type.Unsafe<Record<string, bigint>>({ type: "object", additionalProperties: { ...ConstantAmount } });
 
-/** The milestones up to a height, merged; `height` is the last one's. What a fork adds passes through. */
+/** The milestones up to a height, merged; `height` is that of the last one. Members that a fork adds pass through. */
 export const ConstantsResource = Type.Object(
   {
     height: Type.Integer(),

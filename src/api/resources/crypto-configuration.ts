@@ -71,7 +71,7 @@ const NetworkParameters = Type.Object(
   { additionalProperties: true },
 );
 
-/** All that a client needs to sign for the network: what its operator keeps in four files. */
+/** Everything that a client needs to sign for the network: what its operator keeps in four files. */
 export const CryptoConfigurationResource = Type.Object(
   {
     exceptions: Exceptions,
@@ -102,7 +102,7 @@ const presentGenesis = (genesis: BlockData): Static<typeof GenesisBlock> => ({
   transactions: (genesis.transactions ?? []).map(presentTransaction),
 });
 
-/** Members that are undefined are no members. */
+/** Drops members that are undefined. */
 type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
 const given = <T extends object>(object: T): Given<T> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Given<T>;

@@ -1,4 +1,4 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
-/** Envelope of a reply that is one thing. */
+/** The envelope of a reply with a single object. */
 export const DataOf = <Resource extends TSchema>(resource: Resource) => Type.Object({ data: resource });

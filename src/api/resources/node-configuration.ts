@@ -32,7 +32,7 @@ export const NodeConfigurationResource = Type.Object(
   { title: "NodeConfiguration" },
 );
 
-/** Of a host that says nothing of its pool: no dynamic fees. */
+/** For a host that does not describe its pool: no dynamic fees. */
 const silentPool = ({ types }: ChainRules): NonNullable<NodeInfo["transactionPool"]> => ({
   dynamicFees: {
     enabled: false,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Peer } from "../../../types/chain.js";
 
-/** Port by component name; null or below 1 where a component is off. */
+/** Port by component name; null or below 1 if the component is off. */
 export const Ports = Type.Unsafe<Record<string, number | null>>({
   type: "object",
   additionalProperties: { type: ["integer", "null"] },

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 
 const Ids = Type.Array(Type.String());
 
-/** What became of submitted transactions, each by its id. */
+/** The outcome of submitting transactions: ids by what became of the transaction. */
 export const PoolResultResource = Type.Object(
   {
     data: Type.Object({ accept: Ids, broadcast: Ids, excess: Ids, invalid: Ids }),

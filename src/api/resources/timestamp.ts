@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-/** `Epoch.timestamp` of src/chain/epoch.ts makes it. */
+/** Made by `Epoch.timestamp` in src/chain/epoch.ts. */
 export const TimestampResource = Type.Object(
   {
     epoch: Type.Integer({ description: "Seconds since the network's epoch." }),

@@ -19,10 +19,10 @@ const transactionId = text("^[0-9a-f]{64}$");
 const address = text("^[1-9A-HJ-NP-Za-km-z]{34}$");
 const hash = text("^[0-9a-fA-F]{64}$");
 const signature = text("^[0-9a-fA-F]+$");
-/** A multisignature participant's: its index and a Schnorr signature. */
+/** A multisignature participant's signature: its index, then a Schnorr signature. */
 const participantSignature = text("^[0-9a-fA-F]{130}$");
 
-/** An amount as the wire has it: decimal text, or a number. */
+/** An amount in the wire form: decimal text or a number. */
 const amountFrom = (minimum: number): object => ({
   anyOf: [
     { type: "integer", minimum },
@@ -32,7 +32,7 @@ const amountFrom = (minimum: number): object => ({
 const noAmount: object = { enum: [0, "0"] };
 const positive = amountFrom(1);
 
-/** The largest group of signers of one wallet. */
+/** Most signers of a multisignature wallet. */
 const mostSigners = 16;
 
 const objectOf = (members: Members): object => ({ type: "object", required: Object.keys(members), properties: members });
@@ -45,7 +45,7 @@ const vendorField = ({ vendorFieldLength = 64 }: Constants): object => ({
 
 const multiPaymentLimit = ({ multiPaymentLimit: limit }: Constants): object => (typeof limit === "number" ? { maxItems: limit } : {});
 
-/** What a kind has beyond, or in place of, the members of all. */
+/** The members that a kind has in addition to the common ones, or in place of them. */
 const ownMembers: Record<string, ((constants: Constants) => Members) | undefined> = {
   transfer: (constants) => ({
     amount: positive,
@@ -95,7 +95,7 @@ const ownMembers: Record<string, ((constants: Constants) => Members) | undefined
   htlcRefund: () => ({ fee: noAmount, asset: objectOf({ refund: objectOf({ lockTransactionId: transactionId }) }) }),
 };
 
-/** What is known of a kind that no row names: a fork's. */
+/** The members of a kind that has no entry above, such as a fork's. */
 const unknownMembers = (): Members => ({ amount: amountFrom(0), recipientId: address, asset: { type: "object" } });
 
 const coreGroup = 1;
@@ -116,7 +116,7 @@ const membersOf = (row: TransactionType, { network: { network } }: ChainRules, c
   ...((row.typeGroup === coreGroup ? ownMembers[row.key] : undefined) ?? unknownMembers)(constants),
 });
 
-/** The wire form of version 2, as the network accepts it at the tip, for every kind that has one. */
+/** The wire form of version 2 that the network accepts at the tip, for every kind that has one. */
 export const presentTransactionSchemas = (rules: ChainRules, tipHeight: number): Record<string, Record<string, Members>> => {
   const constants = rules.milestones.at(tipHeight);
   const groups = new Map<number, Record<string, Members>>();

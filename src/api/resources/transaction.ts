@@ -35,7 +35,7 @@ export const TransactionResource = Type.Object(
   { title: "Transaction" },
 );
 
-/** A transaction of the pool: in no block yet, and of version 2 without a time. */
+/** A transaction in the pool: it has no block yet, and in version 2 no timestamp. */
 export const UnconfirmedTransactionResource = Type.Object(
   {
     ...common,
@@ -48,7 +48,7 @@ export const UnconfirmedTransactionResource = Type.Object(
 
 type Common = Omit<Static<typeof UnconfirmedTransactionResource>, "confirmations" | "timestamp" | "expiration">;
 
-/** Assigned one by one, and not spread: a page has a hundred of them. */
+/** Members are assigned one by one, which is faster than spreading: a page has up to a hundred transactions. */
 const presentCommon = (transaction: UnconfirmedTransaction): Common => {
   const { recipientId, signature, signatures, vendorField, asset, nonce } = transaction;
   const shown: Common = {

@@ -13,7 +13,7 @@ export const WalletResource = Type.Object(
     isDelegate: Type.Boolean(),
     vote: TextOrNull,
     lockedBalance: Amount,
-    nonce: Type.String({ pattern: "^[0-9]+$", description: "Number of transactions sent, as the next one has to count on." }),
+    nonce: Type.String({ pattern: "^[0-9]+$", description: "Number of transactions sent; the nonce of the next one is this plus 1." }),
     isResigned: Type.Boolean(),
     multiSignature: Type.Optional(
       Type.Object({ min: Type.Integer(), publicKeys: Type.Array(Type.String()) }, { description: "Only of a multisignature wallet." }),

@@ -113,7 +113,7 @@ export const DryRunResource = Type.Object(
 
 export const RecoveredResource = Type.Object({ recovered: Type.Integer() }, { title: "Recovered" });
 
-/** Accepted input. What it means is checked by the engine, from the same table of operators. */
+/** Accepted input. Only its form is checked here; the engine checks the rest, by the same table of operators. */
 const ConditionInput = Type.Object({
   key: Text({ minLength: 1, description: "A member of the payload, or a dotted path into it." }),
   condition: OneOf(operatorNames, { description: operatorList }),
@@ -123,7 +123,7 @@ const ConditionInput = Type.Object({
 const conditions = ListOf(ConditionInput);
 const match = OneOf(["any", "all"], { description: "Whether one condition must hold, or each." });
 
-/** As text too, which the description of a flag would not say. */
+/** Declared by hand, since the schema of a `Flag` would not show that text is accepted too. */
 const enabled = Type.Unsafe<boolean | "true" | "false">({ enum: [true, false, "true", "false"], description: "Default true." });
 
 export const WebhookInput = Type.Object({
@@ -145,7 +145,7 @@ export const DryRunInput = Type.Object({
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Milliseconds since 1970, or ISO 8601 with its offset. */
+/** Milliseconds since 1970, or ISO 8601 with a UTC offset (`Z` or `+01:00`). */
 const Time = InputOf<number>({
   parse: (value) => {
     if (Number.isSafeInteger(value)) return { value: value as number };

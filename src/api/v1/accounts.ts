@@ -19,7 +19,7 @@ const common = { ...firstGeneration, resource: "accounts" } as const;
 const byAddress = Type.Object({ address: Text() });
 const richestFirst: WalletQuery["order"] = { field: "balance", direction: "desc" };
 
-/** Undefined for an address that nobody has seen. @throws PorticoError BAD_REQUEST for what is no address */
+/** Undefined for an address without a wallet. @throws PorticoError BAD_REQUEST for anything that is not an address */
 const walletAt = async (address: string, state: ApiState): Promise<Wallet | undefined> => {
   const wallet = await state.chain.wallet(address);
   if (wallet?.address === address) return wallet;
@@ -27,14 +27,14 @@ const walletAt = async (address: string, state: ApiState): Promise<Wallet | unde
   return undefined;
 };
 
-/** The same. @throws PorticoError WALLET_NOT_FOUND with a message of the route's own */
+/** As `walletAt`. @throws PorticoError WALLET_NOT_FOUND with the message `missing` */
 const existingWalletAt = async (address: string, state: ApiState, missing = "Account not found"): Promise<Wallet> => {
   const wallet = await walletAt(address, state);
   if (wallet === undefined) throw new PorticoError("WALLET_NOT_FOUND", missing);
   return wallet;
 };
 
-/** Both spellings are deployed. */
+/** Deployed clients use both spellings of the path. */
 const publicKeyRoute = (path: string): Route<ApiState> =>
   item({
     ...common,

@@ -4,15 +4,15 @@ import type { PageRequest } from "../../http/route.js";
 import { queryError } from "./input.js";
 
 /**
- * Lists of transactions that pass any of several filters, put together from lists that pass all: the only ones that a chain is asked
- * for. The total is exact: what passes one filter or the other is what passes each, less what passes both, and so on.
+ * Lists of transactions that pass any of several filters, built from lists that pass all of them, the only ones that an adapter
+ * offers. The total is exact, by inclusion and exclusion: |A or B| = |A| + |B| - |A and B|, and so on.
  */
 
 type Order = TransactionQuery["order"];
 
-/** Every further filter doubles the questions. */
+/** Each further filter doubles the number of queries. */
 const mostFilters = 5;
-/** So many rows of each filter are read at the most, from the nearer end. */
+/** Largest distance of a page from the nearer end of the list, in rows; each filter's rows are read from there to the page. */
 export const deepest = 10_000;
 
 const anyOrder: Order = { field: "timestamp", direction: "desc" };
@@ -20,7 +20,10 @@ const anyOrder: Order = { field: "timestamp", direction: "desc" };
 const totalOf = async (filter: TransactionFilter, chain: ChainSnapshot): Promise<number> =>
   (await chain.transactions({ filter, order: anyOrder, offset: 0, limit: 1 })).total;
 
-/** The sum over all choices of filters, odd ones added and even ones taken off. A choice that nothing passes ends what goes on from it. */
+/**
+ * The sum over all subsets of filters, odd ones added and even ones subtracted. If nothing passes a subset, nothing passes a larger
+ * one either, so those are skipped.
+ */
 const countAny = async (filters: readonly TransactionFilter[], chain: ChainSnapshot, chosen: TransactionFilter = {}, sign = 1): Promise<number> => {
   let sum = 0;
   for (const [index, filter] of filters.entries()) {
@@ -40,7 +43,7 @@ const values: Record<Order["field"], (row: Transaction) => string | number | big
   id: ({ id }) => id,
 };
 
-/** The chain's own order, as `ListQuery` tells it: `asc` is the exact reverse of `desc`, and ties follow the place in the chain. */
+/** The adapter's order, as `ListQuery` defines it: ties go by place in the chain, and `asc` is the exact reverse of `desc`. */
 const comparison = ({ field, direction }: Order): ((a: Transaction, b: Transaction) => number) => {
   const value = values[field];
   const sign = direction === "asc" ? 1 : -1;
@@ -61,7 +64,7 @@ const rowsFrom = async (filters: readonly TransactionFilter[], order: Order, { o
   return [...rows.values()].sort(comparison(order)).slice(offset, offset + limit);
 };
 
-/** @throws PorticoError BAD_REQUEST for a page too far from either end, which would cost too much. */
+/** @throws PorticoError BAD_REQUEST for a page so far from both ends that it would cost too much. */
 const rowsOfAny = async (
   filters: readonly TransactionFilter[],
   { order, page, total }: { order: Order; page: PageRequest; total: number },
@@ -79,7 +82,7 @@ const rowsOfAny = async (
 };
 
 /**
- * One page of the transactions that pass any of the filters; of all, when there is no filter.
+ * One page of the transactions that pass any of the filters, or of all transactions if there is no filter.
  * @throws PorticoError BAD_REQUEST for more than `mostFilters`, and for a page of several filters deeper than `deepest`
  */
 export const transactionsOfAny = async (

@@ -14,14 +14,14 @@ import { BlockResource, presentBlock } from "./resources/block.js";
 const { item } = routesOf<ApiState>();
 const common = { ...firstGeneration, resource: "blocks" } as const;
 
-/** What the first networks of the family cut their rewards by. */
+/** Blocks between two reductions of the reward in the first networks of the family. */
 const milestoneLength = 3_000_000;
 const milestoneOf = (height: number): number => Math.floor(height / milestoneLength);
 
 const constantsOf = ({ chain, rules }: ApiState) => rules.milestones.at(chain.tip.height);
 const rewardOf = (state: ApiState): bigint => parseAmount(constantsOf(state).reward);
 
-/** Both spellings are deployed. */
+/** Deployed clients use both spellings of the path. */
 const heightRoute = (path: string): Route<ApiState> =>
   item({
     ...common,

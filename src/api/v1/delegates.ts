@@ -34,7 +34,7 @@ const byColumn = orderKind({
   forged: "forgedTotal",
 });
 
-/** The contract calls it a number, and a number names no column: it asks for the usual order, as deployed nodes took it. */
+/** The contract declares a number, which names no column: as in deployed nodes, a number means the default order. */
 const orderBy = InputOf<Order<DelegateOrder>>(
   {
     parse: (value) => (typeof value === "string" && /^[0-9]+$/.test(value) ? { value: byRank } : byColumn.parse(value)),
@@ -46,7 +46,7 @@ const orderBy = InputOf<Order<DelegateOrder>>(
 const usualDelegates = 51;
 const usualForgers = 10;
 
-/** As many as the network lets forge. @throws PorticoError BAD_REQUEST */
+/** At most the number of active delegates. @throws PorticoError BAD_REQUEST */
 const delegateLimit = (asked: number | undefined, { chain, rules }: ApiState): number => {
   const most = rules.milestones.at(chain.tip.height).activeDelegates;
   if (asked !== undefined && asked > most) throw queryError("limit", `must be <= ${most}`);
@@ -55,7 +55,7 @@ const delegateLimit = (asked: number | undefined, { chain, rules }: ApiState): n
 
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
-/** Its own delegate, where the host names one, else the first by rank. */
+/** The delegate that the host names as its own, or else the first by rank. */
 const delegateOfNode = async ({ chain, host }: ApiState) =>
   (host.node?.delegate === undefined ? undefined : await chain.delegate(host.node.delegate)) ??
   (await chain.delegates({ filter: {}, order: byRank, offset: 0, limit: 1 })).rows[0];

@@ -4,7 +4,7 @@ import { presentStaticFees } from "../resources/constants.js";
 import type { ApiState } from "../state.js";
 import { SucceededWith } from "./envelope.js";
 
-/** The fixed fee at the tip of a kind of transaction, by its key; 0 where the network names none. */
+/** The static fee of a kind of transaction at the tip, by its key; 0 if the network defines none. */
 export const feeOf = (key: string, { chain, rules }: ApiState): bigint => presentStaticFees(rules.milestones.at(chain.tip.height))[key] ?? 0n;
 
 export const FeeReply = SucceededWith({ fee: Amount });

@@ -6,7 +6,7 @@ import type { ApiState } from "../state.js";
 
 export const largestLimit = 100;
 
-/** Of every list that has no bounds of its own. */
+/** Paging of every list that has no limits of its own. */
 export const paging = {
   limit: WholeNumber({ minimum: 0, maximum: largestLimit, default: largestLimit, description: "Rows; 0 is the default." }),
   offset: WholeNumber({ minimum: 0, default: 0, description: "Rows before the first." }),
@@ -14,13 +14,13 @@ export const paging = {
 
 export const pageOfQuery = ({ limit, offset }: PageRequest): PageRequest => ({ offset, limit: limit === 0 ? largestLimit : limit });
 
-/** An error of the query that names the field and the rule it breaks. */
+/** A BAD_REQUEST that names the query parameter and the rule it breaks. */
 export const queryError = (key: string, rule: string): PorticoError =>
   new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source: "query", keys: [key] } });
 
 /**
- * Lets pass what is an address of the network, or of a wallet that the chain holds for whatever reason.
- * @throws PorticoError BAD_REQUEST
+ * Accepts a valid address of the network, and the address of any wallet in the chain even if it is not valid.
+ * @throws PorticoError BAD_REQUEST for any other text
  */
 export const requireAddress = async (key: string, address: string, { chain, rules }: ApiState): Promise<void> => {
   if (isAddress(address, rules.network.network.pubKeyHash)) return;

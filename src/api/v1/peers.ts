@@ -10,7 +10,7 @@ import { pageOfQuery, paging, queryError } from "./input.js";
 import { PeerResource, presentPeer } from "./resources/peer.js";
 
 const { item } = routesOf<ApiState>();
-/** Peers come from the host, whatever the chain's state. */
+/** Peers come from the host, and do not depend on the chain's state. */
 const common = { ...firstGeneration, resource: "peers", cache: "never", stateless: true } as const;
 
 const orders = {

@@ -38,7 +38,10 @@ type Filters = Static<typeof Filters>;
 
 const exactly = <T>(value: T): { from: T; to: T } => ({ from: value, to: value });
 
-/** Sender and recipient of one address are its owner: what wallets ask for, and the chain knows at once. */
+/**
+ * The filters, one per alternative. If sender and recipient are the same address, that is one alternative, its owner: wallets ask
+ * this way, and the chain can answer it directly.
+ */
 const alternatives = ({ senderId, recipientId, ownerPublicKey, ownerAddress, timestamp, amount, fee, ...given }: Filters, { rules }: ApiState): TransactionFilter[] => {
   const own = senderId !== undefined && senderId === recipientId;
   const owners = [own ? senderId : undefined, ownerAddress, ownerPublicKey === undefined ? undefined : rules.addressOf(ownerPublicKey)];
@@ -62,7 +65,7 @@ const requireAddresses = async (filters: Filters, state: ApiState): Promise<void
   }
 };
 
-/** Who receives is told by kinds of transaction that expect a place in the chain, which one of the pool has yet to get. */
+/** The addresses of sender and recipients. `recipientsOf` expects a transaction with a place in the chain, so a made-up one is filled in. */
 const parties = (transaction: UnconfirmedTransaction, { rules }: ApiState): string[] => [
   transaction.senderId,
   ...rules.recipientsOf({ timestamp: 0, ...transaction, blockId: "", blockHeight: 0, sequence: 0 }),

@@ -12,7 +12,7 @@ import { voteRoutes } from "./votes.js";
 import { walletRoutes } from "./wallets.js";
 import { webhookRoutes } from "./webhooks.js";
 
-/** The second generation; its webhooks serve the first as well. */
+/** The second generation. Its webhook routes also serve the first. */
 export const v2Routes: Route<ApiState>[] = [
   ...nodeRoutes,
   ...walletRoutes,

@@ -7,7 +7,7 @@ import { PeerResource } from "../resources/peer.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();
-/** Peers come from the host, whatever the chain's state. */
+/** Peers come from the host, and do not depend on the chain's state. */
 const common = { method: "GET", versions: [2], resource: "peers", cache: "never", stateless: true } as const;
 
 export const peerRoutes: Route<ApiState>[] = [

@@ -25,7 +25,7 @@ const { item, list } = routesOf<ApiState>();
 const common = { versions: [2], resource: "transactions" } as const;
 const params = Type.Object({ id: Text({ description: "Id of the transaction." }) });
 
-/** Taken as it comes: whether it is a list of transactions is answered with 422, as it always was. */
+/** Not checked here: the handler replies 422 if it is not a list of transactions, as deployed nodes do. */
 const Submitted = InputOf<unknown>(
   {
     parse: (value) => ({ value }),

@@ -20,9 +20,9 @@ import {
   WebhookSecretResource,
 } from "../resources/webhook.js";
 
-/** What the routes of webhooks are answered from. They need no chain. */
+/** What webhook routes are answered from. They need no chain. */
 export interface WebhookScope extends Scope {
-  /** @throws PorticoError NOT_READY while the store is closed, NOT_SUPPORTED where the node has no webhooks */
+  /** @throws PorticoError NOT_READY while the store is closed, NOT_SUPPORTED if the node has no webhooks */
   readonly webhooks: Webhooks;
   readonly clock: Clock;
 }
@@ -34,7 +34,7 @@ const params = Type.Object({ id: Text({ description: "Number of the webhook." })
 const deliveryParams = Type.Object({ id: Text({ description: "Number of the webhook." }), deliveryId: Text({ description: "Number of the delivery." }) });
 const Nothing = Type.Object({});
 
-/** Numbers in paths are text: what is none is the number of nothing. */
+/** Parses a number in a path. Anything that is not a number is reported as not found. */
 const numberOf = (text: string, missing: "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND"): number => {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new PorticoError(missing);
   return Number(text);
@@ -142,7 +142,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "POST",
     path: "/webhooks/{id}/rotate",
-    summary: "Gives a webhook a new token and secret, shown this once; the old ones sign beside them for a day.",
+    summary: "Gives a webhook a new token and secret, shown this once; the old ones still sign, by default for a day.",
     params,
     errors: [404, 501, 503],
     reply: DataOf(WebhookSecretResource),
@@ -152,7 +152,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "POST",
     path: "/webhooks/{id}/recover",
-    summary: "Sends again what of a time was not delivered; up to now where `until` is missing.",
+    summary: "Sends again the deliveries of a period that failed or are waiting to be retried; without `until`, the period ends now.",
     params,
     body: RecoverInput,
     requiresJsonType: true,

@@ -2,6 +2,6 @@ import type { Bench } from "../target.js";
 
 export interface CaseDefinition {
   name: string;
-  /** Resolves when the law holds. @throws AssertionError when not, Skipped when the adapter has no part for it. */
+  /** Resolves if the adapter conforms. @throws AssertionError if it does not, Skipped if it does not support the part */
   run(bench: Bench): Promise<void>;
 }

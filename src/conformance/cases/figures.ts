@@ -26,7 +26,7 @@ const expectDelegates = async (snapshot: ChainSnapshot, figures: Figures, blocks
   const expected = delegatesOf(figures, blocks);
   same([...found.keys()].sort(), [...expected.keys()].sort(), `delegates at height ${figures.height}: usernames`);
   for (const [username, { missedBlocks, ...rest }] of expected) {
-    // It need not be counted; where it is, it is right.
+    // An adapter need not count missed blocks, but if it does, the count must be right.
     const counted = found.get(username)?.missedBlocks !== undefined && missedBlocks !== undefined;
     const row: Delegate = counted ? { ...rest, missedBlocks } : rest;
     same(rowOf("delegate", found.get(username)), rowOf("delegate", row), `delegate ${username} at height ${figures.height}`);

@@ -15,11 +15,11 @@ const surroundingsOf = async (snapshot: ChainSnapshot): Promise<Surroundings> =>
   };
 };
 
-/** At most three of a filter's samples: enough for pairs. */
+/** At most three of a filter's samples: enough for testing pairs of filters. */
 const three = (values: readonly unknown[]): unknown[] =>
   values.filter((_, index) => index === 0 || index === 1 || index === values.length - 1);
 
-/** The laws that every list keeps, whatever is in it. */
+/** The rules that every list obeys, whatever is in it. */
 const casesOf = <Row extends object, Filter, Field extends string>(law: ListLaw<Row, Filter, Field>): CaseDefinition[] => {
   const orders = law.fields.flatMap((field): Order<Field>[] => [
     { field, direction: "asc" },

@@ -57,7 +57,7 @@ const blockCase: CaseDefinition = {
     }),
 };
 
-/** Some only look wrong, some are too short or too long for many a store's key. */
+/** Names that no row has: some look almost right, others are too short or too long for the keys of many stores. */
 const unknownNames = [
   "nobody",
   "gus",

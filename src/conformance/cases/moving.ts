@@ -4,7 +4,7 @@ import { createPortraitist, type Portrait, type Portraitist } from "../portrait.
 import { type Bench, type ConformanceSubject, readingOf, Skipped, snapshotOf } from "../target.js";
 import type { CaseDefinition } from "./case.js";
 
-/** An adapter that can be moved, or an end to the case. */
+/** A subject whose moves are checked. A move for which the subject has no hook skips the case. */
 interface Moving {
   subject: ConformanceSubject;
   apply(block: BlockData): Promise<void>;
@@ -43,7 +43,7 @@ const expectSame = (found: Portrait, expected: Portrait, when: string): void => 
   for (const [what, answer] of Object.entries(expected)) same(found[what], answer, `${when}: ${what}`);
 };
 
-/** Blocks from one height to another, both included. */
+/** Blocks from one height to another, inclusive. */
 const between = (blocks: readonly BlockData[], from: number, to: number): readonly BlockData[] => blocks.slice(from - 1, to);
 
 const stepByStep: CaseDefinition = {
@@ -57,7 +57,7 @@ const stepByStep: CaseDefinition = {
   },
 };
 
-/** Heights around the ends of rounds and the changes of milestones, where most can go wrong. */
+/** Heights around ends of rounds and changes of milestones, where most errors show. */
 const taken = [1, 2, 5, 6, 10, 11, 15, 16, 19, 20, 24, 27, 28, 29];
 
 const backToTheStart: CaseDefinition = {

@@ -14,7 +14,7 @@ const walletNames = async (snapshot: ChainSnapshot, order: Order<WalletOrder>): 
 const delegateNames = async (snapshot: ChainSnapshot, order: Order<DelegateOrder>): Promise<string> =>
   (await walk(snapshot, delegateLaw, { filter: {}, order })).map(({ username }) => username).join(" ");
 
-/** Written out, so that the laws of the lists stand on something: ties, rows below zero, rows without a value. */
+/** Expected orders written out, so that the list cases do not rely on `sorted` alone: ties, negative values, rows without a value. */
 const walletOrders: [WalletOrder, "asc" | "desc", string][] = [
   ["balance", "desc", "joe kim ivy ada bob cyd dan eve fay mia ned council hal gus pia rae sam quin pair origin"],
   ["balance", "asc", "origin pair quin sam rae pia gus hal council ned mia fay eve dan cyd bob ada ivy kim joe"],

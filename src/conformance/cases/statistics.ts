@@ -24,7 +24,7 @@ const ofWholeChain = rows([
   [2, 6, 5_000_000_001n, 5_000_000_001n, 5_000_000_001n, 5_000_000_001n],
 ]);
 
-/** From the time of block 12 to that of block 20, both included. */
+/** From the time of block 12 to that of block 20, inclusive. */
 const ofHeights12To20 = rows([
   [1, 0, 10_000_000n, 10_000_000n, 10_000_000n, 30_000_000n],
   [1, 1, 500_000_000n, 500_000_000n, 500_000_000n, 500_000_000n],

@@ -3,7 +3,7 @@ import { delegate, type Figures, wallet } from "./figures.js";
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, rae, sam, council, pair } = parties;
 
-/** After the block in which eve forges, resigned but still in her round: no lock yet, and nobody of the second half. */
+/** After the block that eve forges, resigned but still active in her round. There is no lock yet, nor anyone who appears later. */
 export const atHeight12: Figures = {
   height: 12,
   supply: 12_500_000_001_400_000_001n,

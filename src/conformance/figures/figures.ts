@@ -4,14 +4,14 @@ import { labelled } from "../drafts.js";
 import type { Party } from "../parties.js";
 import { plausibleHex } from "../plausible.js";
 
-/** What is true of the suite's chain at one height, worked out by the chain rules without this project's code. */
+/** The expected state of the suite's chain at one height, worked out from the rules without this project's code. */
 export interface Figures {
   height: number;
   supply: bigint;
   wallets: WalletFigures[];
   delegates: DelegateFigures[];
   locks: Lock[];
-  /** From round 1: the active delegates by rank, with the vote balances they entered by. */
+  /** For each round from 1: the active delegates by rank, with the vote balances by which they were ranked. */
   rounds: (readonly [Party, bigint])[][];
 }
 
@@ -98,7 +98,7 @@ const member = <T>(value: T | undefined, what: string): T => {
   return value;
 };
 
-/** The delegates, by username. `blocks` are those of the chain that the figures are of. */
+/** The delegates, by username. `blocks`: the blocks of the chain that the figures describe. */
 export const delegatesOf = (figures: Figures, blocks: readonly BlockData[]): Map<string, Delegate> => {
   const wallets = new Map(figures.wallets.map((row) => [row.address, row]));
   return new Map(

@@ -11,13 +11,13 @@ export type ExpectedTransaction = Omit<
   "id" | "blockId" | "blockHeight" | "sequence" | "senderPublicKey" | "senderId" | "signature" | "secondSignature" | "signatures"
 > & {
   sender: Party;
-  /** Which signatures it carries; they are compared with the block's. */
+  /** Which signatures it has; their values are compared with those in the block. */
   signed: readonly ("signature" | "secondSignature" | "signatures")[];
 };
 
 const plainTransfer = { version: 1, typeGroup: 1, type: 0 };
 
-/** One of each thing that is easily got wrong between the wire and the interface. */
+/** One example of each thing that is easy to get wrong between the wire form and the interface. */
 export const literalTransactions: [Place, ExpectedTransaction][] = [
   [
     [2, 0],

@@ -6,7 +6,7 @@ import { TextOrNull } from "../../resources/text.js";
 const Keys = Type.Array(Type.String());
 const Bit = Type.Integer({ minimum: 0, maximum: 1, description: "1 when there is a second public key." });
 
-/** The unconfirmed members say what is confirmed: deployed nodes never told them apart. */
+/** The unconfirmed members repeat the confirmed values: deployed nodes never told them apart. */
 export const AccountResource = Type.Object(
   {
     address: Type.String(),

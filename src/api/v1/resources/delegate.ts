@@ -15,16 +15,16 @@ const common = {
   forged: Amount,
 };
 
-/** As lists, `get` and `fee` show it. */
+/** The form in lists, `get` and `fee`. */
 export const DelegateResource = Type.Object(
   { ...common, vote: Type.Unsafe<string | null>({ ...TextOrNull, description: "Public key that the delegate itself votes for." }) },
   { title: "FlatDelegate" },
 );
 
-/** As searches and votes show it. */
+/** The form in searches and accounts/delegates. */
 export const FoundDelegateResource = Type.Object({ ...common, vote: AmountText }, { title: "FoundDelegate" });
 
-/** Percent of a delegate's turns that it took; 0 for one that never had any. */
+/** Produced blocks in percent of produced and missed ones; 0 if there are neither. */
 const productivityOf = (produced: number, missed: number): number =>
   produced + missed === 0 ? 0 : Math.round((produced * 10_000) / (produced + missed)) / 100;
 

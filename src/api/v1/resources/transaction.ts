@@ -33,7 +33,7 @@ export const TransactionResource = Type.Object(
   { title: "FlatTransaction" },
 );
 
-/** A transaction of the pool: in no block yet, and of version 2 without a time. */
+/** A transaction in the pool: it has no block yet, and in version 2 no timestamp. */
 export const UnconfirmedTransactionResource = Type.Object(
   { ...common, timestamp: Type.Optional(Timestamp), confirmations: Type.Literal(0) },
   { title: "FlatUnconfirmedTransaction" },
