@@ -2,6 +2,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
 import type { NodeContext, ReaderContext } from "../types/node-context.js";
 import type { TransactionType } from "../types/transaction-type.js";
+import { versionsOf } from "./chain/transaction-types.js";
 import { PorticoError } from "./errors.js";
 
 /** What a host without types may pass. */
@@ -111,6 +112,8 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const memberOf = (value: unknown, name: string): unknown =>
   isObject(value) || typeof value === "function" ? (value as Record<string, unknown>)[name] : undefined;
 
+const isOptionalFunction = (value: unknown): boolean => value === undefined || typeof value === "function";
+
 const ajv = new Ajv({ allowUnionTypes: true });
 
 /** Refuses data that does not match the shape, naming the member as the host writes it. */
@@ -138,8 +141,7 @@ const requireMethods = (context: Unchecked): void => {
     if (missing !== undefined) refuse(`\`${name}\` must have the method \`${missing}\``);
   }
   for (const [name, allowed] of Object.entries(optionalMethods) as [keyof typeof optionalMethods, readonly string[]][]) {
-    const isWrong = (method: string): boolean => !["function", "undefined"].includes(typeof memberOf(context[name], method));
-    const wrong = allowed.find(isWrong);
+    const wrong = allowed.find((method) => !isOptionalFunction(memberOf(context[name], method)));
     if (wrong !== undefined) refuse(`\`${name}.${wrong}\` must be a function`);
   }
 };
@@ -158,12 +160,12 @@ const requireTransactionTypes = (rows: unknown): void => {
       if (!transactionTypeMembers.has(name)) refuse(`\`transactionTypes[${i}]\` has no member \`${name}\`; there are ${[...transactionTypeMembers].join(", ")}`);
     }
     for (const name of ["apply", "recipients"] as const) {
-      if (!["function", "undefined"].includes(typeof row[name])) refuse(`\`transactionTypes[${i}].${name}\` must be a function`);
+      if (!isOptionalFunction(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must be a function`);
       if (isAsync(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must not be async: it is over when it returns`);
     }
-    for (const version of row.versions ?? ["all"]) {
+    for (const version of versionsOf(row)) {
       const kind = `${row.typeGroup}/${row.type}/${version}`;
-      if (kinds.has(kind)) refuse(`\`transactionTypes[${i}]\` is of a kind that a row before it is of`);
+      if (kinds.has(kind)) refuse(`\`transactionTypes[${i}]\` is of the same group, type and version as an earlier row`);
       kinds.add(kind);
     }
   });

@@ -438,7 +438,8 @@ describe("createApiPlugin", function () {
     expect(rows({ ...row, aply: () => undefined })).to.match(/^`transactionTypes\[0\]` has no member `aply`; there are typeGroup, type, /);
     expect(rows({ ...row, apply: true })).to.equal("`transactionTypes[0].apply` must be a function");
     expect(rows({ ...row, apply: async () => Promise.resolve() })).to.equal("`transactionTypes[0].apply` must not be async: it is over when it returns");
-    expect(rows(row, { ...row, key: "present" })).to.equal("`transactionTypes[1]` is of a kind that a row before it is of");
+    expect(rows(row, { ...row, key: "present" })).to.equal("`transactionTypes[1]` is of the same group, type and version as an earlier row");
+    expect(rows(row, { ...row, versions: [1] })).to.equal("`transactionTypes[1]` is of the same group, type and version as an earlier row");
     expect(rows(row, { ...row, type: 1 })).to.equal("accepted");
     expect(rows({ ...row, versions: [1] }, { ...row, versions: [2] })).to.equal("accepted");
     class Gift {

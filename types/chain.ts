@@ -60,7 +60,7 @@ export interface Transaction {
   signature?: string;
   secondSignature?: string;
   signatures?: string[];
-  /** Height (version 2) after which an unforged transaction lapses; 0 for never. */
+  /** Of version 2: the height from which on no block can contain it; 0 for never. */
   expiration?: number;
   blockId: string;
   blockHeight: number;

@@ -73,7 +73,7 @@ const prepareFolder = (dataDir: string): void => {
  * another version, and only the store has to go, not the folder, which also holds the forged blocks.
  */
 const foreignStore = (error: PorticoError, dataDir: string): HostError => {
-  const layouts = /^.* was written in layout \d+, this version reads layout \d+/.exec(error.message)?.[0];
+  const layouts = /^.* (?:was|were) written in layout \d+, this version reads layout \d+/.exec(error.message)?.[0];
   if (layouts === undefined) return new HostError(`${error.message}; choose another --data-dir.`, { cause: error });
   const remedy = `move ${join(dataDir, "chain.mdb")} away and start again: the chain is indexed anew from its blocks, webhooks have to be made anew`;
   return new HostError(`${layouts}: ${remedy}.`, { cause: error });

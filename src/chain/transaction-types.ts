@@ -158,11 +158,14 @@ export interface TransactionTypes {
   readonly all: readonly TransactionType[];
 }
 
+/** The wire versions that a row is for. */
+export const versionsOf = ({ versions = [1, 2] }: Pick<TransactionType, "versions">): readonly number[] => versions;
+
 export const createTransactionTypes = (added: readonly TransactionType[] = []): TransactionTypes => {
   const rows = new Map<string, TransactionType>();
   const all = [...coreTransactionTypes, ...added];
   for (const row of all) {
-    for (const version of row.versions ?? [1, 2]) rows.set(`${row.typeGroup}/${row.type}/${version}`, row);
+    for (const version of versionsOf(row)) rows.set(`${row.typeGroup}/${row.type}/${version}`, row);
   }
   const unknown = new Map<string, TransactionType>();
   return {

@@ -51,7 +51,7 @@ const ownMembers: Record<string, ((constants: Constants) => Members) | undefined
     amount: positive,
     recipientId: address,
     vendorField: vendorField(constants),
-    expiration: { type: "integer", minimum: 0, description: "Height after which it lapses; 0 for never." },
+    expiration: { type: "integer", minimum: 0, description: "Height from which on no block can contain it; 0 for never." },
   }),
   secondSignature: () => ({ asset: objectOf({ signature: objectOf({ publicKey }) }) }),
   delegateRegistration: () => ({

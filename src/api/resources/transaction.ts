@@ -41,7 +41,7 @@ export const UnconfirmedTransactionResource = Type.Object(
     ...common,
     confirmations: Type.Literal(0),
     timestamp: Type.Optional(TimestampResource),
-    expiration: Type.Optional(Type.Integer({ description: "Height after which it lapses; 0 for never." })),
+    expiration: Type.Optional(Type.Integer({ description: "Height from which on no block can contain it; 0 for never." })),
   },
   { title: "UnconfirmedTransaction" },
 );
