@@ -4,7 +4,7 @@ import type { Reading } from "./reading.js";
 import { existing } from "./records.js";
 import type { Sequence } from "./sequence.js";
 
-/** Lists that only grow at their end, so that any page is where it is reckoned to be. How long a list is stands with its owner. */
+/** Lists that grow only at their end, so that the position of any page can be computed. A list's length is kept with its owner. */
 
 const valueOf = (number: number): Buffer => {
   const value = Buffer.allocUnsafe(4);

@@ -5,17 +5,17 @@ import type { FullBlock } from "../chain/block.js";
 import type { Pace } from "../steps.js";
 import type { Store } from "./store.js";
 
-/** Milliseconds that one write should take, the disk included: it ends before the process can stop. */
+/** Milliseconds that one write should take, disk included: the process cannot stop before it ends. */
 const writeBudget = 100;
 /** Milliseconds between two reports of progress. */
 const progressInterval = 1_000;
-/** Blocks in one write at the most. */
+/** Most blocks in one write. */
 const largestBatch = 500;
 
 /**
- * Reads and writes blocks in batches that keep to the budget, each worked out while the one before is committed, and lets the process
- * breathe between them. When a batch cannot be worked out, its blocks are written one by one, so that the store ends with the last good
- * one. A block alone is what a host at work has just applied: nothing is behind, and it is written with patience.
+ * Parses and writes blocks in batches that keep to the budget, each prepared while the previous one is being committed, and yields to
+ * the event loop between them. If a batch cannot be prepared, its blocks are written one by one, so that the store ends with the last
+ * good one. A single block is one that a running host has just applied: there is no backlog, so it is written at the patient pace.
  */
 export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: Pace) => Promise<FullBlock>, isStopped: () => boolean) => {
   let size = 10;
@@ -32,16 +32,16 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
       for (const block of batch) parsed.push(await parse(block, "hurried"));
       await store.applyAhead(parsed, target);
     } catch (error) {
-      // A block that cannot be parsed is found while the batch before is still being committed.
+      // A block that cannot be parsed is found while the previous batch is still being committed.
       await store.written();
-      // Where it was that batch which was not written, these do not follow what is.
+      // If it was the previous batch that failed, these blocks do not follow the tip.
       if (batch[0]?.height !== nextHeight()) throw error;
       await applySingly(batch, target);
     }
   };
 
   return async (blocks: readonly BlockData[], progress: Progress): Promise<void> => {
-    /** Blocks that are worked out, of which it is not known yet that they are written. */
+    /** Blocks that are prepared, but not yet known to be written. */
     let ahead = 0;
     const tell = (): void => {
       if (ahead > 0) progress.tell(ahead, store);
@@ -69,12 +69,12 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
 };
 
 export interface Progress {
-  /** Height of the end of the block source, once that is known. */
+  /** Height at which the block source ends, once that is known. */
   target(): number | undefined;
   tell(blocks: number, store: Store): void;
 }
 
-/** Of blocks that nobody waits for the end of. */
+/** For blocks whose progress nobody follows. */
 export const silent: Progress = { target: () => undefined, tell: () => undefined };
 
 export const createProgress = (source: BlockSource, clock: Clock, onProgress: ((progress: IndexingProgress) => void) | undefined): Progress => {

@@ -45,7 +45,7 @@ const accessesTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean)
   const { reading } = needs;
   const window = windowOf(filter, needs);
   const accesses: BlockAccess[] = [];
-  /** References that ascend by height: of the window of times and heights, nothing else. */
+  /** Adds references that ascend by height, all within the window of times and heights. */
   const add = (name: Name | undefined, refs: Sequence<number>): void => {
     const ordered = inChainOrder || order.field === name;
     const answers: Name[] = [...(name === undefined ? [] : [name]), "height", "timestamp"];
@@ -70,7 +70,7 @@ const accessesTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean)
   return [...accesses, ...inOwnOrder(query, reading)];
 };
 
-/** Heights that the ranges of heights and times leave. */
+/** Heights that pass the ranges of heights and times. */
 const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: BlockNeeds): Window => {
   const { from = 1, to = Infinity }: Range<number> = height;
   const end = state.tip.height + 1;
@@ -81,8 +81,8 @@ const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: B
 };
 
 /**
- * Blocks of a generator. Lists are kept for delegates: undefined where the chain has blocks that are in none of them, but for a
- * genesis block, whose generator need be nobody.
+ * Blocks of a generator. Lists are kept for delegates only: undefined if the chain has a block that is in none of them, other than
+ * genesis, whose generator need not be a delegate.
  */
 const forgedBy = (publicKey: string, { reading, state, delegates }: BlockNeeds): Sequence<number> | undefined => {
   const { byPublicKey, producedBlocks } = delegates();
@@ -105,7 +105,7 @@ interface OneValue {
   key: Buffer | undefined;
 }
 
-/** Filters that ask for one value, whose blocks go by height in the set of that value. */
+/** Filters that ask for one value: the set keeps the blocks of each value in order of height. */
 const ofOneValue = (filter: BlockFilter): OneValue[] => {
   const found: OneValue[] = [];
   if (filter.version !== undefined) found.push({ name: "version", set: sets.blocksByVersion, key: keyOfNumber(filter.version) });
@@ -133,7 +133,7 @@ const amountSets = [
   { name: "reward", set: sets.blocksByReward },
 ] as const;
 
-/** Ranges that a set holds, and sets in the order asked for. */
+/** Ranges that a set can answer, and sets in the order asked for. */
 const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockAccess[] => {
   const accesses: BlockAccess[] = [];
   const add = (name: Name & BlockOrder, set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {

@@ -11,16 +11,16 @@ export interface Candidate {
 }
 
 /**
- * The delegates as the next ranking weighs them. Remembered by the one process that writes: they are some hundreds, and each
+ * The delegates as the next ranking weighs them. Cached by the one process that writes: there are some hundreds of them, and every
  * round ends by ranking them all.
  */
 export interface Candidates {
   all(): Candidate[];
-  /** To be told of every delegate's record that is written, */
+  /** To be called for every delegate record that is written, */
   delegateWritten(record: DelegateRecord): void;
-  /** and then of the wallets of that block. */
+  /** and then for the wallets of that block. */
   walletWritten(wallet: WalletDraft): void;
-  /** Forgets all, when what was written is undone. */
+  /** Drops the cache; to be called when writes are undone. */
   forget(): void;
 }
 

@@ -7,8 +7,8 @@ import { existing, readBlock, transactionsOfBlock } from "./records.js";
 import { concatSequences, countedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "./sequence.js";
 
 /**
- * The order of the chain: blocks by height, transactions by number. What a range of times or heights leaves of it is a window
- * of numbers, and every list that ascends by them is narrowed to that by looking at few of them.
+ * The order of the chain: blocks by height, transactions by number. A range of times or heights is a window of these numbers, and
+ * every list that ascends by them can be narrowed to it by reading only a few.
  */
 export interface Window {
   from: number;
@@ -20,13 +20,13 @@ export const windowSequence = ({ from, below }: Window): Sequence<number> =>
 
 export const withinWindow = (sequence: Sequence<number>, { from, below }: Window): Sequence<number> => narrowed(sequence, from, below);
 
-/** The numbers that a set keeps under one value: they ascend. */
+/** The numbers that a set keeps under one value, ascending. */
 export const underValue = (reading: Reading, set: number, value: Buffer, { from, below }: Window): Sequence<number> => {
   const bound = (number: number): Buffer => Buffer.concat([value, numberKey(number)]);
   return countedNumbers(reading, set, bound(from), bound(Math.max(from, below)));
 };
 
-/** The numbers that a set keeps from one key (inclusive) to another (exclusive), and all others that it has. */
+/** The numbers that a set keeps from one key (inclusive) to another (exclusive), and all its others. */
 export const betweenKeys = (
   reading: Reading,
   set: number,
@@ -44,7 +44,7 @@ export const betweenKeys = (
 export const keyOfNumber = (value: number): Buffer | undefined =>
   Number.isInteger(value) && value >= 0 && value <= 0xffffffff ? numberKey(value) : undefined;
 
-/** Key of a text; undefined for what is no Unicode, and so stands nowhere in the store. */
+/** Key of a text; undefined for ill-formed Unicode, which is nowhere in the store. */
 export const keyOfText = (text: string): Buffer | undefined => (isWellFormed(text) ? textDigest(text) : undefined);
 
 const isWellFormed = (text: string): boolean => !/[\ud800-\udfff]/u.test(text);
@@ -70,8 +70,8 @@ const numbersIn = ({ from, below }: Window, reading: Reading): Window => {
 };
 
 /**
- * The numbers among which all transactions of a range of times are. `exact`: all that are among them are of that range. Where
- * transactions have times of their own, those of blocks some way before and after may be of it as well.
+ * A window of numbers that contains every transaction of a range of times. `exact`: it contains no others. Where transactions have
+ * times of their own, the window is widened to blocks some way before and after whose transactions may be of that range.
  */
 export const numbersAt = ({ from, to }: Range<number>, reading: Reading, state: StateRecord): Window & { exact: boolean } => {
   const { lag, lead, until } = state.timesApart;

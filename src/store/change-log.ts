@@ -9,7 +9,7 @@ import { createReading } from "./reading.js";
 import { readFullBlock } from "./records.js";
 import { transact } from "./transact.js";
 
-/** A block that the store has taken in, or out. */
+/** A block that the store has applied or reverted. */
 export interface StoreChange {
   kind: "applied" | "reverted";
   full: FullBlock;
@@ -17,28 +17,28 @@ export interface StoreChange {
 
 export interface ChangeListener {
   witness(change: StoreChange): void;
-  /** What `witness` wrote is committed. */
+  /** Called when what `witness` wrote is committed. */
   witnessed(): void;
 }
 
 /**
- * What happened to the chain and still has to be told of. It is written with the block itself: no change is lost when the process
- * ends between the two, and none is told of that was not committed.
+ * An outbox of changes of the chain that the listener has not been told of. A change is written in the same transaction as its block:
+ * none is lost if the process ends before it is told, and none is told that was not committed.
  */
 export interface ChangeLog {
-  /** Notes a change in what is about to be written. */
+  /** Adds a change to the pending writes. */
   note(change: StoreChange): void;
   /**
-   * Tells a listener of every change, in order, within the write transaction that takes it out of the log. Rejects with what the
-   * listener throws; what that transaction was about stays in the log.
+   * Tells a listener of every change, in order, within the write transaction that removes it from the log. Rejects with what the
+   * listener throws; the changes of that transaction then stay in the log.
    */
   tell(listener: ChangeListener): Promise<void>;
 }
 
-/** Milliseconds that the process is kept from all else at a time. */
+/** Milliseconds of work before yielding to the event loop. */
 const turn = 10;
 
-/** A block that is in the chain is named by its height; of one that is not any more the log has all there is. */
+/** A block that is in the chain is named by its height; one that was reverted is kept here in full. */
 type Entry = ["applied", number] | ["reverted", unknown, unknown[]];
 
 export const createChangeLog = (environment: Environment, pending: Pick<Pending, "put">): ChangeLog => {
@@ -60,7 +60,7 @@ export const createChangeLog = (environment: Environment, pending: Pick<Pending,
       pending.put("meta", changeKey(++last), entry);
     },
     tell: async ({ witness, witnessed }) => {
-      /** Returns how many it has told of. */
+      /** Returns how many changes it told. */
       const tellSome = (): number => {
         const begun = performance.now();
         let told = 0;

@@ -1,11 +1,11 @@
 import type { Block, Lock, Tip, Transaction } from "../../types/chain.js";
 import type { WalletDraft } from "../../types/transaction-type.js";
 
-/** Records as they lie in the store: the values of a fixed list of members, so that no record repeats their names. */
+/** Records as they are stored: the values of a fixed list of members, so that no record repeats their names. */
 
 /** A wallet, its number, and how long its lists are. */
 export interface WalletRecord extends WalletDraft {
-  /** From 0, in the order in which wallets came to be. */
+  /** From 0, in the order in which wallets first appeared. */
   number: number;
   sent: number;
   received: number;
@@ -13,7 +13,7 @@ export interface WalletRecord extends WalletDraft {
   voted: number;
 }
 
-/** What a delegate is beyond its wallet. */
+/** What a delegate has beyond its wallet. */
 export interface DelegateRecord {
   address: string;
   publicKey: string;
@@ -43,8 +43,8 @@ export interface KindRecord {
 }
 
 /**
- * How far transactions' own times have been from their blocks', in seconds: before them at the most (`lag`), after them at the
- * most (`lead`). From the number `until` on, every transaction has the time of its block.
+ * How far transactions' own times have been from their blocks', in seconds: at most `lag` before and at most `lead` after. From the
+ * number `until` on, every transaction has the time of its block.
  */
 export interface TimesApart {
   lag: number;
@@ -58,7 +58,7 @@ export interface StateRecord {
   supply: bigint;
   transactions: number;
   wallets: number;
-  /** Every wire kind seen, in the order of appearance; the place of a kind here names its list. */
+  /** Every wire kind seen, in order of appearance; a kind's index here names its list. */
   kinds: KindRecord[];
   timesApart: TimesApart;
 }
@@ -68,7 +68,7 @@ export interface Codec<T> {
   unpack(values: unknown[]): T;
 }
 
-/** Members that are undefined are absent again after unpacking; trailing ones take no room. `start`: values that come before. */
+/** Undefined members are absent after unpacking; trailing ones take no room. `start`: number of values before the members. */
 const codecOf = <T extends object>(members: readonly (keyof T & string)[], start = 0): Codec<T> => ({
   pack: (value) => {
     const values: unknown[] = members.map((member) => value[member]);
@@ -88,13 +88,13 @@ const codecOf = <T extends object>(members: readonly (keyof T & string)[], start
 /** A member of hexadecimal digits, and how many it has. */
 type Digits<T> = readonly [member: keyof T & string, count: number];
 
-/** What a text of hex digits in lower case comes to as bytes; undefined for anything else. */
+/** The bytes of a text of hex digits in lower case; undefined for any other text. */
 const hexBytes = (text: string): Buffer | undefined => (text.length % 2 === 0 && /^[0-9a-f]+$/.test(text) ? Buffer.from(text, "hex") : undefined);
 
 /**
- * As `codecOf`, for records that are long texts of hex digits for the most part: all of those are kept as one run of bytes,
- * half as long. `last` has as many digits as are left, or is absent. Where any of them is something else (the first networks
- * numbered their blocks), they stand as they are, in an array.
+ * As `codecOf`, for records that are mostly long texts of hex digits: these are kept together as one run of bytes, half as long.
+ * `last` has the remaining digits, or is absent. If any of them is something else (the first networks numbered their blocks), they
+ * are kept as they are, in an array.
  */
 const hexCodecOf = <T extends object>(digits: readonly Digits<T>[], last: keyof T & string, members: readonly (keyof T & string)[]): Codec<T> => {
   const rest = codecOf<T>(members, 1);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The thread that commits: each log of entries (entry-log.ts) in one LMDB transaction, which is on the disk when it is told of. It
- * stands alone, in JavaScript: a thread starts without the loader by which a host may run TypeScript.
+ * The thread that commits each log of entries (entry-log.ts) in one LMDB transaction, and answers when that is on the disk. JavaScript,
+ * as is all that it imports: a thread starts without the loader by which a host may run TypeScript.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { open } from "lmdb";
@@ -32,8 +32,8 @@ const write = (log) => {
 };
 
 /**
- * Once more where it fails: LMDB now and then stumbles over its own list of free pages ("Invalid zero size key"), which it reads anew
- * for the next transaction. What fails for a reason fails again.
+ * Tries once more after a failure: LMDB now and then stumbles over its own list of free pages ("Invalid zero size key"), which it reads
+ * anew for the next transaction. A failure that has a cause happens again.
  * @param {Buffer} log
  */
 const writeWhole = (log) => {
@@ -49,7 +49,7 @@ const writeWhole = (log) => {
   }
 };
 
-/** @param {Buffer} log @returns {string | undefined} What went wrong; then nothing is written. */
+/** @param {Buffer} log @returns {string | undefined} What went wrong, if nothing is written. */
 const commit = (log) => {
   try {
     writeWhole(log);

@@ -8,15 +8,18 @@ import { databases } from "./keys.js";
 export interface CommitThreadData {
   path: string;
   options: Omit<RootDatabaseOptionsWithPath, "path">;
-  /** By the places that logs of entries name them by. */
+  /** Of the databases, each at the index by which logs of entries name it. */
   names: string[];
-  /** How many logs the thread has not written yet: one number, which it counts down. */
+  /** One element: how many logs the thread has not written yet. The thread counts it down. */
   owed: Int32Array;
 }
 
-/** Commits what is worked out in a thread of its own: LMDB copies pages for longer than a process may keep its clients waiting. */
+/** Commits in a thread of its own: LMDB copies pages for longer than a process may keep its clients waiting. */
 export interface Committing {
-  /** Writes the entries of a log (entry-log.ts) in one LMDB transaction. Resolves when they are on the disk; rejects when none is written. */
+  /**
+   * Writes the entries of a log (entry-log.ts) in one LMDB transaction. Resolves when they are on the disk; rejects when none is written.
+   * It also rejects when the thread dies, in which case either all of them are written or none.
+   */
   commit(log: Buffer): Promise<void>;
   /** Resolves when all is written and the thread has ended. */
   close(): Promise<void>;
@@ -27,20 +30,20 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** What the thread makes is gone at once: much room for it would only be memory of the process. */
+/** The thread's objects are short-lived: a larger young generation would only cost the process memory. */
 const maxYoungGenerationSizeMb = 4;
 
-/** Milliseconds that a process which exits waits for the thread. */
+/** Milliseconds that an exiting process waits for the thread, at the most. */
 const longestExit = 10_000;
 
-/** The thread starts with the first log, and keeps the process from ending only while it writes. */
+/** The thread starts with the first log, and keeps the process alive only while it writes. */
 export const createCommitting = (path: string, options: CommitThreadData["options"]): Committing => {
   let thread: Worker | undefined;
   let ended: Promise<void> = Promise.resolve();
   const waiting: Waiting[] = [];
   const owed = new Int32Array(new SharedArrayBuffer(4));
 
-  /** A thread that were ended within its transaction would hold LMDB's lock, for which lmdb-js waits when the process exits: for good. */
+  /** A thread terminated within its transaction would keep LMDB's lock, for which lmdb-js waits forever when the process exits. */
   const onExit = (): void => {
     const begun = performance.now();
     for (let left = Atomics.load(owed, 0); left > 0 && performance.now() - begun < longestExit; left = Atomics.load(owed, 0)) {
@@ -65,7 +68,7 @@ export const createCommitting = (path: string, options: CommitThreadData["option
       workerData,
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb },
-      // It leaves a lock file open (transact.js), which is not to be closed with it.
+      // It leaves a lock file open (transact.js), which must not be closed when it ends.
       trackUnmanagedFds: false,
     });
     let fault: unknown;
@@ -92,7 +95,7 @@ export const createCommitting = (path: string, options: CommitThreadData["option
   return {
     commit: (log) =>
       new Promise((resolve, reject) => {
-        // A copy of just these bytes: what a view lies in would be sent whole. Made first: where there is no room for it, nothing is owed.
+        // A copy, since posting a view would send its whole buffer. Made first, so that nothing is owed if there is no memory for it.
         const bytes = new Uint8Array(log);
         thread ??= start();
         expect(thread, { resolve, reject });

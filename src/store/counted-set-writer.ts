@@ -3,31 +3,31 @@ import type { Journal } from "./journal.js";
 import type { WriterReading } from "./reading.js";
 import type { Steps } from "../steps.js";
 
-/** Changes counted sets. Counts are held back until `flush`, so that one that changes often is written once. */
+/** Changes counted sets. Counts are held back until `flush`, so that a count that changes often is written once. */
 export interface CountedSetWriter {
   /** Adds a key that is not in the set. */
   insert(set: number, key: Buffer, value?: Buffer): void;
-  /** Takes a key out that is in the set with this value. */
+  /** Removes a key that is in the set with this value. */
   remove(set: number, key: Buffer, value?: Buffer): void;
   flush(): Steps<void>;
 }
 
 /**
- * The separators as the one process that writes remembers them: every key that comes or goes changes one of each level, and
+ * The separators, cached by the one process that writes: every key that is added or removed changes one separator of each level, and
  * finding those in the database would cost more than writing them.
  */
 export interface CountedSets {
   /** For one block. */
   writer(journal: Journal): CountedSetWriter;
-  /** Forgets all, when what was written is undone: it is read again when it is needed. */
+  /** Drops the cache, when writes are undone: separators are read again as they are needed. */
   forget(): void;
 }
 
-/** A separator, and those of the level below from it up to the next: the first of them is the same key. */
+/** A separator, and those of the level below from it up to the next of its own level: the first of them has the same key. */
 interface Separator {
   readonly set: number;
   readonly level: number;
-  /** As a text of a letter a byte: that compares as the bytes do, takes less memory, and is compared without leaving JavaScript. */
+  /** As latin1, one character a byte: this compares as the bytes do, takes less memory, and is compared without leaving JavaScript. */
   readonly key: string;
   /** Number of keys up to the next separator of its level. */
   count: number;
@@ -55,7 +55,7 @@ const separator = (set: number, level: number, key: string, count = 0): Separato
 /** Counts that are written in one step. */
 const atOnce = 64;
 
-/** So many are remembered, at some 150 bytes each: beyond, all are forgotten. */
+/** Separators that are cached, at some 150 bytes each: beyond that, all are dropped. */
 const remembered = 250_000;
 
 const countBytes = (count: number): Buffer => {
@@ -96,14 +96,14 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
     known = 0;
   };
 
-  /** Reads the row of a level from a separator of the level above up to the end of what that one counts. */
+  /** Reads the row of a level that a separator of the level above counts. */
   const readRow = (set: number, level: number, from: string, to: string | undefined): Separator[] => {
     const row: Separator[] = [];
     const end = to === undefined ? endOf(set, level) : at(set, level, bytesOf(to));
     for (const { key, value } of reading.range("sets", { start: at(set, level, bytesOf(from)), end })) {
       row.push(separator(set, level, textOf(keyOf(key)), readCount(value)));
     }
-    // A level's beginning that counts nothing is not written.
+    // The empty key, with which a level begins, is not written while it counts nothing.
     if (from === "" && row[0]?.key !== "") row.unshift(separator(set, level, ""));
     known += row.length;
     return row;
@@ -118,7 +118,7 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
     return root;
   };
 
-  /** Steps by level, from 1 on; `end` is where the counting of the last step's separator ends. */
+  /** Steps by level, from 1 on. */
   const stepsTo = (set: number, key: string): Step[] => {
     const steps: Step[] = [];
     let above = rootOf(set);
@@ -146,7 +146,7 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
       changed.push(to);
     };
 
-    /** Makes a key a separator of a level: it takes over what lies from it on. The level below has it already. */
+    /** Makes a key a separator of a level: it takes over the keys from it on. The level below has it already. */
     const split = (key: string, { row, place, separator: left }: Step): void => {
       const { set, level } = left;
       const right = separator(set, level, key);

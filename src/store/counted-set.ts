@@ -5,13 +5,13 @@ import type { Getting, Reading, WriterReading } from "./reading.js";
 /**
  * Ordered sets of keys in which the n-th key, and the number of keys below any key, are found in O(log n).
  *
- * A set lies in the database `sets`: its keys at level 0, and above them three levels of separators. One key in about 256 is
- * a separator of level 1, one in 64 of those of level 2, one in 64 of those of level 3, drawn by a hash of the key itself. A
- * separator holds how many keys lie from it up to the next one of its level; each level also begins with the empty key. The
- * shape depends on the keys alone, not on the order in which they came: nothing is ever rebalanced.
+ * A set is kept in the database `sets`: its keys at level 0, and above them three levels of separators. About one key in 256 is a
+ * separator of level 1, one in 64 of those is also one of level 2, and one in 64 of those one of level 3, as a hash of the key decides.
+ * A separator counts the keys from it up to the next one of its level; each level also begins with the empty key. The shape depends on
+ * the keys alone, not on the order in which they came: nothing is ever rebalanced.
  */
 
-/** How many bits of the hash draw each level. Level 1 is the widest: keys are skipped within LMDB, separators are not. */
+/** How many bits of the hash decide on each level. Level 1 is the widest: keys are skipped within LMDB, separators are not. */
 const levelBits = [8, 6, 6] as const;
 export const topLevel: number = levelBits.length;
 
@@ -51,7 +51,7 @@ export const endOf = (set: number, level: number): Buffer => at(set, level + 1, 
 
 export const readCount = (value: unknown): number => (value === undefined ? 0 : (value as Buffer).readUInt32BE(0));
 
-/** Number of keys from one (inclusive) to another (exclusive), by going over them: for keys that lie near each other. */
+/** Number of keys from one (inclusive) to another (exclusive), by stepping over them: for keys that are close to each other. */
 export const countBetween = (reading: WriterReading, set: number, from: Buffer, to: Buffer): number =>
   reading.count("sets", { start: at(set, 0, from), end: at(set, 0, to) });
 
@@ -97,7 +97,7 @@ export const keyFrom = (reading: Reading, set: number, key: Buffer): Buffer | un
   return undefined;
 };
 
-/** Where the n-th key (from 0) is: so many keys after a separator. */
+/** Where the n-th key (from 0) is: `skip` keys after the separator `from`. */
 const placeOf = (reading: Reading, set: number, n: number): { from: Buffer; skip: number } => {
   let skip = n;
   let from: Buffer = nothing;

@@ -7,7 +7,7 @@ import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "./r
 import type { Steps } from "../steps.js";
 import { readUndo } from "./undo-records.js";
 
-/** Every delegate at one tip. They are some thousands at the most, and every list of them needs them all. */
+/** Every delegate at one tip. There are some thousands at the most, and every list of them needs them all. */
 export interface DelegateList {
   readonly tip: Tip;
   /** In no order. */
@@ -23,7 +23,7 @@ export interface DelegateList {
   readonly producedBlocks: number;
 }
 
-/** Reads the delegates at a tip. Where the list of a tip not long before is at hand, only what has changed since. */
+/** Reads the delegates at a tip; given the list at a tip not long before, only what has changed since. */
 export function* readDelegates(reading: Reading, state: StateRecord, before?: DelegateList): Steps<DelegateList> {
   const changes = before === undefined ? undefined : yield* changesSince(before, reading, state);
   const read: Read =
@@ -44,15 +44,15 @@ const allRecords = (reading: Reading): DelegateRecord[] =>
   [...reading.range("delegates", {})].map(({ value }) => delegateCodec.unpack(value as unknown[]));
 
 interface Changes {
-  /** Of every delegate whose record or wallet has changed, and perhaps of some more. */
+  /** Of every delegate whose record or wallet has changed, and perhaps of some others. */
   records: readonly DelegateRecord[];
   ranking: boolean;
 }
 
-/** Beyond that, reading all of them is as fast. */
+/** Beyond so many blocks, reading all delegates is as fast. */
 const mostBlocks = 16;
 
-/** What the blocks that followed a tip have changed; undefined where it is not below the present one, or nobody knows. */
+/** What the blocks after a tip have changed; undefined if it is too far back or no longer in the chain, or if an undo record is missing. */
 function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state: StateRecord): Steps<Changes | undefined> {
   if (state.tip.height - tip.height > mostBlocks || heightOf(reading, tip.id) !== tip.height) return undefined;
   const records = new Map<string, DelegateRecord>();
@@ -75,7 +75,7 @@ function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state
 }
 
 interface Read {
-  /** By public key. Their ranks and approvals are for `listOf` to tell. */
+  /** By public key. `listOf` fills in their ranks and approvals. */
   delegates: Map<string, Delegate>;
   secondPublicKeys: Map<string, string>;
 }
@@ -126,7 +126,7 @@ function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<strin
 export const findDelegate = (delegates: DelegateList, identifier: string): Delegate | undefined =>
   delegates.byUsername.get(identifier) ?? delegates.byAddress.get(identifier) ?? delegates.byPublicKey.get(identifier);
 
-/** Makes something of a list when it is first asked for, and keeps it for as long as the list is. */
+/** Derives something from a list when it is first asked for, and keeps it for as long as the list lives. */
 export const keptWith = <T>(make: (delegates: DelegateList) => T): ((delegates: DelegateList) => T) => {
   const kept = new WeakMap<DelegateList, { made: T }>();
   return (delegates) => {

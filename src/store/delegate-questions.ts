@@ -12,13 +12,13 @@ import { comparisonOf, countBefore } from "./sorting.js";
 interface SortedBy {
   field: DelegateOrder | WalletOrder;
   direction: "asc" | "desc";
-  /** By what those of one value go. */
+  /** What delegates of equal value are ordered by. */
   ties: "username" | "address";
 }
 
 const orders = keptWith(() => new Map<string, readonly Delegate[]>());
 
-/** All delegates of a tip in an order: sorted once, when somebody asks for it. */
+/** All delegates of a tip in an order: sorted once, when it is first asked for. */
 export const delegatesBy = ({ field, direction, ties }: SortedBy, delegates: DelegateList): readonly Delegate[] => {
   const known = orders(delegates);
   const name = `${field}:${direction} ${ties}`;
@@ -28,7 +28,7 @@ export const delegatesBy = ({ field, direction, ties }: SortedBy, delegates: Del
   return sorted;
 };
 
-/** Answers a list question, at once: all of them are at hand. Rows are found by their usernames. */
+/** Answers a list question, at once: all delegates are in memory. References are usernames. */
 export const askDelegates = (query: DelegateQuery, delegates: DelegateList): MaybePromise<Page<Delegate>> => {
   const page = answerList(
     {
@@ -49,7 +49,7 @@ export const askDelegates = (query: DelegateQuery, delegates: DelegateList): May
 
 const withoutSecondKeys = ({ rows, total }: Page<DelegateRow>): Page<Delegate> => ({ rows: rows.map(({ delegate }) => delegate), total });
 
-/** They are too few to take turns with other searches. */
+/** Delegates are too few to take turns with other searches. */
 const unbounded: Search = {
   run: atOnce,
   left: Infinity,
@@ -59,7 +59,7 @@ const unbounded: Search = {
 
 type DelegateAccess = Access<string, DelegateFilter>;
 
-/** Every way to the delegates that a question could be answered from. */
+/** Every access from which a question about delegates could be answered. */
 const accessesTo = (query: DelegateQuery, delegates: DelegateList): DelegateAccess[] => [
   ...namedOutright(query, delegates),
   ...ofOneValue(query, delegates),
@@ -69,7 +69,7 @@ const accessesTo = (query: DelegateQuery, delegates: DelegateList): DelegateAcce
 
 const usernames = (delegates: readonly Delegate[]): Sequence<string> => mapSequence(arraySequence(delegates), ({ username }) => username);
 
-/** By what names them, or a part of it. */
+/** By what identifies delegates, or by a part of the username. */
 const namedOutright = ({ filter }: DelegateQuery, { all, byAddress, byPublicKey, byUsername }: DelegateList): DelegateAccess[] => {
   const accesses: DelegateAccess[] = [];
   const add = (name: keyof DelegateFilter, found: (Delegate | undefined)[]): void => {

@@ -1,16 +1,16 @@
 import { type DatabaseName, databases } from "./keys.js";
 
 /**
- * What lies, or is to lie, under keys of the store, as bytes: for each entry the place of the database (1 byte; 255: the entry does
- * not count any more), the length of the key (2), one more than the length of the value (4; 0: nothing lies there), the key, and the
- * value. It is what a block's undo record holds, and what is handed to the thread that writes (commit-thread.js reads it too).
+ * Keys of the store and their values, as bytes. An entry is the index of its database (1 byte; 255: the entry was dropped), the length
+ * of the key (2), the length of the value plus one (4; 0: the key has no value), the key, and the value. A block's undo record is such
+ * a log, and so is what the thread that commits is given (commit-thread.js reads the format too).
  */
 export interface EntryLog {
-  /** Where the entry begins. */
+  /** Returns where the entry begins. */
   add(database: DatabaseName, key: Buffer, value: Buffer | null): number;
   /** The value of the entry that begins there. */
   valueAt(begin: number): Buffer | null;
-  /** Takes out the entry that begins there. */
+  /** Drops the entry that begins there. */
   drop(begin: number): void;
   bytes(): Buffer;
 }
@@ -28,7 +28,7 @@ const headLength = 7;
 const dropped = 255;
 const firstSize = 16 * 1024;
 
-/** Begins and ends of an entry's parts. */
+/** Offsets of an entry's parts. */
 const partsOf = (log: Buffer, begin: number): { key: number; value: number; end: number; isNothing: boolean } => {
   const key = begin + headLength;
   const value = key + log.readUInt16BE(begin + 1);
@@ -67,7 +67,7 @@ export const createEntryLog = (): EntryLog => {
   };
 };
 
-/** The entries of a log that count, in the order in which they were added. */
+/** The entries of a log that were not dropped, in the order in which they were added. */
 export const entriesOf = (log: Buffer): LogEntry[] => {
   const entries: LogEntry[] = [];
   for (let begin = 0; begin < log.length; ) {
@@ -81,7 +81,7 @@ export const entriesOf = (log: Buffer): LogEntry[] => {
   return entries;
 };
 
-/** The keys of some databases that a log is about. What lies there is not looked at: that is most of a log. */
+/** The keys that a log has of some databases. Values, which are most of a log, are skipped. */
 export const keysIn = <Name extends DatabaseName>(log: Buffer, wanted: readonly Name[]): Record<Name, Buffer[]> => {
   const found = Object.fromEntries(wanted.map((name): [Name, Buffer[]] => [name, []])) as Record<Name, Buffer[]>;
   const lists = new Map<number, Buffer[]>(wanted.map((name) => [placeOf[name], found[name]]));

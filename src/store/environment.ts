@@ -17,14 +17,14 @@ export interface Environment {
   readonly path: string;
   readonly root: RootDatabase<unknown, Buffer>;
   readonly db: StoreDatabases;
-  /** Commits all entries of a log (entry-log.ts) in one transaction, beside what the process does. Rejects when none is written. */
+  /** Commits all entries of a log in one transaction, in another thread (committing.ts). */
   commit(log: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * What a process may do with a store. `write`: everything; one process at a time. `webhooks`: blocks are written by another process,
- * webhooks here too. `read`: nothing is written. Only `write` makes a store that is not there.
+ * What a process may do with a store. `write`: everything; one process at a time. `webhooks`: another process writes blocks, this one
+ * writes webhooks only. `read`: nothing is written. Only `write` makes a store that is not there.
  */
 export type StoreAccess = "write" | "webhooks" | "read";
 
@@ -35,7 +35,7 @@ interface Format {
 
 const formatKey = textKey("format");
 
-/** Room for the store's own databases and for those of rooms that share the environment. */
+/** Room for the store's own databases and for those of webhooks, which share the environment. */
 const maxDatabases = 64;
 
 const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases => {
@@ -74,7 +74,7 @@ const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path
 interface OpenOptions {
   access?: StoreAccess;
   disposable?: boolean;
-  /** What else has to be true of it; throws where it is not. */
+  /** Checks whatever else has to be true of the store, and throws if it is not. */
   check?: (environment: Environment) => void;
 }
 
@@ -83,34 +83,34 @@ const rootOptions = ({ access = "write", disposable = false }: OpenOptions): Com
   keyEncoding: "binary",
   noSubdir: true,
   readOnly: access === "read",
-  // Whatever makes one transaction says so: what lmdb-js puts together by itself fails with a promise that nobody holds.
+  // Transactions are explicit: those that lmdb-js batches by itself reject a promise that nobody holds when they fail.
   eventTurnBatching: false,
-  // A commit is on the disk when it is done: what lmdb-js brings there later it waits for in a way that may never end.
+  // A commit is on the disk when it is done: lmdb-js waits for syncs that overlap with later commits in a way that may never end.
   overlappingSync: false,
   ...(disposable ? { useWritemap: true, noSync: true } : {}),
 });
 
-/** LMDB takes the process down where what it is given is not sound. */
+/** LMDB takes the process down when the file it opens is not sound. */
 const openSound = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
   const fault = lmdbFileFault(path);
   if (fault !== undefined) throw new Error(fault);
   return open<unknown, Buffer>({ path, ...rootOptions(options) });
 };
 
-/** Gives a file its name, unless there is one of that name. */
+/** Gives a file its final name, unless that is taken. */
 const giveName = (file: string, path: string): void => {
   try {
     linkSync(file, path);
   } catch {
     if (existsSync(path)) return;
-    // Some file systems have no links.
+    // Some file systems have no hard links.
     renameSync(file, path);
   }
 };
 
 /**
- * Makes an empty store, which is there as a whole or not at all: while one process begins an LMDB file, others must not open it, as
- * readers would that wait for it.
+ * Makes an empty store, which appears as a whole or not at all: while one process creates an LMDB file, no other may open it, as
+ * readers that wait for the store would.
  */
 const makeStore = (path: string, nethash: string, options: OpenOptions): void => {
   const draft = `${path}-${process.pid}`;
@@ -123,7 +123,7 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
     } finally {
       void root.close();
     }
-    // Webhooks and their secrets lie in it.
+    // It holds webhooks and their secrets.
     keepFromOthers(draft);
     giveName(draft, path);
   } finally {
@@ -145,12 +145,12 @@ const openRoot = (dataDir: string, path: string, nethash: string, options: OpenO
   }
 };
 
-/** File of the store in a folder: the same one, wherever the process goes to later. */
+/** File of the store in a folder: an absolute path, since the process may change its working directory. */
 export const storeFile = (dataDir: string): string => resolve(dataDir, "chain.mdb");
 
 /**
  * Opens, or makes, the environment `chain.mdb` in a folder.
- * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE, NOT_READY; the folder is then as it was.
+ * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE, NOT_READY; the files in the folder are then as they were.
  */
 export const openEnvironment = (dataDir: string, nethash: string, options: OpenOptions = {}): Environment => {
   const path = storeFile(dataDir);

@@ -18,8 +18,8 @@ export interface FeeNeeds {
 }
 
 /**
- * Fees of a window by type. Whole hours are read from their buckets; only what sticks out at either end is looked up
- * block by block.
+ * Fees of a window of time by type. Whole hours are read from their buckets; only the parts of hours at either end are read block by
+ * block.
  */
 export const askFeeStatistics = ({ from, to }: { from: number; to: number }, needs: FeeNeeds): MaybePromise<FeeStatistics[]> => {
   const { tip } = needs.state;
@@ -31,7 +31,7 @@ export const askFeeStatistics = ({ from, to }: { from: number; to: number }, nee
 function* addUp(first: number, last: number, needs: FeeNeeds): Steps<FeeStatistics[]> {
   const totals: Totals = new Map();
   const firstBucket = Math.ceil(first / feeBucketSeconds);
-  // The tip's hour is whole as far as the chain goes.
+  // The tip's hour counts as whole: the chain has no more of it.
   const endBucket = Math.floor((last === needs.state.tip.timestamp ? last + feeBucketSeconds : last + 1) / feeBucketSeconds);
   if (firstBucket >= endBucket) yield* addBlocks(totals, first, last, needs);
   else {

@@ -7,16 +7,16 @@ const faultOf = (file: number): string | undefined => {
   if (first === undefined) return "it is no LMDB file";
   const second = readMeta(file, first.pageSize);
   if (second === undefined) return "its second meta page is damaged";
-  // After the meta pages: another process may be writing, and what they name is in the file before they name it.
+  // Read after the meta pages: another process may be writing, and a page is in the file before a meta page names it.
   const { size } = fstatSync(file);
   const { roots, pageSize } = newerMeta(first, second);
   return roots.every((root) => (root + 1n) * BigInt(pageSize) <= BigInt(size)) ? undefined : "it is cut off";
 };
 
-/** Bytes: more than a lock file of LMDB has. */
+/** Bytes: more than LMDB's lock file takes. */
 const lockRoom = 16_384;
 
-/** Where there is a lock file, it has its room. */
+/** A lock file that is there has its room on the disk already. */
 const hasRoomForLock = (path: string): boolean => {
   if (existsSync(`${path}-lock`)) return true;
   const probe = `${path}-room-${process.pid}`;
@@ -24,7 +24,7 @@ const hasRoomForLock = (path: string): boolean => {
     writeFileSync(probe, Buffer.alloc(lockRoom), { flush: true });
     return true;
   } catch (error) {
-    // Of anything else LMDB speaks for itself: who only reads may not be let write, and need not.
+    // LMDB reports other failures itself: a process that only reads may lack the right to write here, and does not need it.
     return !["ENOSPC", "EDQUOT", "EFBIG"].includes((error as NodeJS.ErrnoException).code ?? "");
   } finally {
     rmSync(probe, { force: true });
@@ -32,9 +32,9 @@ const hasRoomForLock = (path: string): boolean => {
 };
 
 /**
- * What keeps a file from being opened by LMDB; undefined when nothing does, or when there is no such file. LMDB maps its file and
- * trusts it: one that is no LMDB file, or is cut off, takes the process down instead of raising an error. So does a lock file, which it
- * maps too, that comes to be on a full disk.
+ * Why LMDB cannot open a file; undefined if it can, or if there is no such file. LMDB maps its file and trusts it: one that is no LMDB
+ * file, or is cut off, takes the process down instead of raising an error. So does creating the lock file, which it maps too, on a full
+ * disk.
  */
 export const lmdbFileFault = (path: string): string | undefined => {
   if (!hasRoomForLock(path)) return "there is no room on its disk";

@@ -1,8 +1,8 @@
 import { chmodSync, statSync } from "node:fs";
 
 /**
- * Lets nobody else read a file: its owner alone, or with the group that may write it. Where the file system knows no owners, it stays as
- * it is.
+ * Restricts a file to its owner, or to owner and group if the group may write it. Where the file system knows no owners, it stays as it
+ * is.
  */
 export const keepFromOthers = (file: string): void => {
   try {
@@ -10,6 +10,6 @@ export const keepFromOthers = (file: string): void => {
     const isShared = (mode & 0o020) !== 0;
     chmodSync(file, isShared ? mode & 0o660 : 0o600);
   } catch {
-    // The store is no less whole for it.
+    // The store works all the same.
   }
 };

@@ -22,25 +22,25 @@ export interface FollowerNeeds {
 /** Keeps the store at the host's tip. */
 export interface Follower {
   /**
-   * Writes genesis into an empty store and reads what is missing from the block source. Resolves when the store can be
-   * asked: at once when it was complete before, else when it has reached the end of the source.
-   * @throws PorticoError when the first reading of the chain fails; the store keeps every good block before that.
+   * Writes genesis into an empty store and reads what is missing from the block source. Resolves when the store can answer: at once if
+   * it was complete before, else when it has reached the end of the source.
+   * @throws PorticoError when the first reading of the chain fails; the store keeps every good block before the failure.
    */
   start(): Promise<void>;
-  /** Resolves when all that the host has emitted so far is written, or has been found not to be writable. */
+  /** Resolves when all that the host has emitted so far is written, or could not be. */
   settled(): Promise<void>;
-  /** What keeps a block from being written, while something does. */
+  /** Why a block cannot be written at present; undefined if nothing is wrong. */
   problem(): string | undefined;
-  /** Whether the store was ever complete. */
+  /** Whether the store has ever been complete. */
   isReady(): boolean;
   stop(): Promise<void>;
 }
 
 /** Blocks asked of the source at a time. */
 const readSize = 500;
-/** Milliseconds between a failure and the next try: doubled each time up to the last. */
+/** Milliseconds between a failure and the next try: `first`, doubled each time, up to `last`. */
 const retryDelay = { first: 100, last: 60_000 };
-/** Tries closer together than this (milliseconds) are no trouble yet: hosts tell of a block before their database has it. */
+/** A failure that is retried sooner than this (milliseconds) is not a problem yet: hosts emit a block before their database has it. */
 const patience = 2_000;
 
 /** Whether a block brings all its transactions. */
@@ -48,7 +48,7 @@ const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): 
 
 const follows = ({ height, previousBlock }: Block, before: Tip): boolean => height === before.height + 1 && previousBlock === before.id;
 
-/** Of a block that brings all its transactions. What a host tells may be anything. */
+/** Undefined unless the block is valid and brings all its transactions: a host may emit anything. */
 const headerOfWhole = (data: BlockData): Block | undefined => {
   try {
     const header = parseBlockHeader(data);
@@ -59,8 +59,8 @@ const headerOfWhole = (data: BlockData): Block | undefined => {
 };
 
 /**
- * What the host told, in pieces that are written as one: whole blocks that follow one another. A host that catches up applies more
- * of them in a second than could be written one by one. Whatever else it told stands alone.
+ * Splits what the host emitted into runs that are written together: whole blocks that follow one another. A host that catches up
+ * applies more of them in a second than could be written one by one. Whatever else it emitted stands alone.
  */
 const runsOf = (told: readonly BlockData[]): BlockData[][] => {
   const runs: BlockData[][] = [];
@@ -81,14 +81,14 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   let problem: string | undefined;
   let delay = retryDelay.first;
   let retry: NodeJS.Timeout | undefined;
-  /** What the host applied last: until the store has come to its height, the store is behind. */
+  /** What the host applied last: until the store reaches its height, the store is behind. */
   let awaited: Tip | undefined;
-  /** What the host has applied since the last thing that is waiting for its turn: all of it takes one turn. */
+  /** Blocks of the turn that was queued last, until it begins: what the host applies meanwhile joins them. */
   let gathered: BlockData[] | undefined;
-  /** Gives up the question that the source is thinking about. One at a time is asked. */
+  /** Gives up the read that the source has not answered yet. There is one at a time. */
   let giveUp: (() => void) | undefined;
 
-  /** A failure is told and tried again, never thrown to the host. */
+  /** A failure is logged and tried again, never thrown to the host. */
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     if (stopped) return;
     try {
@@ -110,12 +110,12 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     }
   };
 
-  /** One thing at a time, in the order in which it came. */
+  /** One thing at a time, in order of arrival. */
   const enqueue = (work: () => Promise<void>): void => {
     queue = queue.then(() => attempt(work));
   };
 
-  /** What whoever starts it waits for, and hears the failure of. */
+  /** Work of `start`, whose caller waits for it and is told if it fails. */
   const atFirst = (work: () => Promise<void>): Promise<void> => {
     const done = queue.then(async () => {
       if (!isStopped()) await work();
@@ -134,7 +134,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => inTurns(rules.parseBlockInSteps(data), pace);
   const applyAll = createBatchedApply(store, parse, isStopped);
 
-  /** Asks the source. One that does not answer must not keep anyone from stopping: then there is nothing to read. */
+  /** Reads from the source. One that does not answer must not keep `stop` waiting: the read then resolves with nothing. */
   const read = (from: number, limit: number): Promise<BlockData[]> =>
     new Promise((resolve, reject) => {
       giveUp = () => resolve([]);
@@ -142,8 +142,8 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     });
 
   /**
-   * A host that was killed may have told of a block that its database never got: it is taken out. No more than that: a source
-   * that ends further below is behind, or holds a part of the chain, and what the store has is not thrown away for it.
+   * Reverts the tip if the host emitted it but was killed before its database had it. Only that one block: a source that ends further
+   * below is behind, or holds a part of the chain, and is no reason to throw away what the store has.
    */
   const takeOutUnsaved = async (): Promise<void> => {
     const tip = store.tip();
@@ -154,7 +154,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     await store.revert();
   };
 
-  /** Takes out what the source does not have any more, then writes what it has beyond the tip. */
+  /** Reverts what the source no longer has, then writes what it has beyond the tip. */
   const catchUp = async (): Promise<void> => {
     await store.tell();
     if (source === undefined) return;
@@ -187,7 +187,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     }
   };
 
-  /** Takes out the blocks from a height on, unless the source still has them: then what the host told is old news. */
+  /** Reverts the blocks from a height on, unless the source still has them: then the host's event is out of date. */
   const dropFrom = async (height: number): Promise<void> => {
     if (height <= 1 || height > (store.tip()?.height ?? 0)) return;
     const [known] = await read(height, 1);
@@ -197,7 +197,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
 
   const has = (block: BlockData | undefined): boolean => block !== undefined && idAt(block.height) === block.id;
 
-  /** Those blocks of a run that the store does not have: it has all before one that it has. */
+  /** The blocks of a run that the store does not have. If it has one, it has all before it. */
   const lacking = (run: readonly BlockData[]): readonly BlockData[] => run.slice(firstWhere(0, run.length, (place) => !has(run[place])));
 
   /** Blocks that follow the tip and bring all their transactions need no source. */
@@ -219,7 +219,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     }
     if (lacking(run).length === 0) return;
     await catchUp();
-    // A source that lags has mended what was missing before them.
+    // A source that lags may have had what was missing before them.
     await applyDirectly(lacking(run));
   };
 
@@ -256,7 +256,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   };
 
   const onReverted = (payload?: unknown): void => {
-    // What is applied from now on must not be written before this is taken out.
+    // What is applied from now on must not be written before this is reverted.
     gathered = undefined;
     enqueue(() => takeOut(payload));
   };

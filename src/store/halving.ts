@@ -1,4 +1,4 @@
-/** The first whole number from `low` to below `high` for which something holds; `high` where there is none. It holds for all beyond one for which it does. */
+/** The first whole number from `low` to below `high` for which a condition holds, as it must for all after it; `high` if there is none. */
 export const firstWhere = (low: number, high: number, holds: (number: number) => boolean): number => {
   let [from, to] = [low, high];
   while (from < to) {
@@ -9,12 +9,12 @@ export const firstWhere = (low: number, high: number, holds: (number: number) =>
   return from;
 };
 
-/** Guesses before halving: numbers that lie evenly take two or three, those of a chain some more. */
+/** Guesses before halving: evenly spaced numbers take two or three, those of a chain some more. */
 const evenGuesses = 8;
 
 /**
- * The first place from `low` to below `high` whose number is not below `wanted`; `high` where there is none. Numbers ascend by
- * place, and the evener they lie, the fewer are read: each guess goes by where the number would be if they lay quite evenly.
+ * The first place from `low` to below `high` whose number is not below `wanted`; `high` if there is none. Numbers ascend by place. Each
+ * guess interpolates, so the more evenly they are spaced, the fewer are read.
  */
 export const firstNotBelow = (low: number, high: number, wanted: number, numberAt: (place: number) => number): number => {
   if (low >= high) return low;

@@ -3,9 +3,9 @@ import type { Search } from "./search.js";
 import { arraySequence, type Sequence } from "./sequence.js";
 
 /**
- * What passes several filters, where each is answered by a sequence of whole numbers: of transactions, or of heights. The numbers
- * alone are read, which takes a fraction of what reading the rows does. The shortest sequence is gone through; of others, or of
- * what they leave out where that is less, every number is marked beforehand, a bit each.
+ * What passes several filters, each of which is answered by a sequence of whole numbers: of transactions, or of heights. Only the
+ * numbers are read, in a fraction of the time that the rows would take. The shortest sequence is gone through; the numbers of each of
+ * the others, or of its complement if that is shorter, are marked in a bitmap beforehand.
  */
 interface Crossable<Filter> {
   refs: Sequence<number>;
@@ -14,9 +14,9 @@ interface Crossable<Filter> {
   others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<number> };
 }
 
-/** Rows that are tested as fast as it is seen whether there is a better way. */
+/** Testing so few rows is as fast as finding out whether there is a better way. */
 const fewRows = 100;
-/** Numbers that are read in the time that one row takes to be read and tested. */
+/** Numbers that are read in the time it takes to read and test one row. */
 const numbersPerRow = 8;
 /** Numbers read between two yields: about a millisecond. */
 const stepNumbers = 2_000;
@@ -24,7 +24,7 @@ const stepNumbers = 2_000;
 interface Marking<Filter> {
   answers: readonly (keyof Filter)[];
   numbers: Sequence<number>;
-  /** Whether those marked pass, or all others do. */
+  /** True: the marked numbers pass. False: all others do. */
   pass: boolean;
 }
 
@@ -38,7 +38,7 @@ const markingsOf = <Filter>({ answers, refs, others }: Crossable<Filter>): Marki
   ...(others === undefined ? [] : [{ answers: others.answers, numbers: others.refs(), pass: false }]),
 ];
 
-/** The fewest numbers to read; undefined where reading rows is no slower, or has to be done all the same. */
+/** The plan with the fewest numbers to read; undefined where reading rows is no slower, or cannot be avoided. */
 const planned = <Filter>(ways: readonly Crossable<Filter>[], asked: readonly (keyof Filter)[]): Crossing<Filter> | undefined => {
   const [base, ...further] = [...ways].sort((a, b) => a.refs.total - b.refs.total);
   if (base?.ordered !== true || base.refs.total < fewRows) return undefined;
@@ -57,8 +57,8 @@ const planned = <Filter>(ways: readonly Crossable<Filter>[], asked: readonly (ke
 };
 
 /**
- * Exactly the numbers that pass, in the order asked for; undefined where rows had better be looked at. `below`: what all numbers
- * are. It never counts for more rows than looking at them would. @throws PorticoError SEARCH_TOO_WIDE
+ * Exactly the numbers that pass, in the order asked for; undefined where it is better to look at rows. All numbers are below `below`.
+ * Never spends more of the search than looking at the rows would. @throws PorticoError SEARCH_TOO_WIDE
  */
 export function* intersection<Filter>(
   ways: readonly Crossable<Filter>[],

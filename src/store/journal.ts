@@ -3,7 +3,7 @@ import type { DatabaseName } from "./keys.js";
 import type { Bytes } from "./overlay.js";
 import type { Pending } from "./pending.js";
 
-/** The one way in which a block writes. Who knows what lies under a key says so (`before`), and spares the looking. */
+/** The only way in which a block writes. A caller that knows the value of a key passes it (`before`), which saves reading it. */
 export interface Journal {
   put(database: DatabaseName, key: Buffer, value: unknown, before?: Bytes): void;
   /** A put under a key that is known to be new. */
@@ -12,11 +12,11 @@ export interface Journal {
 }
 
 /**
- * Remembers what stood under every key before the block touched it. Reverting is putting that back, so it restores the state
- * exactly, whatever wrote it.
+ * Records the value that every key had before the block wrote it. Reverting restores these values, so it restores the state exactly,
+ * whatever wrote it.
  */
 export interface UndoJournal extends Journal {
-  /** What to put back: a log of entries. */
+  /** The values to restore, as a log of entries. */
   undo(): Buffer;
 }
 
@@ -24,7 +24,7 @@ export const createUndoJournal = (pending: Pending): UndoJournal => {
   const log = createEntryLog();
   const looked = new Set<string>();
 
-  /** Only the first look at a key sees what was there before the block. */
+  /** Only the first look at a key finds its value from before the block. */
   const look = (database: DatabaseName, key: Buffer): void => {
     const mark = `${database} ${key.toString("latin1")}`;
     if (looked.has(mark)) return;
@@ -54,14 +54,14 @@ export const createUndoJournal = (pending: Pending): UndoJournal => {
   };
 };
 
-/** For blocks that will not be reverted: nothing is remembered. */
+/** For blocks that will not be reverted: nothing is recorded. */
 export const createPlainJournal = (pending: Pending): Journal => ({
   put: pending.put,
   insert: pending.put,
   remove: (database, key) => pending.putBytes(database, key, null),
 });
 
-/** Puts back what a block wrote over, the last first: what stood under a key before all of it comes last. */
+/** Restores what a block overwrote, in reverse order, so that the oldest value of each key is written last. */
 export const rollBack = (pending: Pending, undo: Buffer): void => {
   for (const { database, key, value } of entriesOf(undo).reverse()) pending.putBytes(database, key, value);
 };

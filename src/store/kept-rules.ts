@@ -8,15 +8,15 @@ import { readState } from "./records.js";
 import { transact } from "./transact.js";
 
 /**
- * What of the rules a stored state followed from, as far as data can tell. A state that was worked out by other rules than the host
- * gives now would be wrong without a word, from the first block that they differ in.
+ * The rules from which a stored state follows, as far as data can express them. A state computed by rules other than those the host
+ * gives now would be silently wrong, from the first block that they differ in.
  */
 interface KeptRules {
   /** Version byte of addresses. */
   pubKeyHash: number;
-  /** Heights at which constants change that state follows from, and what they are from there. */
+  /** Heights at which the constants that state depends on change, and their values from there on. */
   constants: [height: number, ...constants: unknown[]][];
-  /** By group, number and version: whether the sender pays, and which parts of an effect a kind of transactions has. */
+  /** By group, type and version: whether the sender pays, and whether the kind of transactions has an effect and recipients of its own. */
   kinds: Record<string, [senderPays: boolean, apply: boolean, recipients: boolean]>;
 }
 
@@ -24,7 +24,7 @@ const rulesKey = textKey("written by");
 
 const keptOf = ({ network, milestones, types }: ChainRules): KeptRules => ({
   pubKeyHash: network.network.pubKeyHash,
-  // Of several milestones at one height the last says what holds.
+  // Of several milestones at one height, the last one holds.
   constants: milestones.all
     .filter(({ height }, i, all) => all[i + 1]?.height !== height)
     .map(({ height, reward, activeDelegates, blocktime }) => [height, String(reward), activeDelegates, blocktime]),
@@ -39,13 +39,13 @@ const keptOf = ({ network, milestones, types }: ChainRules): KeptRules => ({
 const constantsUpTo = (height: number, { constants }: KeptRules): unknown[] =>
   constants.filter(([from, ...values], i) => from <= height && JSON.stringify(values) !== JSON.stringify(constants[i - 1]?.slice(1)));
 
-/** What a kind is taken for that no row names. */
+/** Assumed of a kind that the rules do not name. */
 const unnamed = [true, false, false];
 
 const kindOf = ({ typeGroup, type, version }: StateRecord["kinds"][number], { kinds }: KeptRules): unknown =>
   kinds[`${typeGroup}/${type}/${version}`] ?? kinds[`${typeGroup}/${type}/${Math.min(version, 2)}`] ?? unnamed;
 
-/** What differs for a chain up to this state, in words. Milestones above its tip and kinds that it has none of may come and go. */
+/** What differs for a chain up to this state, in words. Milestones above its tip and kinds that it has none of may differ freely. */
 const difference = (kept: KeptRules, given: KeptRules, { tip, kinds }: StateRecord): string | undefined => {
   if (kept.pubKeyHash !== given.pubKeyHash) return `addresses of version ${kept.pubKeyHash}, not ${given.pubKeyHash}`;
   if (JSON.stringify(constantsUpTo(tip.height, kept)) !== JSON.stringify(constantsUpTo(tip.height, given))) {
@@ -56,7 +56,7 @@ const difference = (kept: KeptRules, given: KeptRules, { tip, kinds }: StateReco
 };
 
 /**
- * Holds the rules that the store was written by against those that are given, and keeps the latter where this process writes.
+ * Compares the rules that the store was written by with those that are given, and stores the latter if this process writes.
  * @throws PorticoError STORE_FOREIGN
  */
 export const checkRules = (environment: Environment, rules: ChainRules, { writes }: { writes: boolean }): void => {

@@ -1,16 +1,16 @@
 import { hash } from "node:crypto";
 
 /**
- * The registry of what lies where in the LMDB environment: databases by name, and how their keys are written.
- * Keys are bytes that compare as what they stand for; nobody else makes one.
+ * The registry of what is kept where in the LMDB environment: databases by name, and how their keys are encoded.
+ * Keys are bytes that compare as what they stand for.
  */
 
-/** Changes with every change of layout. A store of another number is not read. */
+/** Raised with every change of layout. A store with another number is refused. */
 export const schemaVersion = 9;
 
 /** Databases. `record`s are MessagePack, `raw` values are bytes. */
 export const databases = {
-  /** What is known of the whole: `format`, `state`, `ranking`, `complete`; changes that are yet to be told of, by number. */
+  /** What is known of the whole: `format`, `written by` (kept-rules.ts), `state`, `ranking`, `complete`; changes not yet told, by number. */
   meta: "record",
   /** Height -> block. */
   blocks: "record",
@@ -24,9 +24,9 @@ export const databases = {
   publicKeys: "raw",
   /** Username -> address. */
   usernames: "raw",
-  /** Second public key + address -> nothing. */
+  /** Second public key + address -> address. */
   secondPublicKeys: "raw",
-  /** Public key -> what a delegate is beyond its wallet. */
+  /** Public key -> what a delegate has beyond its wallet. */
   delegates: "record",
   /** Round -> its active delegates by rank. */
   rounds: "record",
@@ -38,13 +38,13 @@ export const databases = {
   lists: "raw",
   /** Counted sets: set, level, key -> value (level 0) or count. */
   sets: "raw",
-  /** Height, piece -> what to put back to revert that block (undo-log.ts). */
+  /** Height, piece -> a piece of the block's undo record (undo-records.ts). */
   undo: "raw",
 } as const;
 
 export type DatabaseName = keyof typeof databases;
 
-/** Appended lists; how many numbers one has is kept with its owner. */
+/** Appended lists; the length of each is kept with its owner. */
 export const lists = {
   /** By wallet number: transactions it sent. */
   sent: 1,
@@ -90,7 +90,7 @@ export const sets = {
   locksByTimestamp: 41,
   locksByAmount: 42,
   locksByExpirationValue: 43,
-  /** What the expiration is held against, time or height, then its value. */
+  /** What the expiration is compared with, time or height, then its value. */
   locksByExpiry: 44,
   locksBySenderPublicKey: 45,
   locksBySenderId: 46,
@@ -100,10 +100,10 @@ export const sets = {
   locksByExpirationType: 50,
 } as const;
 
-/** Bytes of the longest key that LMDB takes. */
+/** Bytes of the longest key that LMDB accepts. */
 const longestKey = 1978;
 
-/** Whether anything can be kept under a key. Clients ask for empty and for endless ones. */
+/** Whether LMDB accepts a key. Clients ask for empty and for overlong ones. */
 export const canBeKey = (key: Buffer): boolean => key.length > 0 && key.length <= longestKey;
 
 export const textKey = (value: string): Buffer => Buffer.from(value, "utf8");
@@ -116,16 +116,16 @@ export const numberKey = (value: number): Buffer => {
 
 export const textDigestLength = 16;
 
-/** Stands for a text of any length. No two texts are known that share one. */
+/** Stands for a text of any length. No collision is known. */
 export const textDigest = (text: string): Buffer => hash("sha256", text, "buffer").subarray(0, textDigestLength);
 
-/** Ids and public keys are hex in lower case nearly always: half as long as bytes. Anything else keeps its own letters. */
+/** Ids and public keys are nearly always hex in lower case, which is half as long as bytes. Anything else is kept as text. */
 export const idKey = (id: string): Buffer => (/^(?:[0-9a-f]{2}){32,33}$/.test(id) ? Buffer.from(id, "hex") : Buffer.from(`~${id}`, "utf8"));
 
-/** What one byte can say the length of. No amount of a chain comes near, but clients ask beyond any: as well asked up to here. */
+/** The largest whose length one byte can hold. No amount of a chain comes near; what clients ask for beyond it is cut to it. */
 const largestMagnitude = (1n << 1008n) - 1n;
 
-/** Digits of a magnitude to the base 256, the highest first; at least one. */
+/** Digits of a magnitude in base 256, the highest first; at least one. */
 const digitsOf = (magnitude: bigint): Buffer => {
   if (magnitude < 0x1_0000_0000_0000_0000n) {
     const eight = Buffer.allocUnsafe(8);
@@ -138,7 +138,7 @@ const digitsOf = (magnitude: bigint): Buffer => {
   return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
 };
 
-/** Signed, in order: one byte for sign and length, then the magnitude, inverted below zero. */
+/** Sorts by signed value: one byte for sign and length, then the magnitude, inverted below zero. */
 export const amountKey = (value: bigint): Buffer => {
   const absolute = value < 0n ? -value : value;
   const digits = digitsOf(absolute < largestMagnitude ? absolute : largestMagnitude);
@@ -164,10 +164,10 @@ export const numberAtEnd = (key: Buffer): number => key.readUInt32BE(key.length 
 
 export const changeKey = (number: number): Buffer => Buffer.concat([textKey("change "), numberKey(number)]);
 
-/** Of all changes; made anew each time, since lmdb-js writes into what it is given. */
+/** Range of all changes; a new object each time, since lmdb-js modifies what it is given. */
 export const changeBounds = () => ({ start: changeKey(0), end: textKey("change!") });
 
-/** Pieces of one height follow each other. */
+/** Pieces of one height are adjacent. */
 export const undoKey = (height: number, piece: number): Buffer => Buffer.concat([numberKey(height), numberKey(piece)]);
 
 export const parseFeeKey = (key: Buffer): { bucket: number; typeGroup: number; type: number } => ({

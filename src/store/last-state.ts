@@ -4,21 +4,21 @@ import type { Environment } from "./environment.js";
 import { createReading } from "./reading.js";
 import { readState, stateKey } from "./records.js";
 
-/** What lmdb-js's types leave out: it reads within a transaction too. */
+/** What lmdb-js's types leave out: it can read within a given transaction. */
 interface BytesWithin {
   getBinaryFast(key: Buffer, within: { transaction?: ReadTransaction }): Buffer | undefined;
 }
 
 /**
- * Reads the state that was committed last. Its bytes are compared first, and parsed only where they are not those of the time
- * before: that is what makes it cheap enough to be asked with every request.
+ * Reads the state that was committed last. Its bytes are parsed only when they differ from those read before, which makes it cheap
+ * enough for every request.
  */
 export const createLastState = ({ db }: Environment) => {
   const meta: BytesWithin = db.meta;
   let last: { bytes: Buffer; state: StateRecord } | undefined;
   return (transaction?: ReadTransaction): StateRecord | undefined => {
     const within = transaction === undefined ? {} : { transaction };
-    // lmdb-js's one buffer for all reads: it is written over by the next, and longer than the value that it holds.
+    // This is lmdb-js's one buffer for all reads: the next one overwrites it, and it is longer than the value that it holds.
     const read = meta.getBinaryFast(stateKey, within);
     if (read !== undefined && last?.bytes.compare(read, 0, read.length) === 0) return last.state;
     const reading = createReading({ db }, transaction);

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * How appended lists lie in the file: a piece of so many numbers under (owner, list, piece), so that a page of a list is one read or
- * two, and a long part of it few.
+ * How appended lists are stored: in pieces of `pieceLength` numbers under (owner, list, piece), so that a page of a list takes one read
+ * or two, and a long part of it few.
  *
- * Blocks append and take away single numbers, each named by (owner, list, ordinal), and read nothing for it: the thread that commits
- * joins them to the pieces. JavaScript, as commit-thread.js writes by it.
+ * Blocks append and remove single numbers, each under (owner, list, ordinal), and read nothing for it: the thread that commits merges
+ * them into the pieces. JavaScript, as commit-thread.js imports it.
  */
 
-/** Numbers in one piece: seven or more pieces fill a page of LMDB's. */
+/** Numbers in one piece: a page of LMDB's holds seven full pieces. */
 export const pieceLength = 128;
 
 const numberLength = 4;
@@ -15,10 +15,10 @@ const keyLength = 9;
 const placeOffset = keyLength - 4;
 
 /**
- * Names the number at a place of a list, or a piece of it.
+ * Key of a number in a log of entries, or of a piece in the store.
  * @param {number} list
  * @param {number} owner
- * @param {number} place
+ * @param {number} place Of the number in the list, or of the piece among its pieces.
  */
 export const listKey = (list, owner, place) => {
   const key = Buffer.allocUnsafe(keyLength);
@@ -28,7 +28,7 @@ export const listKey = (list, owner, place) => {
   return key;
 };
 
-/** @param {Buffer} name Of a number. @returns {Buffer} Key of the piece that it lies in. */
+/** @param {Buffer} name Key of a number. @returns {Buffer} Key of the piece that has it. */
 export const pieceKeyOf = (name) => {
   const key = Buffer.from(name);
   key.writeUInt32BE(Math.floor(name.readUInt32BE(placeOffset) / pieceLength), placeOffset);
@@ -36,9 +36,9 @@ export const pieceKeyOf = (name) => {
 };
 
 /**
- * @typedef {object} Change Of one number of a list.
- * @property {Buffer} name
- * @property {Buffer | null} value null: it is taken away, as are all that follow it.
+ * @typedef {object} Change A change of one number of a list.
+ * @property {Buffer} name Key of the number.
+ * @property {Buffer | null} value null: it is removed, as are all that follow it.
  */
 
 /**
@@ -62,7 +62,8 @@ const byPiece = (changes) => {
 const placeIn = ({ name }) => name.readUInt32BE(placeOffset) % pieceLength;
 
 /**
- * A piece with what is added to its end, or without what is taken from it. The same changes once more change nothing.
+ * A piece with its changes: numbers put in place or added at its end, then those removed cut off. Applying the same changes again
+ * changes nothing.
  * @param {Buffer} piece
  * @param {readonly Change[]} changes
  */
@@ -81,7 +82,7 @@ const changed = (piece, changes) => {
 const nothing = Buffer.alloc(0);
 
 /**
- * To be done within a transaction.
+ * To be called within a transaction.
  * @param {Pick<import("lmdb").Database<Buffer, Buffer>, "get" | "putSync" | "removeSync">} database
  * @param {readonly Change[]} changes
  */

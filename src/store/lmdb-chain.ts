@@ -7,22 +7,22 @@ import { type BeforeShown, createStore, type Store, type StoreOptions } from "./
 import { watchSource } from "./watched-source.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
-/** Who is told of what happens to the store, and keeps rows of its own in it. */
+/** Is told of every change of the store, and keeps rows of its own in it. */
 export interface StoreCompanion extends ChangeListener {
-  /** The store is open, and nothing is written to it yet. `blocksWritten` resolves when what the host has emitted so far is. */
+  /** The store is open, and nothing is written to it yet. `blocksWritten` resolves when all blocks that the host has emitted so far are. */
   opened(webhooks: WebhookStore, blocksWritten?: () => Promise<void>): void;
-  /** Nothing is written any more; the store is about to close. */
+  /** No more blocks are written; the store is about to close. */
   closing(): Promise<void>;
 }
 
 export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   /** Not given: nobody is told of anything. */
   companion: StoreCompanion | undefined;
-  /** As the store's. */
+  /** See `StoreNeeds`. */
   beforeShown?: BeforeShown | undefined;
 }
 
-/** The default ChainAdapter: the LMDB store, open between `start` and `stop`, kept at the host's tip meanwhile. */
+/** The default ChainAdapter: the LMDB store, open and kept at the host's tip between `start` and `stop`. */
 export interface LmdbChain extends ChainAdapter {
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -31,11 +31,11 @@ export interface LmdbChain extends ChainAdapter {
   height(): number;
   /** Resolves when all that the host has emitted so far is written. */
   settled(): Promise<void>;
-  /** What keeps a block from being written, while something does; a block source that does not answer, too. */
+  /** Why a block cannot be written at present, or that the block source does not answer; undefined if nothing is wrong. */
   problem(): string | undefined;
 }
 
-/** Milliseconds: what is written beside a state that stands for long, as webhooks are, makes the file grow for no longer than that. */
+/** Milliseconds. While one state is held for long, other writes, as of webhooks, make the file grow: for no longer than this. */
 const freeingInterval = 60_000;
 
 export const createLmdbChain = (options: StoreOptions, { companion, beforeShown, ...needs }: LmdbChainNeeds): LmdbChain => {

@@ -15,7 +15,7 @@ interface Needs {
   state: StateRecord;
 }
 
-/** Every way to the open locks that a question could be answered from. */
+/** Every access from which a question about open locks could be answered. */
 export const accessesTo = (query: LockQuery, needs: Needs): LockAccess[] => [
   ...ofOneId(query, needs.reading),
   ...ofOneValue(query, needs.reading),
@@ -37,7 +37,7 @@ const ofOneId = ({ filter: { lockId } }: LockQuery, reading: Reading): LockAcces
   return [{ answers: ["lockId"], ordered: true, refs: known ? arraySequence([lockId]) : emptySequence }];
 };
 
-/** Locks of one value, by time: of a range of times, where one is asked for. */
+/** Locks of one value, by time; within a range of times, where one is asked for. */
 const ofOneValue = (query: LockQuery, reading: Reading): LockAccess[] =>
   lockEqualitySets.flatMap(({ filter: name, set }): LockAccess[] => {
     const { filter, order } = query;
@@ -49,7 +49,7 @@ const ofOneValue = (query: LockQuery, reading: Reading): LockAccess[] =>
     return [{ answers: [name, "timestamp"], ordered, refs: ordered ? inDirection(refs, query) : refs }];
   });
 
-/** Those that have expired have a time up to the tip's, or a height up to the tip's. The others have one beyond. */
+/** Locks that have expired have a time or height up to the tip's, the others one beyond it. */
 const byExpiry = (query: LockQuery, { reading, state: { tip } }: Needs): LockAccess[] => {
   const { isExpired } = query.filter;
   if (isExpired === undefined) return [];

@@ -5,8 +5,8 @@ import type { CountedSetWriter } from "./counted-set-writer.js";
 import { amountKey, sets, textDigest, textKey } from "./keys.js";
 
 /**
- * Where a lock stands in each ordered set: behind what the set is asked for, locks go from the highest value down, and those of
- * one value by ascending id, as in every list that descends. Under each key lies the lock's id.
+ * Where a lock stands in each ordered set: after the prefix that the set is asked for, locks go from the highest value down, and those
+ * of equal value by ascending id, as in every list that descends. The value of each key is the lock's id.
  */
 
 export interface LockOrderSet {
@@ -38,12 +38,12 @@ export const lockEqualitySets: readonly LockEqualitySet[] = [
   { filter: "expirationType", set: sets.locksByExpirationType, value: ({ expiration }) => expiration.type },
 ];
 
-/** What a lock's expiration is held against, as the set by expiry begins with it. Whatever is no time is a height. */
+/** What a lock's expiration is compared with: the prefix of keys in the set by expiry. Whatever is not a time is a height. */
 export const clocks = { epochTime: Buffer.from([1]), height: Buffer.from([2]) };
 
 const clockOf = ({ expiration: { type } }: Lock): Buffer => (type === lockExpirationTypes.epochTime ? clocks.epochTime : clocks.height);
 
-/** Integers of any size: nothing bounds when a lock may say that it expires. */
+/** Integers of any size: nothing limits the expiration that a lock may state. */
 const descending = (value: number | bigint): Buffer => amountKey(-BigInt(value));
 
 const keysOf = (lock: Lock): [set: number, parts: Buffer[]][] => [
@@ -56,7 +56,7 @@ const keysOf = (lock: Lock): [set: number, parts: Buffer[]][] => [
   }),
 ];
 
-/** Takes a lock out of every set where it stood, and puts it in where it stands. */
+/** Removes a lock from every set where it stood, and inserts it where it stands now. */
 export const indexLock = (countedSets: CountedSetWriter, before: Lock | undefined, after: Lock | undefined): void => {
   const move = (to: "insert" | "remove", lock: Lock): void => {
     const id = textKey(lock.lockId);

@@ -16,7 +16,7 @@ export interface LockNeeds {
   search: Search;
 }
 
-/** Answers a list question. Locks are found by their ids. */
+/** Answers a list question. References are ids. */
 export const askLocks = (query: LockQuery, { search, ...needs }: LockNeeds): MaybePromise<Page<Lock>> =>
   answerList(
     {

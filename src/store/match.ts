@@ -2,14 +2,14 @@ import type { Block, Delegate, Lock, Transaction, Wallet } from "../../types/cha
 import type { BlockFilter, DelegateFilter, LockFilter, Range, TransactionFilter, WalletFilter } from "../../types/chain-adapter.js";
 
 /**
- * Whether a row passes a filter. One row a member of the filter; those that an index has answered are not asked again.
+ * Whether a row passes a filter: one test for each member of the filter. Members that an index has answered are not tested again.
  */
 type Tests<Filter, Row> = { [K in keyof Filter]-?: (wanted: NonNullable<Filter[K]>, row: Row) => boolean };
 
 export const within = <T extends number | bigint>(range: Range<T>, value: T): boolean =>
   (range.from === undefined || value >= range.from) && (range.to === undefined || value <= range.to);
 
-/** A test of every filter given, but for those named in `answered`. */
+/** A test of every member given, except those in `answered`; undefined if none is left. */
 const tester =
   <Filter extends object, Row>(tests: Tests<Filter, Row>) =>
   (filter: Filter, answered: ReadonlySet<keyof Filter> = new Set()): ((row: Row) => boolean) | undefined => {
@@ -69,7 +69,7 @@ export const blockTester = tester<BlockFilter, Block>({
   payloadLength: (wanted, { payloadLength }) => within(wanted, payloadLength),
 });
 
-/** Transactions are tested with the addresses that receive by them, which their type knows. */
+/** Transactions are tested with the addresses of their recipients, which their type knows. */
 export interface TransactionRow {
   transaction: Transaction;
   recipients: readonly string[];

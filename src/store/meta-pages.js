@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
 /**
- * The two pages at the beginning of an LMDB file, which its transactions write in turn: the newer one says what the file holds.
+ * The two meta pages at the beginning of an LMDB file, which its transactions write in turn: the newer one says what the file holds.
  * JavaScript, as commit-thread.js reads them too.
  */
 
@@ -21,7 +21,7 @@ const noPage = 0xffffffffffffffffn;
 /**
  * @param {number} file
  * @param {number} position
- * @returns {Meta | undefined} Undefined: that is no meta page.
+ * @returns {Meta | undefined} Undefined if it is no meta page.
  */
 export const readMeta = (file, position) => {
   const page = Buffer.alloc(metaOffsets.end);
@@ -41,7 +41,7 @@ export const readMeta = (file, position) => {
 export const newerMeta = (one, other) => (one.transaction > other.transaction ? one : other);
 
 /**
- * The number of the newest transaction of an LMDB file. To be asked within one, when no other writes.
+ * The number of the newest transaction of an LMDB file. To be called within a write transaction, while nobody else writes.
  * @param {string} path
  */
 export const newestTransaction = (path) => {

@@ -6,12 +6,12 @@ import { stateKey } from "./records.js";
 import { putRight, transact } from "./transact.js";
 
 /**
- * Read transactions for the process that writes the store: of the state that it has committed last, or of one that is being committed.
- * LMDB alone may give an older one, where somebody opens the store at that moment (transact.js).
+ * Read transactions for the process that writes the store: of the state that it has committed last, or of the one being committed.
+ * LMDB by itself may give an older one when another process opens the store at that moment (transact.js).
  */
 export interface NewestReads {
   open(): ReadTransaction;
-  /** Commits a log of entries after which `state` lies under the key of the state; undefined: what lies there now. */
+  /** Commits a log of entries, which writes the bytes `state` under the key of the state; undefined: it leaves them as they are. */
   commit(log: Buffer, state: Bytes | undefined): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export const createNewestReads = (environment: Pick<Environment, "path" | "root"
 
   const isOfNow = (transaction: ReadTransaction): boolean => {
     const state = stateIn(transaction);
-    // Nobody else writes blocks: what a transaction finds that begins at the newest is so until this process commits.
+    // Nobody else writes blocks: the state found by a transaction that begins at the newest stays until this process commits.
     if (committed === undefined) committed = transact(environment, () => stateIn());
     return areEqual(state, committed) || (coming !== undefined && areEqual(state, coming));
   };
@@ -48,7 +48,7 @@ export const createNewestReads = (environment: Pick<Environment, "path" | "root"
         await environment.commit(log);
         if (coming !== undefined) committed = coming;
       } catch (error) {
-        // What is known of a thread that has ended is not how far it came.
+        // Of a thread that has ended, it is not known whether it had committed.
         committed = undefined;
         throw error;
       } finally {

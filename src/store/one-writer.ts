@@ -4,14 +4,14 @@ import { PorticoError } from "../errors.js";
 import { textKey } from "./keys.js";
 
 /**
- * One process at a time writes a store: two would each write over what the other has worked out. Who writes notes it in a file beside
- * the store. What a process left behind that was killed counts for nothing, even where its number is another one's now: LMDB knows
+ * One process at a time writes a store: two would overwrite each other's work. The one that writes keeps its process id in a file beside
+ * the store. A file left behind by a process that was killed counts for nothing, even if its id is another process's now: LMDB knows
  * which processes have the store open.
  */
 
 type WrittenRoot = Pick<RootDatabase<unknown, Buffer>, "get" | "readerCheck" | "readerList" | "transactionSync">;
 
-/** Of this process: nothing tells its stores from each other but their paths. */
+/** Paths of the stores that this process writes: they share its process id. */
 const writtenHere = new Set<string>();
 
 const isOpenIn = (process: number, root: WrittenRoot): boolean => {
@@ -19,7 +19,7 @@ const isOpenIn = (process: number, root: WrittenRoot): boolean => {
   return new RegExp(`^ *${process} `, "m").test(root.readerList());
 };
 
-/** Whether there was no such file yet. */
+/** Creates the file, with this process's id. False if there is one already. */
 const isNoted = (file: string): boolean => {
   try {
     writeFileSync(file, String(process.pid), { flag: "wx" });
@@ -31,16 +31,16 @@ const isNoted = (file: string): boolean => {
 };
 
 /**
- * Makes this process the one that writes; once its databases are open, as lmdb-js gives up its place among the readers for that.
- * `otherwise`: what else can be done than to stop the other one. Returns what ends it, once the
- * store is closed. @throws PorticoError STORE_IN_USE
+ * Makes this process the one that writes. To be called once its databases are open, since opening them makes lmdb-js give up its place
+ * among the readers. `otherwise`: for the error message, what can be done other than stopping the other process. Returns what ends the
+ * role, to be called once the store is closed. @throws PorticoError STORE_IN_USE
  */
 export const becomeWriter = (path: string, root: WrittenRoot, otherwise = "serve the store as a reader"): (() => void) => {
   if (writtenHere.has(path)) throw new PorticoError("STORE_IN_USE", `${path} is being written by this process already`);
-  // Who has read once is among those that have the store open, for others to see.
+  // A process that has read once is in LMDB's table of readers, where others see it.
   root.get(textKey("nothing"));
   const file = `${path}-writer`;
-  // In a transaction, of which there is one at a time whatever the process: of two that begin at the same moment one is first.
+  // In a write transaction, since there is one at a time among all processes: of two that begin at the same moment, one is first.
   root.transactionSync(() => {
     if (isNoted(file)) return;
     const other = Number(readFileSync(file, "utf8"));

@@ -1,10 +1,10 @@
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 
-/** Counts the snapshots that are being read: a store is not closed under them. */
+/** Counts the snapshots that are being read, so that a store is not closed under them. */
 export interface OpenSnapshots {
   /** Counts a snapshot until it is released. Returns it. */
   counted(snapshot: ChainSnapshot): ChainSnapshot;
-  /** Resolves when every one is released. */
+  /** Resolves when all are released. */
   none(): Promise<void>;
 }
 

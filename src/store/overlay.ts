@@ -2,24 +2,24 @@ import { createEntryLog } from "./entry-log.js";
 import type { DatabaseName } from "./keys.js";
 import type { KeyBounds } from "./reading.js";
 
-/** The bytes that lie under a key; null: nothing does. */
+/** The bytes of a key's value; null: it has none. */
 export type Bytes = Buffer | null;
 
-/** Writes that are found again by key, as one log of them. */
+/** Writes that can be read back by key, kept in one log. */
 export interface Overlay {
   put(database: DatabaseName, key: Buffer, bytes: Bytes): void;
   /** Undefined: nothing was put there. */
   find(database: DatabaseName, key: Buffer): Bytes | undefined;
-  /** Adds what was put between two keys to `found`; a key is a text of a letter a byte, which compares as the bytes do. */
+  /** Adds what was put between two keys to `found`, under keys as latin1, which compare as the bytes do. */
   addWithin(database: DatabaseName, bounds: KeyBounds, found: Map<string, Bytes>): void;
   /** The last write under each key, as a log of entries (entry-log.ts). */
   log(): Buffer;
 }
 
-/** Where the log has the entry of each key. */
+/** Where in the log the entry of each key begins. */
 type Drawer = Map<string, number>;
 
-/** By the first two bytes of the keys: of counted sets, that is one level of one set. */
+/** By the first two bytes of the keys: in counted sets, these are one level of one set. */
 type Drawers = Map<number, Drawer>;
 
 const drawerOf = (key: Buffer): number => ((key[0] ?? 0) << 8) | (key[1] ?? 0);

@@ -7,9 +7,9 @@ import { createReading, type KeyBounds, type Reading, type WriterReading } from 
 import { stateKey } from "./records.js";
 
 /**
- * What blocks are about to write, over what is written: it reads as if it were written already, and nobody else sees it. Working
- * out a block takes many turns of the process; all of it is then committed at once, in a thread of its own. While that writes, the
- * next blocks can be worked out over it.
+ * The writes of blocks that are not committed yet, as an overlay on the store: reading through it is as if they were, and nobody else
+ * sees them. Preparing a block takes many turns of the event loop; all of it is then committed at once, in a thread of its own.
+ * Meanwhile the next blocks can be prepared on top of it.
  */
 export interface Pending extends WriterReading {
   has(database: DatabaseName, key: Buffer): boolean;
@@ -17,11 +17,11 @@ export interface Pending extends WriterReading {
   put(database: DatabaseName, key: Buffer, value: unknown): void;
   putBytes(database: DatabaseName, key: Buffer, bytes: Bytes): void;
   /**
-   * Commits what was put so far, in one LMDB transaction; what is put meanwhile is none of it. To be called again once that is done.
-   * Rejects when none of it is written.
+   * Commits what was put so far, in one LMDB transaction; what is put meanwhile belongs to the next one. Must not be called again before
+   * it settles. Rejects when the commit fails.
    */
   commit(): Promise<void>;
-  /** Forgets what was put since the last commit began. */
+  /** Discards what was put since the last commit began. */
   clear(): void;
 }
 
@@ -31,7 +31,7 @@ interface Coding {
   decoder: { decode(bytes: Buffer): unknown };
 }
 
-/** What is stored, as one read transaction has it. */
+/** What is stored, as one read transaction sees it. */
 interface Stored {
   transaction: ReadTransaction;
   reading: Reading;
@@ -67,7 +67,7 @@ function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf:
 export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, newest: NewestReads): Pending => {
   let latest: Overlay = createOverlay();
   let committing: Overlay | undefined;
-  /** From the first read to the next commit: what one block is worked out on is of one state. */
+  /** Held from the first read to the next commit, so that a block is prepared on one state. */
   let opened: Stored | undefined;
 
   const stored = (): Stored => {

@@ -9,48 +9,48 @@ import { type Comparable, comparisonOf, sortInSteps } from "./sorting.js";
 /**
  * How the store answers a list question.
  *
- * An access is one way to the rows: a sequence of references, in the order asked for or in one of its own, with the filters
- * it has answered. Where one access answers every filter, its length is the total; where it is in the order asked for too, the
- * page is cut straight out of it.
+ * An access is one way to the rows: a sequence of references, in the order asked for or in one of its own, with the filters that it
+ * answers. If one access answers every filter, its length is the total; if it is in the order asked for too, the page is cut straight
+ * out of it.
  *
- * Several accesses that answer every filter together are brought down to one where that takes less than looking at rows.
+ * Several accesses that together answer every filter are intersected where that takes less than looking at rows.
  *
- * Otherwise rows are looked at. With the total known, an access in the order asked for is walked from the nearer end until the
- * page is full. Else every row of the access with the fewest is tested against the filters left, put in order, and cut; of
- * what passes, memory holds no more references than the page may be cut from. What will be looked at is known beforehand, and
- * refused when it is more than the search may cost.
+ * Otherwise rows are looked at. With the total known, an access in the order asked for is walked from the nearer end until the page is
+ * full. Else every row of the shortest access is tested against the remaining filters; what passes is sorted, and the page cut out of
+ * it. How many references memory holds depends on where the page ends, not on how many rows pass. The number of rows to look at is known
+ * beforehand; a question that takes more than the search may cost is refused.
  */
 export interface Access<Ref, Filter> {
   refs: Sequence<Ref>;
   answers: readonly (keyof Filter)[];
   /** Whether `refs` come in the order asked for. */
   ordered: boolean;
-  /** All rows that some of those filters do not let through, in any order; those that further filters leave out may be missing. */
+  /** The complement: all rows that its `answers` do not let through, in any order; those that other filters leave out may be missing. */
   others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<Ref> };
 }
 
-/** An access whose references ascend by what they are ordered by, the way that is asked for; in no order that is asked for: as it is. */
+/** Turns an access whose references ascend into the direction asked for; one that is not in the order asked for stays as it is. */
 export const towards = <Ref, Filter>(direction: "asc" | "desc", access: Access<Ref, Filter>): Access<Ref, Filter> =>
   access.ordered ? { ...access, refs: directed(access.refs, direction) } : access;
 
 export interface ListQuestion<Ref extends Comparable, Row, Filter, Field extends string> {
   query: ListQuery<Filter, Field>;
-  /** Made as they are looked at: most questions are answered by the first, and some take reading to make. */
+  /** Made one by one: most questions are answered by the first, and some take reading to make. */
   accesses: Iterable<Access<Ref, Filter>>;
   load(ref: Ref): Row;
   test(filter: Filter, answered: ReadonlySet<keyof Filter>): ((row: Row) => boolean) | undefined;
-  /** What the list is ordered by; undefined where that is the reference itself. Rows of one value go by reference, as `ties` says. */
+  /** What the list is ordered by; undefined where that is the reference itself. Rows of equal value go by reference, as `ties` says. */
   value: ((row: Row) => Comparable | null) | undefined;
   ties: "asc" | "desc";
-  /** What references are below, where they are whole numbers. Then several accesses can be answered from together. */
+  /** Exclusive upper bound of references that are whole numbers. If given, several accesses can be intersected. */
   below?: number;
 }
 
-/** Rows of a page that is read at once. */
+/** Rows of the largest page that is read in one step. */
 const pageRows = 100;
 /** Rows looked at between two yields: about a millisecond. */
 const stepRows = 250;
-/** Looked at in one go at the least: to find out where they are takes as long. */
+/** Rows looked at in one go, at the least: finding where they are takes as long as reading so many. */
 const leastRows = 16;
 
 export const answerList = <Ref extends Comparable, Row, Filter extends object, Field extends string>(
@@ -107,7 +107,7 @@ function* lookFor<Ref extends Comparable, Row, Filter extends object, Field exte
     const ordered = accesses.filter((access) => access.ordered);
     const access = least(ordered, expected);
     const likely = access === undefined ? Infinity : expected(access);
-    // Should it have to go further than is to be expected, there has to be enough left for the other way.
+    // In case it has to go further than expected, enough has to be left for the other way.
     const most = whole.refs.total <= search.left ? Math.min(whole.refs.total, search.left - whole.refs.total) : search.left;
     if (access !== undefined && likely < Math.max(most, 1)) {
       const rows = yield* walk(access, question, { total, likely, most }, search);
@@ -118,7 +118,7 @@ function* lookFor<Ref extends Comparable, Row, Filter extends object, Field exte
   return yield* whole.ordered ? countInOrder(whole, question, search) : putInOrder(whole, question, search);
 }
 
-/** The references of exactly the rows that pass, in order, where they can be had for less than looking at rows. */
+/** The references of exactly the rows that pass, in order, where that takes less than looking at rows. */
 function* crossed<Ref extends Comparable, Row, Filter extends object, Field extends string>(
   accesses: readonly Access<Ref, Filter>[],
   { query: { filter }, below }: ListQuestion<Ref, Row, Filter, Field>,
@@ -141,8 +141,8 @@ const least = <T>(items: readonly T[], cost: (item: T) => number): T | undefined
 };
 
 /**
- * The page, by looking at rows from the nearer end on until it is full: about as many as it is `likely` to take at first, then more
- * at a time. Undefined when it takes more than `most`.
+ * The page, by looking at rows from the nearer end on until it is full: at first about as many as it is `likely` to take, then more at a
+ * time. Undefined when it takes more than `most`.
  */
 function* walk<Ref extends Comparable, Row, Filter, Field extends string>(
   { refs, answers }: Access<Ref, Filter>,
@@ -202,7 +202,7 @@ interface Kept<Ref> {
   value: Comparable | null;
 }
 
-/** Kept beyond what a page may need before it is put in order and cut. */
+/** References that may be kept, beyond twice what the page needs, before they are sorted and cut. */
 const keptBeyond = 4096;
 
 /** The page and the total, by looking at every row and sorting those that pass. */
@@ -218,7 +218,7 @@ function* putInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
   let kept: Kept<Ref>[] = [];
   let total = 0;
   const look = (ref: Ref): void => {
-    // What is asked for already, and goes by its reference, need not be read.
+    // A row with nothing left to test, and ordered by its reference, need not be read.
     const row = passes === undefined && value === undefined ? undefined : load(ref);
     if (row !== undefined && passes !== undefined && !passes(row)) return;
     kept.push({ ref, value: row === undefined || value === undefined ? ref : value(row) });
@@ -247,7 +247,7 @@ export const amountBounds = ({ from, to }: Range<bigint>): [Buffer | undefined, 
   to === undefined ? undefined : amountKey(to + 1n),
 ];
 
-/** The same in a set that descends: by the amount's negative, behind a prefix. No key of an amount begins as high as 255. */
+/** The same in a set that descends: by the negated amount, after a prefix. No key of an amount begins with 255. */
 export const descendingBounds = ({ from, to }: Range<bigint>, prefix?: Buffer): [Buffer | undefined, Buffer | undefined] => {
   const behind = (key: Buffer): Buffer => (prefix === undefined ? key : Buffer.concat([prefix, key]));
   return [

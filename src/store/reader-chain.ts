@@ -15,18 +15,18 @@ export interface ReaderOptions {
   dataDir: string;
   /** Milliseconds between two looks at the store's file. */
   lookInterval?: number;
-  /** Milliseconds of waiting after which it is told what for: the node may be about to begin, or the folder misspelt. */
+  /** Milliseconds of waiting before the log says what for: the node may be about to start, or the folder misspelt. */
   patience?: number;
 }
 
 export interface ReaderNeeds {
   rules: ChainRules;
   logger: Logger;
-  /** Not given: nothing is written to the store, webhooks neither. */
+  /** Not given: nothing is written to the store, not even webhooks. */
   companion?: Pick<StoreCompanion, "opened" | "closing"> | undefined;
 }
 
-/** What a file is, whatever its name; undefined where there is none. */
+/** Identifies a file independently of its name; undefined where there is none. */
 const identityOf = (path: string): string | undefined => {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? undefined : `${found.dev} ${found.ino}`;
@@ -35,8 +35,8 @@ const identityOf = (path: string): string | undefined => {
 const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
 
 /**
- * The store that another process writes, as a ChainAdapter: a snapshot is of the block that was committed last. A store that is not
- * there or not complete is waited for; when its file is replaced, it is let go of and the one in its place opened.
+ * The store that another process writes, as a ChainAdapter: a snapshot is of the block that was committed last. Waits for a store that
+ * is missing or not complete; when its file is replaced, closes it and opens the one in its place.
  *
  * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
  */
@@ -47,7 +47,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
   let problem: string | undefined;
   let life: { started: Promise<void>; stop(): Promise<void> } | undefined;
 
-  /** A failure is told once, however often it is seen. */
+  /** A failure is logged once, however often it recurs. */
   const tell = (message: string): void => {
     if (message !== problem) logger.error(message);
     problem = message;
@@ -63,7 +63,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
 
   const look = (signal: AbortSignal): Promise<void> => delay(lookInterval, undefined, { signal }).catch(() => undefined);
 
-  /** Serves what is open until its file is another one, or until the end. */
+  /** Serves an open store until its file is replaced, or until `stop`. */
   const serve = async (store: Store, identity: string | undefined, signal: AbortSignal, started: () => void): Promise<void> => {
     waits = undefined;
     companion?.opened(createWebhookStore(store.environment));
@@ -83,7 +83,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
 
   const openAndServe = async (signal: AbortSignal, started: () => void): Promise<void> => {
     const identity = identityOf(path);
-    // Of another process's blocks none is ever undone here.
+    // Another process writes the blocks: none is ever reverted here.
     const store = createStore({ dataDir, undoBlocks: 1, access: companion === undefined ? "read" : "webhooks" }, { rules });
     try {
       await serve(store, identity, signal, started);
@@ -104,7 +104,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
       try {
         await openAndServe(signal, onServed);
       } catch (error) {
-        // Whoever makes a store makes it bit by bit: what is wrong with it is believed when it is seen again.
+        // The file may be in the middle of being put there: what is wrong with it counts only when it is seen again.
         if (!isNotReady(error) && ++failures > 1 && !served) throw error;
         if (isNotReady(error)) wait(messageOf(error));
         else tell(messageOf(error));
@@ -120,7 +120,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
     const serves = new Promise<void>((resolve) => (started = resolve));
     const ended = run(ending.signal, started);
     return {
-      // Whatever comes first: it serves, it cannot, it is told to stop.
+      // Whichever comes first: it serves, it cannot, it is told to stop.
       started: Promise.race([serves, ended]),
       stop: async () => {
         ending.abort();

@@ -5,7 +5,7 @@ import { canBeKey, type DatabaseName } from "./keys.js";
 /** Reads of one state, all through one LMDB read transaction. */
 export interface Reading {
   get(database: DatabaseName, key: Buffer): unknown;
-  /** What lies under a key, as it is stored. */
+  /** The value of a key, as it is stored. */
   bytes(database: DatabaseName, key: Buffer): Buffer | undefined;
   /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
   range(database: DatabaseName, options: RangeOptions): Iterable<{ key: Buffer; value: unknown }>;
@@ -14,7 +14,7 @@ export interface Reading {
   count(database: DatabaseName, options: RangeOptions): number;
 }
 
-/** What reads one thing by its key. */
+/** Reads one value by its key. */
 export type Getting = Pick<Reading, "get">;
 
 /** From `start` (inclusive) to `end` (exclusive). */
@@ -23,18 +23,18 @@ export interface KeyBounds {
   end?: Buffer;
 }
 
-/** What the writing of blocks reads: no more than that has to reckon with what is not written yet. */
+/** The reads that writing blocks needs: only these have to take pending writes into account. */
 export interface WriterReading extends Getting {
   range(database: DatabaseName, bounds: KeyBounds): Iterable<{ key: Buffer; value: unknown }>;
   count(database: DatabaseName, bounds: KeyBounds): number;
 }
 
-/** What lmdb-js's types leave out: it reads within a transaction too. */
+/** What lmdb-js's types leave out: it can read within a given transaction. */
 interface BytesWithin {
   getBinary(key: Buffer, within: { transaction?: ReadTransaction }): Buffer | undefined;
 }
 
-/** A read transaction of what is committed now: lmdb-js reads on in one until the event loop has turned. */
+/** A read transaction of what is committed now: lmdb-js by itself reuses one until the event loop has turned. */
 export const openTransaction = ({ root }: Pick<Environment, "root">): ReadTransaction => {
   root.resetReadTxn();
   return root.useReadTransaction();

@@ -18,7 +18,7 @@ import { entryOf } from "./counted-set.js";
 import { type DatabaseName, idKey, numberKey, sets, textKey } from "./keys.js";
 import type { Getting } from "./reading.js";
 
-/** One record, read by what names it. */
+/** Reads of single records. */
 
 export const stateKey = textKey("state");
 export const rankingKey = textKey("ranking");

@@ -4,18 +4,18 @@ import { PorticoError } from "../errors.js";
 import type { Steps } from "../steps.js";
 
 /**
- * Questions that no index answers outright look at many rows. They do so in steps, between which the process serves others,
- * and at no more rows than they may.
+ * Questions that no index answers outright look at many rows. They do so in steps, between which the process serves others, and up to a
+ * limit.
  */
 
-/** Shares the process's time between searches, and leaves most of it to whatever else there is to do. */
+/** Shares the process's time between searches, and leaves most of it to everything else. */
 export interface Searches {
   /**
-   * Works at once while the present turn lasts, then in turns with other searches.
+   * Runs at once while the present turn lasts, then in turns with other searches.
    * @throws PorticoError SEARCHES_FULL when too many are under way, NOT_READY from `stop` on
    */
   run<T>(steps: Steps<T>): MaybePromise<T>;
-  /** Gives up what is under way. Resolves when those who wait for it have been told. */
+  /** Gives up what is under way. Resolves when its callers have been told. */
   stop(): Promise<void>;
 }
 
@@ -26,15 +26,15 @@ interface Job {
 }
 
 export interface SearchesOptions {
-  /** Milliseconds that the process is kept from all else at a time. */
+  /** Milliseconds that searches may take in each round of the event loop. */
   turn: number;
-  /** Searches under way at the most: each holds its state of the store. */
+  /** Searches under way, at the most: each holds a state of the store. */
   most: number;
 }
 
 export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, most: 32 }): Searches => {
   const waiting: Job[] = [];
-  /** Of the event loop's present round. */
+  /** Milliseconds taken in the present round of the event loop. */
   let used = 0;
   let planned = false;
   let stopped = false;
@@ -101,7 +101,7 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, mos
 
 const stopping = (): PorticoError => new PorticoError("NOT_READY", "The node is stopping.");
 
-/** What the questions asked of one snapshot may look at, all together. */
+/** How much the questions asked of one snapshot may look at, all together. */
 export interface Search extends Pick<Searches, "run"> {
   /** Rows that may still be looked at. */
   readonly left: number;
@@ -133,7 +133,7 @@ class BoundedSearch implements Search {
   }
 }
 
-/** `rows`: those that may be looked at; Infinity where nobody minds. */
+/** `rows`: how many may be looked at; Infinity for no limit. */
 export const createSearch = ({ run }: Pick<Searches, "run">, rows: number): Search => new BoundedSearch(run, rows);
 
 const tooWide = (rows: number): string =>

@@ -3,7 +3,7 @@ import { firstNotBelow } from "./halving.js";
 import type { Reading } from "./reading.js";
 import { countBefore } from "./sorting.js";
 
-/** An ordered list of which any part can be had without walking to it. What the questions of the store are answered from. */
+/** An ordered list, any part of which can be read without walking to it. The store answers questions from these. */
 export interface Sequence<T> {
   readonly total: number;
   /** At most `limit` items from `offset` on; both whole numbers from 0. */
@@ -54,7 +54,7 @@ export const concatSequences = <T>(sequences: readonly Sequence<T>[]): Sequence<
   },
 });
 
-/** A part of a set less some of the keys that are in it, which are given in its order. */
+/** A part of a set without some of its keys, which are given in the set's order. */
 export const withoutKeys = (entries: Sequence<Entry>, keys: readonly Buffer[]): Sequence<Entry> => {
   if (keys.length === 0) return entries;
   const total = entries.total - keys.length;
@@ -79,12 +79,12 @@ export const withoutKeys = (entries: Sequence<Entry>, keys: readonly Buffer[]): 
   };
 };
 
-/** Guesses that go by how far the one before was wrong: where the keys are spread over the set, two are enough. */
+/** Guesses that are corrected by the error of the one before; then halving. Where the keys are spread over the set, two are enough. */
 const spreadGuesses = 4;
 
 /**
- * How many of some keys of a set lie before the n-th (from 0) of its others, with the entries from that one on, if they have been
- * read. Found by looking at few entries: each says how many of the keys lie before it, and so whether it is too far on.
+ * How many of some keys of a set come before the n-th (from 0) of its other entries, with the entries from that one on, if they have
+ * been read. Reads few entries: each tells how many of the keys come before it, and so whether it is too far on.
  */
 const placeOfOther = (entries: Sequence<Entry>, keys: readonly Buffer[], n: number, limit: number): { before: number; part: Entry[] } => {
   let [low, high] = [0, keys.length];
@@ -120,7 +120,7 @@ export const unionSequence = (parts: readonly Sequence<number>[]): Sequence<numb
   };
 };
 
-/** What is not yet known of a part, from `low` to below `high`, with the number in its middle. */
+/** The places of a part that are not decided yet, from `low` to below `high`, with the number in their middle. */
 interface Unknown {
   part: Sequence<number>;
   low: number;
@@ -135,16 +135,16 @@ const unknownOf = (part: Sequence<number>, low: number, high: number): Unknown =
 };
 
 /**
- * How many of each part are among the first `count` numbers of the whole; `bounds` says between what that lies for certain. The
- * middle numbers of what is unknown are held against each other: either the least, with the half below it, is among them, or the
- * greatest, with the half above it, is not. So each number that is read halves what is unknown of one part.
+ * How many numbers of each part are among the first `count` of the whole; `bounds` gives certain limits for it. The middle numbers of
+ * the undecided places are compared: either the least of them, with the half below it, is among the first `count`, or the greatest, with
+ * the half above it, is not. So each number that is read halves the undecided places of one part.
  */
 const placesOf = (parts: readonly Sequence<number>[], count: number, bounds: (part: Sequence<number>, place: number) => [low: number, high: number]): number[] => {
   const unknown = parts.map((part, place) => {
     const [low, high] = bounds(part, place);
     return unknownOf(part, Math.max(0, low), Math.min(part.total, high));
   });
-  /** Numbers yet to be found to be among them, and those in the lower halves. */
+  /** How many of the first `count` are still undecided, and how many numbers the lower halves have. */
   let missing = count - unknown.reduce((sum, { low }) => sum + low, 0);
   let lower = unknown.reduce((sum, { low, middle }) => sum + middle - low, 0);
   while (missing > 0) {
@@ -159,7 +159,7 @@ const placesOf = (parts: readonly Sequence<number>[], count: number, bounds: (pa
   return unknown.map(({ low }) => low);
 };
 
-/** Place of the part whose middle number is the furthest on one side. */
+/** Index of the part whose middle number is the least, or the greatest. */
 const outermost = (unknown: readonly Unknown[], isFurther: (one: number, other: number) => boolean): number => {
   let found = -1;
   unknown.forEach(({ low, high, number }, place) => {
@@ -183,11 +183,11 @@ export const lowerBound = (sequence: Sequence<number>, value: number, low: numbe
 export const countedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> =>
   partOfSet(readEntries, reading, set, { from, to });
 
-/** The same, of which the numbers alone are read that the keys end with. */
+/** The same, but only the numbers with which the keys end. */
 export const countedNumbers = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<number> =>
   partOfSet(readNumbers, reading, set, { from, to });
 
-/** So many keys are read in less time than it takes to find a place in a set. */
+/** Reading so many keys takes less time than finding a place in a set. */
 const few = 32;
 
 const partOfSet = <T>(read: ReadKeys<T>, reading: Reading, set: number, range: KeyRange): Sequence<T> => {

@@ -32,7 +32,7 @@ export interface StateView {
   delegates(): DelegateList;
 }
 
-/** The store's answers at one state: at once, but for what takes some looking. A class, since one is made for every request. */
+/** The store's answers at one state: at once, except where rows have to be searched. A class, since one is made for every request. */
 class StoreSnapshot implements ChainSnapshot {
   readonly tip: Tip;
   readonly supply: bigint;
@@ -53,7 +53,7 @@ class StoreSnapshot implements ChainSnapshot {
     return { ...this.view, search: this.search };
   }
 
-  /** Whose transactions are asked for was mostly asked for itself just before. */
+  /** A wallet whose transactions are asked for was mostly looked up itself just before. */
   private record(address: string): WalletRecord | undefined {
     if (this.lastWallet?.address !== address) this.lastWallet = readWallet(this.view.reading, address);
     return this.lastWallet;
@@ -123,5 +123,5 @@ class StoreSnapshot implements ChainSnapshot {
 const addressOf = (identifier: string, reading: Reading): string | undefined =>
   ((reading.get("publicKeys", idKey(identifier)) ?? reading.get("usernames", textKey(identifier))) as Buffer | undefined)?.toString("utf8");
 
-/** `release` is called as often as the snapshot's own is. */
+/** `release` is called whenever the snapshot's own is. */
 export const createSnapshot = (view: StateView, search: Search, release: () => void): ChainSnapshot => new StoreSnapshot(view, search, release);

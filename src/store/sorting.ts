@@ -5,7 +5,7 @@ export type Comparable = string | number | bigint;
 
 export const compare = <T extends Comparable>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** How many rows come before a place of their order, where `isBefore` says of each whether it does. */
+/** How many sorted rows come before a place in their order; `isBefore` says of a row whether it does. */
 export const countBefore = <Row>(rows: readonly Row[], isBefore: (row: Row) => boolean): number =>
   firstWhere(0, rows.length, (place) => !isBefore(rows[place] as Row));
 
@@ -14,13 +14,13 @@ type Comparison<Row> = (a: Row, b: Row) => number;
 export interface RowOrder<Row> {
   direction: "asc" | "desc";
   value(row: Row): Comparable | null;
-  /** Unlike for any two rows. */
+  /** Different for any two rows. */
   key(row: Row): Comparable;
-  /** "asc" where rows of one value go by ascending key when the values descend, "desc" where their keys descend as well. */
+  /** How the keys of rows of equal value go when the values descend. */
   ties: "asc" | "desc";
 }
 
-/** The order of a list: by a value, then by a key; `asc` is the reverse of `desc`. Rows without a value last, by ascending key. */
+/** The order of a list: by a value, then by a key; `asc` is the reverse of `desc`. Rows without a value come last, by ascending key. */
 export const comparisonOf = <Row>({ direction, value, key, ties }: RowOrder<Row>): Comparison<Row> => {
   const sign = direction === "asc" ? 1 : -1;
   const tieSign = (ties === "asc" ? 1 : -1) * -sign;

@@ -9,27 +9,27 @@ import type { StateView } from "./snapshot.js";
 
 export interface ViewsNeeds {
   environment: Environment;
-  /** Opens a read transaction of now. */
+  /** Opens a read transaction of what is committed now. */
   openTransaction(): ReadTransaction;
   rules: ChainRules;
   lastState(transaction: ReadTransaction): StateRecord | undefined;
 }
 
-/** Views of the store's states, each on a read transaction that is held for as long as somebody reads by it. */
+/** Views of the store's states, each on a read transaction that is held for as long as somebody reads in it. */
 export interface Views {
-  /** The state of now, for the process that writes: it alone knows when that changes, so all requests until then share one. */
+  /** The current state, in the process that writes: it alone knows when that changes, so all requests until then share one view. */
   ofNow(): StateView | undefined;
-  /** The state that was committed last, by whatever process: to be asked for before more can be committed. */
+  /** A view of the state that was committed last, by whichever process. The one that writes asks for it before it commits more. */
   ofLastCommit(): StateView | undefined;
-  /** Counts a reader in. Returns what counts it out again, once. */
+  /** Counts a reader in. Returns what counts it out again; further calls of that do nothing. */
   take(view: StateView): () => void;
-  /** Reads of a state that is to be shown what was asked of the one of now. */
+  /** Reads beforehand, for a state about to be shown, what was asked of the current one. */
   renew(view: StateView): Steps<void>;
-  /** Makes a state that of now. */
+  /** Makes a state the current one. */
   show(view: StateView | undefined): void;
-  /** Reads the state of now by a transaction of now: under that of before, no page becomes free that anybody writes over. */
+  /** Moves the current state to a new read transaction: while the old one is held, pages replaced since it began cannot be reused. */
   refresh(): void;
-  /** Lets go of everything, before the environment is closed. */
+  /** Drops everything, before the environment is closed. */
   forget(): void;
 }
 
@@ -42,7 +42,7 @@ interface Held {
 export const createViews = ({ environment, rules, openTransaction, lastState }: ViewsNeeds): Views => {
   const held = new Map<StateView, Held>();
   let current: StateView | undefined;
-  /** Read last, of whatever state. */
+  /** The list that was read last, of whichever state. */
   let known: DelegateList | undefined;
 
   const open = (): StateView | undefined => {
@@ -97,7 +97,7 @@ export const createViews = ({ environment, rules, openTransaction, lastState }: 
     refresh: () => {
       const [before, again] = [current, current && open()];
       if (before === undefined || again === undefined) return;
-      // What has been committed meanwhile is shown by who committed it.
+      // A state that was committed meanwhile is shown by its own commit.
       if (again.state.tip.id === before.state.tip.id) show(again);
       else letGo(again);
     },

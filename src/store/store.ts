@@ -21,18 +21,18 @@ import { createWriter } from "./writer.js";
 export interface StoreOptions {
   /** Folder of the LMDB environment. */
   dataDir: string;
-  /** Blocks that can be reverted at the most. */
+  /** Blocks that can be reverted, at the most. */
   undoBlocks: number;
   /** Default: "write". */
   access?: StoreAccess;
   /**
-   * For a store that can be made again at no loss: it is written through the memory map and left to the system to bring to the
-   * disk. Several times faster where the store is large; damaged when the machine fails, and a full disk ends the process.
+   * For a store that can be made again at no loss: it is written through the memory map, and the system brings it to the disk in its own
+   * time. Several times faster where the store is large; but a failure of the machine damages it, and a full disk ends the process.
    */
   disposable?: boolean;
 }
 
-/** `open`: a snapshot of the state that is about to be shown. */
+/** `open` gives a snapshot of the state that is about to be shown. */
 export type BeforeShown = (open: (bounds?: SnapshotBounds) => ChainSnapshot) => Promise<void>;
 
 export interface StoreNeeds {
@@ -40,11 +40,11 @@ export interface StoreNeeds {
   /** How searches share the process. */
   searches?: SearchesOptions;
   /**
-   * Told of each change once the store is complete, in order, within a write transaction after that of the block; once also when the
-   * process ends between the two. Not given: nobody is.
+   * Once the store is complete, told of each change exactly once and in order, within a write transaction after that of the block, even
+   * if the process ends between the two. Not given: changes are not kept.
    */
   listener?: ChangeListener | undefined;
-  /** Told of each state before it is the one that `snapshot` gives: that is held back until it resolves. */
+  /** Called with each new state before `snapshot` gives it: that waits until this resolves. */
   beforeShown?: BeforeShown | undefined;
 }
 
@@ -55,33 +55,33 @@ export interface Store extends ChainAdapter {
   tip(): Tip | undefined;
   /**
    * Writes blocks on the tip, in one LMDB transaction: all of them, or none. Where the chain is known to go on up to a height
-   * (`chainHeight`), those more than `undoBlocks` below it are written without the means to take them out again. Until it resolves
-   * the store answers as before; one write at a time.
+   * (`chainHeight`), those `undoBlocks` or more below it are written without undo records. Until it resolves the store answers as
+   * before; one write at a time.
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID
    */
   apply(blocks: readonly FullBlock[], chainHeight?: number): Promise<void>;
   /**
-   * The same, but resolves when the blocks are worked out and those before are committed: the next can be worked out while these are
-   * committed. How that went the next call tells, or `written`. What was worked out over blocks that could not be committed is given up.
+   * The same, but resolves when the blocks are prepared and those before are committed, so that the next can be prepared while these are
+   * committed. If that fails, the next call rejects, or `written`. What was prepared on blocks that could not be committed is discarded.
    */
   applyAhead(blocks: readonly FullBlock[], chainHeight?: number): Promise<void>;
   /** Resolves when all is committed. */
   written(): Promise<void>;
-  /** Takes the tip out. @throws PorticoError STORE_UNDO_EXHAUSTED */
+  /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
-  /** Tells of what could not be told of before: when the process ended, or `witness` threw. */
+  /** Tells the listener of changes that it could not be told of before: because the process ended, or `witness` threw. */
   tell(): Promise<void>;
-  /** Whether the store ever reached the end of the chain it was first built from. Until then it answers nothing. */
+  /** Whether the store has ever reached the end of the chain it was first built from. Until then nothing is served from it. */
   isComplete(): boolean;
   markComplete(): void;
-  /** To be called now and then: frees pages that are held by readers that were killed, or by a state that has stood for long. */
+  /** To be called now and then: frees pages that are held by readers that were killed, or by a state that has been current for long. */
   freePages(): void;
   stop(): Promise<void>;
 }
 
 const completeKey = textKey("complete");
 
-/** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY where it is another process that has to make it */
+/** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY if another process has to make it first */
 export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
   const { access = "write", disposable = false } = options;
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, {
@@ -94,7 +94,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const writer = createWriter(pending, rules, options);
   const changes = createChangeLog(environment, pending);
   const lastState = createLastState(environment);
-  /** lmdb-js reads on in one transaction until the event loop has turned; what another process commits meanwhile is not in that one. */
+  /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {
     environment.root.resetReadTxn();
     return lastState()?.tip;
@@ -124,7 +124,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   };
 
   const show = async (view: StateView | undefined): Promise<void> => {
-    // Where nothing was committed, nobody needs to look before.
+    // If nothing was committed, nothing has to be read beforehand.
     const isNew = view?.state.tip.id !== views.ofNow()?.state.tip.id;
     if (view === undefined || !isNew || !isComplete()) return views.show(view);
     const letGo = views.take(view);
@@ -138,7 +138,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   };
 
   const line = createWriteLine({
-    // What is told of is read from the chain as it was then.
+    // Changes are read from the chain as they are told, so they have to be told before it changes again.
     begin: tell,
     commit: async () => {
       try {
@@ -180,7 +180,8 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     freePages: () => {
       environment.root.readerCheck();
       views.refresh();
-      // For readers of other processes: they may see less (transact.js) until something is committed. Where nothing can be, a block will say so.
+      // For readers in other processes, who may see an older state (transact.js) until something is committed. A failure will recur with
+      // the next block.
       if (access === "write") environment.commit(Buffer.alloc(0)).catch(() => undefined);
     },
     stop: async () => {

@@ -5,12 +5,12 @@ import { magic, newestTransaction } from "./meta-pages.js";
 /**
  * Write transactions of LMDB, each of which begins where the newest ended.
  *
- * How many there were LMDB keeps in its lock file. Whoever opens the store sets that count to what the meta pages said a moment
- * before, and holds no lock while it does: where another process commits in that moment, the count is set back. The next transaction
- * would begin before the newest, and write over it: what it had written were gone. So each is held against the meta pages first. Until
- * then, who reads may be given what was committed before the newest.
+ * LMDB counts transactions in its lock file. Whoever opens the store sets that count to what the meta pages said a moment before, without
+ * holding a lock: if another process commits in that moment, the count is set back. The next transaction would then begin before the
+ * newest and overwrite it, and what that had written would be lost. So each transaction is first checked against the meta pages. Until
+ * one has been, readers may be given a state older than the newest.
  *
- * JavaScript, as commit-thread.js writes by it too.
+ * JavaScript, as commit-thread.js imports it too.
  */
 
 /**
@@ -23,15 +23,15 @@ import { magic, newestTransaction } from "./meta-pages.js";
 const lockOffsets = Object.freeze({ magic: 0, count: 8, end: 16 });
 const countLength = lockOffsets.end - lockOffsets.count;
 
-/** How far the count is set back at the most: an opening takes no longer than so many commits. */
+/** How far the count is set back, at the most: opening a store takes no longer than so many commits. */
 const furthestBack = 1_000n;
 
-/** How often the count is put right before it is given up: each time somebody must have opened the store in the middle of a commit. */
+/** How often the count is corrected before giving up: each time, somebody must have opened the store in the middle of a commit. */
 const mostTries = 10;
 
 /**
- * Lock files that were opened here. They are never closed: with one, the locks would go that the process has on it, by which others
- * know that it reads.
+ * Lock files that were opened here. They are never closed: that would release the locks that the process has on the file, by which
+ * others know that it reads.
  * @type {WeakMap<object, number>}
  */
 const lockFiles = new WeakMap();
@@ -44,7 +44,7 @@ const lockFileOf = ({ path, root }) => {
 };
 
 /**
- * To be done within a transaction, which keeps others from writing.
+ * To be called within a write transaction, which keeps others from writing.
  * @param {Written} written
  * @param {bigint} newest
  */
@@ -53,7 +53,7 @@ const putCountRight = (written, newest) => {
   const head = Buffer.alloc(lockOffsets.end);
   readSync(file, head, 0, head.length, 0);
   const count = head.readBigUInt64LE(lockOffsets.count);
-  // Another that is within the same transaction of lmdb-js's has done it.
+  // Another call within the same transaction of lmdb-js has corrected it already.
   if (count === newest) return;
   if (head.readUInt32LE(lockOffsets.magic) !== magic || count > newest || count < newest - furthestBack) {
     throw new Error(`${written.path} has seen ${newest} transactions, and its lock file is not as it should be: stop all processes that use it, and start them anew`);
@@ -62,11 +62,11 @@ const putCountRight = (written, newest) => {
   writeSync(file, head, lockOffsets.count, countLength, lockOffsets.count);
 };
 
-/** What a transaction gives that wrote nothing, as it began too early. */
+/** The result of a transaction that wrote nothing because it began too early. */
 const tooEarly = Symbol("too early");
 
 /**
- * What is done in a transaction: `work`, where that begins where the newest ended. Where it does not, the next one will.
+ * What is done in a transaction: `work`, if it begins where the newest ended. If not, the count is corrected, so that the next one does.
  * @template T
  * @param {Written} written
  * @param {() => T} work
@@ -83,10 +83,10 @@ const unlessTooEarly = (written, work) => () => {
 const givenUp = ({ path }) => new Error(`${path} cannot be written: others set its count of transactions back without a pause`);
 
 /**
- * Does `work` in a transaction, which undoes what it has written where it throws.
+ * Does `work` in a transaction, which is aborted if it throws.
  * @template T
  * @param {Written} written
- * @param {() => T} work Called once at the most.
+ * @param {() => T} work Called at most once.
  * @returns {T}
  */
 export const transact = (written, work) => {
@@ -98,8 +98,8 @@ export const transact = (written, work) => {
 };
 
 /**
- * What is thrown when a transaction that came soon failed. Why LMDB could not commit lmdb-js tells by a promise of its own, which it
- * may reject later: where nobody holds that, it ends the process.
+ * What to throw when `transactSoon` failed. lmdb-js tells why LMDB could not commit by a separate promise, which it may reject later: if
+ * nobody handles that, it ends the process.
  * @param {Written} written
  * @param {unknown} error
  */
@@ -111,10 +111,10 @@ const whatFailed = ({ path }, error) => {
 };
 
 /**
- * The same, when lmdb-js comes to it. In a transaction within its own: those it puts together do not undo what was written before a throw.
+ * The same, as soon as lmdb-js gets to it. In a child transaction: what lmdb-js batches in one transaction is not undone by a throw.
  * @template T
  * @param {Written} written
- * @param {() => T} work Called once at the most.
+ * @param {() => T} work Called at most once.
  * @returns {Promise<T>}
  */
 export const transactSoon = async (written, work) => {
@@ -130,7 +130,7 @@ export const transactSoon = async (written, work) => {
 };
 
 /**
- * Has LMDB see what was committed last.
+ * Makes LMDB see what was committed last.
  * @param {Written} written
  */
 export const putRight = (written) => transact(written, () => undefined);

@@ -19,15 +19,15 @@ interface Needs {
   wallet(address: string): WalletRecord | undefined;
 }
 
-/** What some looking has found beforehand, as lists without a number in common. */
+/** What searches have found beforehand, as lists without a number in common. */
 export interface Gathered {
   /** Those of any of the filter's `addresses`. */
   ofAny?: readonly Sequence<number>[];
-  /** Those whose vendor field has the part that is its `vendorFieldHex`. */
+  /** Those whose vendor field contains the filter's `vendorFieldHex`. */
   withPart?: readonly Sequence<number>[] | undefined;
 }
 
-/** Every way to the transactions that a question could be answered from. */
+/** Every access from which a question about transactions could be answered. */
 export function* accessesTo(query: TransactionQuery, needs: Needs, { ofAny, withPart }: Gathered): Iterable<TransactionAccess> {
   const { timestamp } = query.filter;
   const { reading, state, rules, wallet } = needs;
@@ -41,14 +41,14 @@ export function* accessesTo(query: TransactionQuery, needs: Needs, { ofAny, with
 }
 
 interface Within extends Needs {
-  /** All that the range of times leaves of the chain. */
+  /** The part of the chain that the range of times leaves. */
   window: Window;
   narrow(sequence: Sequence<number>): Sequence<number>;
   /** Filters that the window has answered. */
   answered: readonly Name[];
 }
 
-/** Accesses whose references are in chain order: all that there is for `timestamp`, candidates for the other orders. */
+/** Accesses whose references are in chain order: the order asked for if that is by `timestamp`, else candidates to be sorted. */
 function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly Sequence<number>[] | undefined): Iterable<TransactionAccess> {
   const { filter, order } = query;
   const { reading, rules, window, narrow, answered } = within;
@@ -91,7 +91,7 @@ const ofKinds = ({ filter, order }: TransactionQuery, within: Within): Transacti
   return towards(order.direction, { answers: [...kinds, ...within.answered], ordered, refs, others });
 };
 
-/** Who sent them, by filter; undefined for a key that is none. */
+/** Address of the sender, by filter; undefined for a text that is no public key. */
 const senders = ({ senderId, senderPublicKey }: TransactionFilter, rules: ChainRules): [Name, string | undefined][] => [
   ...(senderId === undefined ? [] : [["senderId", senderId] as [Name, string]]),
   ...(senderPublicKey === undefined
@@ -122,7 +122,7 @@ const blockSequence = (blockId: string, reading: Reading): Sequence<number> => {
   return windowSequence({ from: first, below: first + count });
 };
 
-/** Sets in which the transactions of one value go by their place in the chain. */
+/** Accesses by sets in which the transactions of one value are in chain order. */
 const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answered }: Within): TransactionAccess[] => {
   const accesses: TransactionAccess[] = [];
   const add = (name: Name, set: number, value: Buffer | undefined): void => {
@@ -141,7 +141,7 @@ const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answ
   return accesses;
 };
 
-/** Accesses that are in the order asked for when that is not the chain's, and ranges that a set holds. */
+/** Accesses that are in the order asked for when that is not the chain's, and ranges that a set can answer. */
 const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): TransactionAccess[] => {
   const { reading, state, narrow, answered } = within;
   const accesses: TransactionAccess[] = [];

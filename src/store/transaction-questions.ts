@@ -21,13 +21,13 @@ export interface TransactionNeeds {
   wallet(address: string): WalletRecord | undefined;
 }
 
-/** Answers a list question. Rows are found by their numbers, which are their places in the chain. */
+/** Answers a list question. References are numbers, which are places in the chain. */
 export const askTransactions = (query: TransactionQuery, needs: TransactionNeeds): MaybePromise<Page<Transaction>> =>
   then(gathered(query.filter, needs), (lists) => answer(query, needs, lists));
 
 const gathered = ({ addresses, vendorFieldHex, ...others }: TransactionFilter, needs: TransactionNeeds): MaybePromise<Gathered> => {
   if (addresses !== undefined) return then(ownedByAny(addresses, needs), (ofAny) => ({ ofAny }));
-  // Where anything else is asked, that mostly leaves fewer rows than there are texts.
+  // Any other filter mostly leaves fewer rows than there are texts.
   if (vendorFieldHex === undefined || Object.keys(others).length > 0) return {};
   return then(needs.search.run(withVendorPart(vendorFieldHex, needs)), (withPart) => ({ withPart }));
 };

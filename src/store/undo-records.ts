@@ -3,11 +3,11 @@ import type { Pending } from "./pending.js";
 import type { WriterReading } from "./reading.js";
 
 /**
- * The undo records in the store, in pieces that lie within LMDB's pages. Whole ones would want some hundred pages in a row: LMDB looks
- * for those through all the pages that are free, and adds them to the file when it finds none.
+ * The undo records in the store, in pieces that fit into LMDB's pages. A whole record would take some hundred pages in a row: LMDB
+ * searches all its free pages for such a run, and extends the file when it finds none.
  */
 
-/** Bytes: two of them, with their keys, fill a page. */
+/** Bytes: two pieces with their keys fill a page. */
 const pieceLength = 2_000;
 
 export const putUndo = (pending: Pending, height: number, undo: Buffer): void => {

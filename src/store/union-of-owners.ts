@@ -8,8 +8,8 @@ import type { Search } from "./search.js";
 import { arraySequence, lowerBound, type Sequence } from "./sequence.js";
 
 /**
- * The transactions that any of several addresses owns, as lists that have no number in common: the longest as it stands, and what
- * the others have beyond it. One address costs nothing; of several, all but the longest list are gone through.
+ * The transactions that any of several addresses owns, as lists that have no number in common: the longest list as it is, and what the
+ * others have beyond it. One address costs nothing; of several, all but the longest list are read through.
  */
 export const ownedByAny = (
   addresses: readonly string[],
@@ -27,7 +27,7 @@ export const ownedByAny = (
 };
 
 const stepNumbers = 500;
-/** Up to so many times as many numbers are read as are looked for; from there on each is looked for by itself. */
+/** Up to so many times as many numbers are read as are looked for; beyond that, each is looked for by itself. */
 const worthReading = 40;
 
 function* beside(longest: Sequence<number>, others: readonly Sequence<number>[], search: Search): Steps<readonly Sequence<number>[]> {
@@ -50,7 +50,7 @@ function* beside(longest: Sequence<number>, others: readonly Sequence<number>[],
   return [longest, arraySequence(extra)];
 }
 
-/** Those of some ascending numbers that a sequence does not have. */
+/** The ones among some ascending numbers that a sequence does not have. */
 const missingFrom = (sequence: Sequence<number>, numbers: Uint32Array): number[] => {
   const [first = 0] = numbers;
   const last = numbers.at(-1) ?? first;

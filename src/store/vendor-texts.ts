@@ -14,18 +14,18 @@ interface Needs {
   search: Search;
 }
 
-/** Rows that are looked at in the time that a text takes to be found and tested, */
+/** Rows that are looked at in the time it takes to find and test a text, */
 const rowsPerText = 5;
-/** and in the time that the transactions of one take to be found. */
+/** and in the time it takes to find the transactions of one. */
 const rowsPerList = 40;
 const stepTexts = 50;
 
-/** Of the time that rows take, or may take: what is lost where there turn out to be too many texts. */
+/** Share of the time that looking at rows takes, or may take: this much is lost when there turn out to be too many texts. */
 const worthTrying = 1 / 5;
 
 /**
- * The transactions whose vendor field has a part, as a list for each text that has it. All transactions of one text lie together, so
- * one of each is looked at: few, where many say the same. Undefined where there are so many texts that rows had better be looked at.
+ * The transactions whose vendor field contains a part, as a list for each text that does. All transactions of one text are adjacent, so
+ * one of each is looked at: few, where many say the same. Undefined where there are so many texts that it is better to look at rows.
  */
 export function* withVendorPart(hex: string, { reading, state, search }: Needs): Steps<readonly Sequence<number>[] | undefined> {
   const set = sets.transactionsByVendorField;

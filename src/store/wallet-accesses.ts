@@ -18,7 +18,7 @@ interface Needs {
   delegates: DelegateList;
 }
 
-/** Every way to the wallets that a question could be answered from. */
+/** Every access from which a question about wallets could be answered. */
 export const accessesTo = (query: WalletQuery, needs: Needs): WalletAccess[] => {
   const { filter } = query;
   const accesses = namedOutright(query, needs.reading);
@@ -49,7 +49,7 @@ const namedOutright = ({ filter, order }: WalletQuery, reading: Reading): Wallet
   return accesses;
 };
 
-/** By address. */
+/** In order of address. */
 const havingSecondPublicKey = (publicKey: string, reading: Reading): Sequence<string> => {
   const start = secondPublicKeyEntry(publicKey, "");
   if (!canBeKey(start)) return emptySequence;
@@ -58,21 +58,21 @@ const havingSecondPublicKey = (publicKey: string, reading: Reading): Sequence<st
     [...reading.range("secondPublicKeys", { ...range, offset, limit })].map(({ value }) => addressIn(value));
   const total = reading.count("secondPublicKeys", range);
   if (/^[0-9a-f]{66}$/.test(publicKey)) return { total, slice };
-  // The addresses' own bytes follow the key's, so a text that is only the beginning of a key finds more than is asked for.
+  // In an entry the address follows the key, so a text that is only the beginning of a key finds more than is asked for.
   return arraySequence(slice(0, total).filter((address) => readWallet(reading, address)?.secondPublicKey === publicKey));
 };
 
-/** Filters by what delegates alone can have other than 0. */
+/** Filters by what only delegates can have other than 0. */
 const ofDelegatesOnly = (filter: WalletFilter): ((delegate: Delegate) => boolean) => {
   const { voteBalance = {}, producedBlocks = {} } = filter;
   return (delegate) => within(voteBalance, delegate.voteBalance) && within(producedBlocks, delegate.producedBlocks);
 };
 const answered = ["voteBalance", "producedBlocks"] as const satisfies Name[];
 
-/** Whether no wallet passes but a delegate's. */
+/** Whether only wallets of delegates can pass. */
 const nobodyElse = ({ voteBalance = {}, producedBlocks = {} }: WalletFilter): boolean => !within(voteBalance, 0n) || !within(producedBlocks, 0);
 
-/** In the order asked for: their list has all that wallets are filtered and ordered by. */
+/** In the order asked for: the list of delegates has all that wallets are filtered and ordered by. */
 const ofDelegates = ({ filter, order }: WalletQuery, delegates: DelegateList): WalletAccess => {
   const passing = delegatesBy({ ...order, ties: "address" }, delegates).filter(ofDelegatesOnly(filter));
   const passes = walletTester(filter, new Set(answered));
@@ -81,7 +81,7 @@ const ofDelegates = ({ filter, order }: WalletQuery, delegates: DelegateList): W
   return { answers: Object.keys(filter) as Name[], ordered: true, refs: addresses(rows) };
 };
 
-/** What a wallet has beyond a delegate that no filter asks for. */
+/** What a wallet has beyond a delegate, and no filter asks for. */
 const noWallet = { lockedBalance: 0n, nonce: 0n, multiSignature: null, isDelegate: true } as const;
 
 const addresses = (delegates: readonly Delegate[]): Sequence<string> => mapSequence(arraySequence(delegates), ({ address }) => address);
@@ -98,13 +98,13 @@ const keysOf = (set: keyof typeof places, { delegates }: Needs, some: (delegate:
     .filter(({ delegate }) => some(delegate))
     .map(({ key }) => key);
 
-/** A set's part between two keys, less the keys of some delegates that are in it. */
+/** The part of a set between two keys, without the keys of some delegates that are in it. */
 const partOf = ({ reading }: Needs, { set, from, to }: { set: number; from?: Buffer | undefined; to?: Buffer | undefined }, leftOut: readonly Buffer[]): Sequence<string> =>
   mapSequence(withoutKeys(countedSequence(reading, set, from, to), leftOut), ({ value }) => addressIn(value));
 
 const opposite = { asc: "desc", desc: "asc" } as const;
 
-/** Accesses to all wallets, less the delegates that do not pass. */
+/** Accesses to all wallets, without the delegates that do not pass. */
 const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
   const { filter, order } = query;
   const passes = ofDelegatesOnly(filter);
@@ -129,7 +129,7 @@ const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
       addByBalance(["vote"], partOf(needs, { set: sets.votersByBalance, from, to }, voters.map((key) => Buffer.concat([prefix, key]))));
     }
   }
-  // Those who vote for one delegate are fewer than all, whatever else is asked.
+  // The voters of one delegate are fewer than all wallets, whatever else is asked.
   else {
     const [from, to] = descendingBounds(balance);
     addByBalance([], partOf(needs, { set: sets.walletsByBalance, from, to }, failing("balance", (delegate) => within(balance, delegate.balance))));
@@ -150,8 +150,8 @@ const voteNumber = (publicKey: string, { reading, delegates }: Needs): number | 
 };
 
 /**
- * Orders by what delegates alone have: those that have it, and all other wallets by address. Other wallets are equal in that
- * order: without a username they come last both ways, with a vote balance of 0 they are the low end.
+ * Orders by what only delegates have: those that have it, and all other wallets by address. The others are equal in that order: without
+ * a username they come last in both directions, with a vote balance of 0 they are the low end.
  */
 const delegatesFirst = (field: "username" | "voteBalance", { filter, order: { direction } }: WalletQuery, needs: Needs): Sequence<string> => {
   const passes = ofDelegatesOnly(filter);

@@ -4,8 +4,8 @@ import type { Journal } from "./journal.js";
 import { amountKey, idKey, numberKey, sets, textKey } from "./keys.js";
 
 /**
- * Where a wallet stands in each ordered set. One row a set: the key that a state of the wallet has there, or undefined where
- * it is not in it, and whether two states stand in one place. A changed wallet moves in those sets only where they do not.
+ * Where a wallet stands in each ordered set. One row for each set: the key that a state of the wallet has there, or undefined if it is
+ * not in it, and whether two states have the same place. A changed wallet moves only in the sets where they do not.
  */
 
 export const balanceDescending = ({ balance, address }: Pick<WalletRecord, "balance" | "address">): Buffer => Buffer.concat([amountKey(-balance), textKey(address)]);

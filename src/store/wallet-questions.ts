@@ -9,7 +9,7 @@ import { existing, readWallet } from "./records.js";
 import type { Search } from "./search.js";
 import { accessesTo } from "./wallet-accesses.js";
 
-/** A wallet as the outside knows it: with what it is as a delegate. */
+/** A wallet as clients see it, with what it has as a delegate. */
 export const presentWallet = (record: WalletRecord, delegates: DelegateList): Wallet => {
   const delegate = record.username === null ? undefined : delegates.byAddress.get(record.address);
   return {
@@ -35,7 +35,7 @@ export interface WalletNeeds {
   search: Search;
 }
 
-/** Answers a list question. Rows are found by their addresses. */
+/** Answers a list question. References are addresses. */
 export const askWallets = (query: WalletQuery, { search, ...needs }: WalletNeeds): MaybePromise<Page<Wallet>> =>
   answerList(
     {

@@ -1,17 +1,17 @@
 import type { BlockSource } from "../../types/events.js";
 import type { Clock } from "../../types/node-context.js";
 
-/** A block source, and whether it owes an answer. */
+/** A block source, watched for reads that it does not answer. */
 export interface WatchedSource {
   readonly source: BlockSource | undefined;
-  /** What is wrong: the last question has had no answer for too long. */
+  /** That the last read has had no answer for too long; undefined if nothing is wrong. */
   problem(): string | undefined;
 }
 
-/** Milliseconds that a source may take to answer before that is a problem: a database that is busy is none yet. */
+/** Milliseconds that a source may take to answer before that is a problem: a busy database is none yet. */
 const patience = 30_000;
 
-/** A source that fails is tried again by who asks it; one that never answers would be waited for without a word. */
+/** A source that fails is tried again by its caller; one that never answers would be waited for in silence. */
 export const watchSource = (source: BlockSource | undefined, clock: Clock): WatchedSource => {
   let question: { askedAt: number } | undefined;
 

@@ -10,7 +10,7 @@ import type { Steps } from "../steps.js";
 import { indexWallet } from "./wallet-index.js";
 import type { Writing } from "./writing.js";
 
-/** What a block changes in those who hold the token: delegates, wallets and locks. */
+/** What a block changes in accounts: delegates, wallets and locks. */
 
 const newDelegate = ({ address, publicKey }: { address: string; publicKey: string }): DelegateRecord => ({
   address,
@@ -23,7 +23,7 @@ const newDelegate = ({ address, publicKey }: { address: string; publicKey: strin
   lastBlock: null,
 });
 
-/** Whose record moves: delegates that registered, whose votes moved, or who forged the block. */
+/** Writes the delegates that registered, whose votes changed, or who forged the block. */
 export const writeDelegates = function* (
   block: Block,
   changes: BlockChanges,

@@ -21,7 +21,7 @@ const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecor
   return { place, record };
 };
 
-/** Written twice, an id would stand once in the sets that are counted, and count for two. */
+/** Written twice, an id would be in the counted sets once, but count as two. */
 const requireNew = ({ id, blockHeight }: Transaction, { reading }: Writing): void => {
   if (transactionNumber(reading, id) !== undefined) {
     throw new PorticoError("BLOCK_INVALID", `block ${blockHeight} holds transaction ${id}, which the chain has already`);
@@ -37,7 +37,7 @@ export const writeTransactions = function* (
   const { journal, rules, countedSets } = writing;
   const append = (list: "sent" | "received" | "owned" | "voted", address: string, number: number): void => {
     const wallet = wallets.get(address);
-    // A type of a fork may name a recipient that it does not touch: its wallet need not exist.
+    // A fork's transaction type may name a recipient that it does not touch: its wallet need not exist.
     if (wallet !== undefined) appendToList(journal, lists[list], wallet.number, wallet[list]++, number);
   };
   for (const transaction of transactions) {

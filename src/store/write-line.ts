@@ -1,19 +1,19 @@
 import { inTurns, type Pace, type Steps } from "../steps.js";
 
 export interface WriteLineNeeds {
-  /** Before anything is worked out that may change what was written: what is owed to it is done. */
+  /** Called before a `write`, which may undo what was written: finishes what still depends on it. */
   begin(): Promise<void>;
-  /** Commits what was worked out, and all that follows from that. */
+  /** Commits what was prepared, and does all that follows from that. */
   commit(): Promise<void>;
-  /** Forgets what was worked out and not committed. */
+  /** Discards what was prepared and not committed. */
   giveUp(): void;
 }
 
-/** Writes one after the other, each worked out in turns and then committed: beside the working out of the next, where that is wanted. */
+/** Writes one after the other. Each is prepared in turns and then committed, with `writeAhead` while the next is being prepared. */
 export interface WriteLine {
   /** Resolves when it is committed. */
   write(steps: Steps<void>): Promise<void>;
-  /** Resolves when it is worked out, in a hurry, and what was worked out before is committed. How its own commit went, the next call tells. */
+  /** Resolves when it is prepared, in a hurry, and the write before is committed. If its own commit fails, the next call rejects. */
   writeAhead(steps: Steps<void>): Promise<void>;
   /** Resolves when all is committed. */
   written(): Promise<void>;
@@ -23,7 +23,7 @@ export interface WriteLine {
 
 export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): WriteLine => {
   let isTaken = false;
-  /** The commit that is under way, until somebody has heard how it went. */
+  /** The commit that is under way, until a caller has been told how it went. */
   let committing: Promise<void> | undefined;
 
   const heard = async (): Promise<void> => {
@@ -34,7 +34,7 @@ export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): Writ
     }
   };
 
-  /** One at a time. Leaves nothing behind where it fails. */
+  /** One at a time. Leaves nothing behind if it fails. */
   const taken = async (work: () => Promise<void>): Promise<void> => {
     if (isTaken) throw new Error("the store is being written already");
     isTaken = true;
@@ -42,7 +42,7 @@ export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): Writ
       await work();
     } catch (error) {
       giveUp();
-      // Where the commit before has failed, that is why.
+      // If the commit before has failed, that is the cause.
       await heard();
       throw error;
     } finally {

@@ -4,7 +4,7 @@ import { idKey, numberKey } from "./keys.js";
 import { existing, rankingKey, readBlock, readDelegate, readRound } from "./records.js";
 import type { Writing } from "./writing.js";
 
-/** What the last block of a round writes beyond what every block does. After genesis, too, there is a ranking, but no round is over. */
+/** What the last block of a round writes beyond what every block does. Genesis writes a ranking too, but ends no round. */
 export const endRound = (height: number, writing: Writing): void => {
   if (height > 1) countMissed(height, writing);
   writeRanking(height, writing);
@@ -22,7 +22,7 @@ const countMissed = (height: number, { journal, reading, rules }: Writing): void
   }
 };
 
-/** Who stands where, and who is active in the next round. */
+/** The ranking, and who is active in the next round. */
 const writeRanking = (height: number, { journal, rules, candidates }: Writing): void => {
   const ranking = rankDelegates(candidates.all());
   const next = roundOf(height + 1, rules.milestones);

@@ -17,16 +17,16 @@ import { writeBlockRecord, writeFees, writeTransactions } from "./write-chain.js
 import { endRound } from "./write-round-end.js";
 import type { Writing } from "./writing.js";
 
-/** Writes blocks into what is pending, and takes them out again. Both in steps, so that the process serves others meanwhile. */
+/** Adds blocks to the pending writes, in steps, so that the process serves others meanwhile; and reverts them. */
 export interface Writer {
   /**
-   * Writes blocks on the tip, and calls `written` after each. Of those up to the height `settled` no undo record is kept.
-   * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; what is pending must then be given up.
+   * Writes blocks on the tip, and calls `written` after each. Those up to the height `settled` get no undo record.
+   * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the pending writes must then be discarded.
    */
   apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void): Steps<void>;
-  /** Takes the tip out and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
+  /** Reverts the tip and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): FullBlock | undefined;
-  /** To be called when what was pending was given up. */
+  /** To be called when pending writes were discarded. */
   aborted(): void;
 }
 
@@ -49,7 +49,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
 
   return {
     apply: function* (blocks, settled, written) {
-      // Blocks that stay write the counts that they share once.
+      // Blocks that will not be reverted share a journal, so that a count that several change is written once.
       const journal = createPlainJournal(pending);
       const countedSets = sets.writer(journal);
       for (const full of blocks) {
@@ -59,7 +59,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
           yield* applyWithUndo(full);
         }
         const { height } = full.block;
-        // Blocks that keep none push out those of blocks before them all the same.
+        // A block without an undo record replaces that of an older block all the same.
         if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
         written(full);
       }
@@ -141,7 +141,7 @@ const requireChained = (block: Block, before: StateRecord | undefined): void => 
   }
 };
 
-/** A type of a fork may name a recipient whose wallet it does not touch: its lists grow all the same. */
+/** A fork's transaction type may name a recipient whose wallet it does not touch: the wallet's lists grow all the same. */
 const bringRecipients = ({ transactions }: FullBlock, { wallets }: BlockChanges, { reading, rules }: Writing): void => {
   for (const address of transactions.flatMap(rules.recipientsOf)) {
     const before = wallets.has(address) ? undefined : readWallet(reading, address);

@@ -4,7 +4,7 @@ import type { CountedSetWriter } from "./counted-set-writer.js";
 import type { Journal } from "./journal.js";
 import type { WriterReading } from "./reading.js";
 
-/** All that the writing of one block goes through. */
+/** What the writing of one block uses. */
 export interface Writing {
   journal: Journal;
   reading: WriterReading;

@@ -15,7 +15,7 @@ export interface CatalogueNeeds {
   onChange(): void;
 }
 
-/** Secrets before the present one that sign beside it, at the most: receivers refuse headers of some 16 KB. */
+/** Earlier secrets that sign beside the present one, at the most: receivers refuse headers of some 16 KB. */
 const mostOlderTokens = 9;
 
 type Catalogue = Pick<Webhooks, "list" | "get" | "create" | "replace" | "remove" | "rotate">;

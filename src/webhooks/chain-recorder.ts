@@ -12,13 +12,13 @@ export interface ChainChange {
 }
 
 /**
- * Records blocks and transactions as Portico's own store tells of them: each once, whatever the host emits, and after a time without
- * the process too. What the host emitted before serves as their payload.
+ * Records blocks and transactions as Portico's own store tells of them: each once, whatever the host emits, including those it missed
+ * while the process was down. If the host has emitted one before, that is its payload.
  */
 export interface ChainRecorder {
   /** Within a write transaction. */
   witness(change: ChainChange): void;
-  /** What the host emits of blocks and transactions, ahead of their being witnessed. */
+  /** Takes what the host emits of blocks and transactions before they are witnessed. */
   expect(event: string, payload: unknown): void;
 }
 

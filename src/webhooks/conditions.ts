@@ -21,13 +21,13 @@ export const compileCondition = (condition: Condition): CompiledCondition => {
   };
 };
 
-/** Whether the conditions hold together: one of them (`any`), or each (`all`). None at all always holds. */
+/** Whether conditions hold together: one of them (`any`), or each (`all`). With no conditions, always. */
 export const combine = (results: readonly boolean[], match: "any" | "all"): boolean =>
   results.length === 0 || (match === "all" ? results.every(Boolean) : results.some(Boolean));
 
 const shown = (value: unknown): string => JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
 
-/** How one condition fares with a payload, and why. */
+/** Whether one condition holds for a payload, and why. */
 export const explain = (condition: Condition, payload: unknown): ConditionResult => {
   const compiled = compileCondition(condition);
   const actual = valueAt(payload, compiled.key, compiled.path);

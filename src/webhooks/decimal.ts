@@ -1,5 +1,5 @@
 /**
- * Numbers by their digits: what a JSON number, a bigint or a decimal string says exactly, however long it is.
+ * Numbers by their digits: the exact value of a JSON number, a bigint or a decimal string, however long it is.
  */
 export interface Decimal {
   negative: boolean;

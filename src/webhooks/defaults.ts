@@ -11,7 +11,7 @@ export const webhookDefaults: Readonly<Required<WebhookOptions>> = Object.freeze
   allowTargets: [],
   events: [],
   schedule: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour],
-  /** A part: 0.2 is ±20 %. */
+  /** A fraction: 0.2 is ±20 %. */
   jitter: 0.2,
   /** Attempts. */
   concurrency: 256,

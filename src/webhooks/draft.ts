@@ -6,7 +6,7 @@ import { canonicalEvent, knownEvents } from "./known-events.js";
 import { operatorNames, operators, type ValueForm } from "./operators.js";
 import type { TargetGuard } from "./target-guard.js";
 
-/** What a client sends, checked. Whatever is wrong is a BAD_REQUEST that names the member and the rule. */
+/** A client's draft, checked. Whatever is wrong is a BAD_REQUEST that names the member and the rule. */
 export type CheckedDraft = Pick<WebhookRow, "event" | "target" | "enabled" | "conditions" | "match" | "confirmations">;
 
 export interface DraftRules {
@@ -36,7 +36,7 @@ const isRange = (value: unknown): boolean => {
   return isScalar(min) && isScalar(max) && Object.keys(rest).length === 0;
 };
 
-/** What a value of each form has to be; `fits` and the words that say so. */
+/** What a value of each form has to be: as a test, and in words. */
 const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: string }>> = {
   any: { fits: (value) => value !== undefined, rule: "is required" },
   scalar: { fits: isScalar, rule: "must be a number or a text" },
@@ -84,7 +84,7 @@ const checkConfirmations = (confirmations: number, event: string): void => {
   }
 };
 
-/** A condition as it is kept: no members of its own. */
+/** A condition as it is kept: without other members. */
 const tidy = ({ key, condition, value }: Condition): Condition => ({ key, condition, ...(value === undefined ? {} : { value }) });
 
 /** @throws PorticoError BAD_REQUEST */

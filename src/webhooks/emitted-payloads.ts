@@ -1,10 +1,10 @@
-/** Payloads of blocks and transactions that the host has emitted and the store has not committed yet. */
+/** The last payloads of blocks and transactions that the host has emitted, for when the store commits these. */
 export interface EmittedPayloads {
   put(event: string, id: string, json: string): void;
   get(event: string, id: string): string | undefined;
 }
 
-/** Forgets the oldest beyond `limit` characters: what it does not know any more is made from the committed block. */
+/** Forgets the oldest beyond `limit` characters: a payload that it no longer has is made from the committed block. */
 export const createEmittedPayloads = (limit: number): EmittedPayloads => {
   const payloads = new Map<string, string>();
   let size = 0;

@@ -31,11 +31,11 @@ export interface WebhookEngineNeeds {
   logger: Logger;
   /** Resolves when the blocks that the host has emitted so far are in the chain. Not given: they are at once. */
   blocksWritten?: (() => Promise<void>) | undefined;
-  /** Whether the chain is told by `witness`; false where the host's events are all there is. */
+  /** Whether changes of the chain come by `witness`; false where the host's events are all there is. */
   keepsChain: boolean;
   /** 0..1; default Math.random. */
   random?: () => number;
-  /** Default: timers that keep no process alive. */
+  /** Default: timers that do not keep the process alive. */
   after?: After;
   /** Default: the system's name servers. */
   resolve?: Resolve;
@@ -45,7 +45,7 @@ export interface WebhookEngineNeeds {
 export interface WebhookEngine extends Webhooks {
   /** Listens to the host and begins to deliver. */
   start(): void;
-  /** Records nothing more; lets what is under way end for `grace` milliseconds (default 2,000); all else waits in the store. */
+  /** Records nothing more; gives what is under way `grace` milliseconds (default 2,000) to end; all else waits in the store. */
   stop(grace?: number): Promise<void>;
   /** Records a block that was applied or reverted; called once for each, within a write transaction. */
   witness(change: ChainChange): void;

@@ -22,11 +22,11 @@ export interface HostRecorderNeeds {
 }
 
 /**
- * Records what the host emits: in the journal before the emitter's call returns, in the store soon after, each event in one of the
- * two at every moment.
+ * Records what the host emits: in the journal before the emitter's call returns, in the store soon after. At every moment, each event is
+ * in at least one of the two.
  */
 export interface HostRecorder {
-  /** A listener's work for one event. */
+  /** Takes one event from a listener. */
   hear(event: string, payload: unknown): void;
   /** Resolves when everything heard is in the store, or cannot be. */
   settled(): Promise<void>;
@@ -37,8 +37,8 @@ export interface HostRecorder {
 /** Events taken into the store in one transaction. */
 const batchSize = 500;
 /**
- * Milliseconds that events wait for the blocks that the host emitted before them: who is told of a transaction asks for it. A chain
- * that cannot go on holds nothing up.
+ * Milliseconds that events wait for the blocks that the host emitted before them, at the most: a receiver that is told of a transaction
+ * asks for it. A chain that cannot go on must not hold events up.
  */
 const patience = 1_000;
 /** Milliseconds until a store that failed is tried again. */
@@ -55,12 +55,12 @@ const placeOf = (event: string, payload: unknown): Place | undefined => {
   return undefined;
 };
 
-/** Blocks of the host: what waits for confirmations moves with them. */
+/** Blocks of the host, on which deliveries that wait for confirmations depend. */
 const movesChain = (event: string): boolean => event === "block.applied" || event === "block.reverted";
 
 export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   const { store, journal, register, recent, recorder, clock, after, logger, blocksWritten } = needs;
-  // Either may be the older one: the store waits for the disk and the journal does not, which a power failure shows.
+  // Either may be behind: the store waits for the disk and the journal does not, so a power failure may cost only the journal its end.
   let last = Math.max(journal.kept().at(-1)?.number ?? 0, store.journalPosition());
   let draining: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
@@ -90,7 +90,7 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   };
 
   const committed = (): void => {
-    // Before the journal, which may fail on a full disk: what is in the store is delivered.
+    // Before the journal, which may fail on a full disk: what is in the store is to be delivered anyway.
     recorder.committed();
     journal.forget(store.journalPosition());
   };
@@ -108,7 +108,7 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
     });
 
   const drainAll = async (): Promise<void> => {
-    // With nothing to drain it would end before `draining` is set, which then stood for good.
+    // With nothing to drain, this would otherwise end before `draining` is set, which would then stay set for good.
     await Promise.resolve();
     try {
       for (let newest = journal.kept().at(-1); newest !== undefined; newest = journal.kept().at(-1)) {

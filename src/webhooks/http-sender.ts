@@ -52,7 +52,7 @@ class StageError extends Error {
 
 const refused = (hostname: string): StageError => new StageError("address", `${hostname} is a special address`);
 
-/** Resolves a name and keeps what may be connected to: whatever a name pointed to before, it is judged by where it points now. */
+/** Resolves a name and keeps the addresses that may be connected to. A name is judged by where it points now, not where it did before. */
 const guardedLookup =
   (guard: TargetGuard, resolve: Resolve): LookupFunction =>
   (hostname, options, callback) => {
@@ -84,7 +84,7 @@ const guardedConnector = (guard: TargetGuard, resolve: Resolve, timeout: number)
   };
 };
 
-/** Of the attempts at several addresses, what the first says. */
+/** If several addresses were tried, what the first failure says. */
 const reasonOf = (error: unknown): string =>
   error instanceof AggregateError && error.errors.length > 0 ? reasonOf(error.errors[0]) : messageOf(error);
 
@@ -109,7 +109,7 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 const headerText = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
-/** What has come of an answer. Once there is a status, it says what became of the request, whatever breaks after it. */
+/** What has arrived of an answer. Once there is a status, it decides the outcome, whatever breaks after it. */
 interface Arrived {
   status: number;
   retryAfter: string | undefined;
@@ -132,12 +132,12 @@ const keep = (arrived: Arrived, chunk: Buffer): void => {
   arrived.size += chunk.length;
   if (arrived.keptSize >= keptBytes) return;
   const part = chunk.subarray(0, keptBytes - arrived.keptSize);
-  // A copy: the chunk is a view into a buffer that is used again.
+  // A copy: the chunk is a view into a buffer that is reused.
   arrived.kept.push(Buffer.from(part));
   arrived.keptSize += part.length;
 };
 
-/** One request on its way: gathers the answer, and ends at its end, at either limit, or with an error. */
+/** One request: gathers the answer until it is complete, reaches the limit of time or size, or fails. */
 const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer: Answer) => void): Dispatcher.DispatchHandler => {
   let arrived: Arrived | undefined;
   let ended = false;
@@ -158,7 +158,7 @@ const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer
   return {
     onRequestStart: (controller) => {
       abort = () => controller.abort(new Error("Enough."));
-      // Given up while it still waited for a connection.
+      // It was given up while it still waited for a connection.
       if (ended) abort();
     },
     onResponseStart: (_controller, status, headers) => {
@@ -185,7 +185,7 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
   return {
     send: ({ target, headers, body }) => {
       const { origin, pathname, search } = new URL(target);
-      // A bare request: redirects come back as the answers they are.
+      // A bare request: redirects are not followed, but come back as answers.
       return new Promise((done) => agent.dispatch({ origin, path: pathname + search, method: "POST", headers, body }, createExchange(options, done)));
     },
     close: () => agent.destroy(),

@@ -1,6 +1,6 @@
 import { numberText } from "./decimal.js";
 
-/** A JSON value in one text that is the same for all values that count as equal: object members in any order, a number and its decimal text alike. */
+/** A text that is the same for all JSON values that count as equal: object members in any order, a number and its decimal text alike. */
 export const canonical = (value: unknown): string => {
   if (typeof value === "string") return `=${JSON.stringify(value)}`;
   if (typeof value === "number" || typeof value === "bigint") return `="${numberText(value)}"`;
@@ -23,7 +23,7 @@ const step = (from: unknown, name: string): unknown => {
   return (from as Record<string, unknown>)[name];
 };
 
-/** Reads own properties only. A property whose name is the whole key comes before a path. */
+/** Reads own properties only. A property whose name is the whole key takes precedence over a path. */
 export const valueAt = (payload: unknown, key: string, path: readonly string[]): unknown => {
   const direct = step(payload, key);
   if (direct !== absent || path.length === 1) return direct;

@@ -5,14 +5,14 @@ import { examples } from "./event-examples.js";
 interface KnownEvent {
   description: string;
   example: unknown;
-  /** Comes from the chain itself where Portico keeps it: sent as the block is committed, not when the host emits it. */
+  /** Comes from the chain itself where Portico keeps it: sent when the block is committed, not when the host emits it. */
   fromChain?: true;
   confirmations?: true;
 }
 
 const delegateVote = (transaction: { asset: { votes: string[] } }) => ({ delegate: transaction.asset.votes[0], transaction });
 
-/** Every event that hosts of the family emit, and an example of what they emit with it. */
+/** Every event that hosts of the family emit, with an example of its payload. */
 export const knownEvents: Readonly<Record<HostEvent, KnownEvent>> = Object.freeze({
   "block.applied": { description: "A block is saved.", example: examples.block, fromChain: true, confirmations: true },
   "block.reverted": { description: "A block is taken back.", example: examples.block, fromChain: true },
@@ -43,7 +43,7 @@ export const knownEvents: Readonly<Record<HostEvent, KnownEvent>> = Object.freez
   "state.started": { description: "The same as state:started.", example: null },
 });
 
-/** Two names of one event. A webhook keeps the name it was created with; they are matched by the second. */
+/** Second names of events. A webhook keeps the name it was created with; events are matched by the canonical one. */
 const aliases: Readonly<Record<string, string>> = { "state.started": "state:started" };
 
 export const canonicalEvent = (name: string): string => aliases[name] ?? name;

@@ -1,8 +1,7 @@
 import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
 
 /**
- * Who may send next. Deliveries wait in the store; here is only what of them is next: a few ids for each webhook, however long its
- * line is.
+ * What may be sent next. Deliveries wait in the store; kept here are only the next few ids of each webhook, however long its queue is.
  *
  * - lane    the deliveries of one webhook
  * - target  one URL with the lanes that lead to it: their first attempts go out in the order of their events
@@ -10,13 +9,13 @@ import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
  */
 export interface Lane {
   readonly webhookId: number;
-  /** Deliveries under way, or ended and not yet written down as such. */
+  /** Deliveries under way, or ended and not yet recorded as such. */
   readonly taken: Set<number>;
   /** The next first attempts, in order. */
   ready: number[];
-  /** Where the store is asked for more of them: beyond `passed`, so many at once. Undefined when it has none. */
+  /** How to ask the store for more of them: beyond the id `passed`, `size` at once. Undefined when it has none. */
   more: { passed: number; size: number } | undefined;
-  /** No retry is due before; the store is asked when it is reached. */
+  /** No retry is due before this time; the store is asked when it comes. */
   nextDue: number;
   readonly target: Target;
 }
@@ -35,11 +34,11 @@ export interface Origin {
   readonly name: string;
   /** Attempts under way. */
   running: number;
-  /** True until an attempt ended soon: what is slow, or not known yet, must not take every place. */
+  /** Whether the last attempt was slow; true before the first. What is slow, or not known yet, must not take every place. */
   slow: boolean;
   /** Targets that wait for a place at this origin, in the order in which they came. */
   readonly blocked: Set<Target>;
-  /** Targets there. */
+  /** Number of its targets. */
   targets: number;
 }
 
@@ -56,10 +55,10 @@ export interface LaneRules {
 
 export type NextRules = LaneRules & { now: number };
 
-/** First attempts that are read ahead, at the most. */
+/** First attempts read ahead, at the most. */
 const longestReady = 64;
 
-/** The line may have grown, at its end or before what was read ahead. */
+/** For when the queue may have grown, at its end or before what was read ahead. */
 export const lookAgain = (lane: Lane): void => {
   lane.ready = [];
   lane.more = { passed: 0, size: 1 };
@@ -101,7 +100,7 @@ const nextRetry = ({ lanes }: Target, store: WebhookStore, { now }: NextRules): 
   return undefined;
 };
 
-/** What a target is to be sent next; undefined for nothing now. */
+/** What a target is to be sent next; undefined if there is nothing now. */
 export const nextOf = (target: Target, store: WebhookStore, rules: NextRules): Next | undefined => {
   const first = (): Next | undefined => nextFirst(target, store, rules);
   const retry = (): Next | undefined => nextRetry(target, store, rules);
@@ -114,9 +113,9 @@ export interface Lanes {
   targets(): Iterable<Target>;
   /** Ids of the webhooks that have one. */
   ids(): Iterable<number>;
-  /** Brings a webhook's lane in line with it; what is under way stays under way. Returns the target of a lane that is new. */
+  /** Brings a webhook's lane into line with its row; what is under way stays under way. Returns the target of a new lane. */
   align(webhookId: number, row: WebhookRow | undefined): Target | undefined;
-  /** The earliest time after this one at which a retry may be due. What was due before is in line already. */
+  /** The earliest time after `now` at which a retry may be due. Lanes that were due before are queued already. */
   nextDue(now: number): number;
 }
 

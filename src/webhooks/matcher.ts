@@ -12,7 +12,7 @@ export interface Matchable {
   match: "any" | "all";
 }
 
-/** One webhook while an event is looked at: how many of its conditions hold. `event` tells counts of another event apart. */
+/** One webhook while an event is matched: how many of its conditions hold, counted for the event numbered `event`. */
 interface Candidate {
   id: number;
   needed: number;
@@ -26,7 +26,7 @@ interface Entry {
   candidate: Candidate;
 }
 
-/** Conditions on one key. Those of `eq`, the most by far, are found by their value instead of being tried one by one. */
+/** Conditions on one key. Those with `eq`, by far the most, are looked up by their value instead of being tried one by one. */
 interface KeyIndex {
   key: string;
   path: readonly string[];
@@ -44,7 +44,7 @@ interface EventIndex {
 
 /** Finds the webhooks that an event is to be sent to: indexed by event, then by key, each compiled once. */
 export interface Matcher {
-  /** Puts a webhook in the place of what it was before; undefined takes it out. */
+  /** Adds or replaces a webhook; undefined removes it. */
   put(id: number, webhook: Matchable | undefined): void;
   /** Whether any webhook listens to the event at all. */
   listens(event: string): boolean;
@@ -52,7 +52,7 @@ export interface Matcher {
   match(event: string, payload: unknown): number[];
 }
 
-/** The register takes only what compiles. Should another version think otherwise, one condition fails, not every event. */
+/** The register takes only what compiles. If another version took what does not compile here, one condition fails, not every event. */
 const compileOrFail = (condition: Condition): CompiledCondition => {
   try {
     return compileCondition(condition);
@@ -67,7 +67,7 @@ const keyIndexOf = ({ keys }: EventIndex, { key, path }: CompiledCondition): Key
   return index;
 };
 
-/** Adds a condition. Returns what takes it out again, and its key's index with it where that is empty then. */
+/** Adds a condition. Returns what removes it again, along with its key's index if that is then empty. */
 const addEntry = (index: EventIndex, entry: Entry): (() => void) => {
   const { condition } = entry;
   const byKey = keyIndexOf(index, condition);
@@ -130,7 +130,7 @@ export const createMatcher = (webhooks: Iterable<Matchable> = []): Matcher => {
         if (equal.size > 0) equal.get(actual.canonical())?.forEach(hit);
         for (const entry of others) {
           const { candidate, condition } = entry;
-          // A webhook that any condition is enough for needs no second one.
+          // A webhook for which any one condition is enough needs no second one.
           const isDone = candidate.event === number && candidate.held >= candidate.needed;
           if (!isDone && condition.test(actual)) hit(entry);
         }

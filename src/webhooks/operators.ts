@@ -5,8 +5,8 @@ import { canonical } from "./json-value.js";
 import { createSubject, type Subject } from "./subject.js";
 
 /**
- * The operators of conditions: what each takes as `value`, and what it tests. The accepted input of the routes and the engine
- * are both made from this table.
+ * The operators of conditions: what each takes as `value`, and what it tests. Both the input that routes accept and the engine are made
+ * from this table.
  *
  * - any       any JSON value
  * - scalar    a number or a text
@@ -22,7 +22,7 @@ export type Test = (actual: Subject) => boolean;
 export interface OperatorDefinition {
   form: ValueForm;
   meaning: string;
-  /** What a missing key comes to: false but for the two that negate. */
+  /** The result for a missing key: false except for the two that negate. */
   whenAbsent: boolean;
   /** Prepares the test of one condition. @throws Error where a pattern does not compile */
   compile(value: unknown): Test;

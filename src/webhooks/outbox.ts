@@ -22,7 +22,7 @@ const batchSize = 500;
 /** The event of a ping. No webhook listens to it. */
 const pingEvent = "ping";
 
-/** What waits for nothing but its time, whether or not it ever had an attempt. */
+/** The delivery as one that is due now, whether or not it was ever attempted: it waits for nothing but its turn. */
 const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
   ...row,
   state: "retrying",
@@ -32,7 +32,7 @@ const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
   failures: 0,
 });
 
-/** Deliveries, as clients see them and move them. */
+/** Deliveries as clients see them, and what clients can do with them. */
 export const createOutbox = ({ store, clock, onWork }: OutboxNeeds): Outbox => {
   const shown = ({ id, webhookId, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
     id,
@@ -53,7 +53,7 @@ export const createOutbox = ({ store, clock, onWork }: OutboxNeeds): Outbox => {
     return row;
   };
 
-  /** Writes what makes deliveries due, and tells whoever sends them, in this process and others. */
+  /** Writes a change that makes deliveries due, and notifies the workers that send them, in this process and others. */
   const work = <T>(webhookId: number, change: () => T): T => {
     const result = store.transaction(() => {
       store.announceWork();
@@ -87,7 +87,7 @@ export const createOutbox = ({ store, clock, onWork }: OutboxNeeds): Outbox => {
     recover: async (webhookId, window) => {
       webhookRow(store, webhookId);
       let count = 0;
-      // Retrying first: what the dead become is not to be counted twice.
+      // Retrying first: dead deliveries become retrying ones, and must not be counted twice.
       for (const state of ["retrying", "dead"] as const) {
         for (let after: number | undefined = 0; after !== undefined; ) {
           const batch = recoverBatch(webhookId, state, window, after);
@@ -112,7 +112,7 @@ export const createOutbox = ({ store, clock, onWork }: OutboxNeeds): Outbox => {
       // Before anything is written: the answer may be that there is no such delivery.
       deliveryRow(webhookId, id);
       return work(webhookId, () => {
-        // Read within the transaction: what an attempt came to may have been committed a moment before it.
+        // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
         const row = deliveryRow(webhookId, id);
         const due = dueNow(row, clock.now());
         store.changeDelivery(row, due);

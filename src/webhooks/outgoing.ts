@@ -2,7 +2,7 @@ import type { WebhookRow, WebhookStore } from "../../types/webhook-store.js";
 import type { Outgoing } from "./http-sender.js";
 import { deliveryBody, deliveryHeaders } from "./signature.js";
 
-/** Names a delivery to its receiver, the same on every attempt: no two nodes' stores make the same. */
+/** Names a delivery to its receiver, the same on every attempt and unlike that of any other node's store. */
 export const messageIdOf = (instance: string, deliveryId: number): string => `msg_${instance}_${deliveryId}`;
 
 /** Tokens that sign now: the present one, and older ones for as long as they overlap. */

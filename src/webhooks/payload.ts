@@ -6,7 +6,7 @@ interface BigNumberLike {
   toFixed(): string;
 }
 
-/** bignumber.js, whose own JSON form falls into exponents. */
+/** bignumber.js, whose own JSON form has exponents for large numbers. */
 const isBigNumber = (value: unknown): value is BigNumberLike =>
   typeof value === "object" && value !== null && (value as Partial<BigNumberLike>)._isBigNumber === true;
 
@@ -17,10 +17,10 @@ const plain = (original: unknown, value: unknown): unknown => {
   return value;
 };
 
-/** Values in a payload, at the most: some hundred times those of a full block. What has more leads into the host's own works. */
+/** Values in a payload, at the most: some hundred times those of a full block. One with more leads into the host's internals. */
 const mostValues = 250_000;
 
-/** A replacer that leaves out what would lead back to where it came from, and gives up where there is no end of it. */
+/** A replacer that leaves out circular references, and throws where a payload has too many values. */
 const withoutCycles = () => {
   const ancestors: unknown[] = [];
   let values = 0;
@@ -36,15 +36,15 @@ const withoutCycles = () => {
   };
 };
 
-/** Undefined for what JSON leaves out, and for what its `toJSON` makes of itself: its types do not say so. */
+/** Undefined for what JSON leaves out, itself or as the result of `toJSON`, which the types of `JSON.stringify` do not say. */
 const textOf: (value: unknown, replacer: ReturnType<typeof withoutCycles>) => string | undefined = JSON.stringify;
 
 /**
  * What a host emits, as JSON text: amounts of any kind as decimal strings, errors by name and message, `null` for nothing at all.
- * Never throws, whatever the payload is: of one that cannot be read it tells why.
+ * Never throws, whatever the payload is: for one that cannot be read, it says why.
  *
- * Maps and sets are `{}`, as in JSON: a wallet that ARK Core 3 emits (`round.created`) holds the node's event dispatcher, and by
- * the map of its listeners all that the node holds. Opening it kept the node from its work for seconds.
+ * Maps and sets are `{}`, as in JSON: a wallet that ARK Core 3 emits (`round.created`) holds the node's event dispatcher, and through
+ * its map of listeners the whole node. Serializing that would block the node for seconds.
  */
 export const payloadJson = (payload: unknown): string => {
   try {

@@ -9,14 +9,14 @@ interface Waiting {
 const largestKept = 65_536;
 
 /**
- * Keeps the last payloads of every event for dry runs, whether or not a webhook listens to it. They are written now and then, and so
- * may be lost when the process ends: nothing is promised of them.
+ * Keeps the last payloads of every event for dry runs, whether or not a webhook listens to it. They are written now and then, so they
+ * may be lost when the process ends.
  */
 export interface RecentEvents {
   note(event: string, waiting: Waiting): void;
-  /** Whether anything was noted that is not written. */
+  /** Whether anything noted is not written yet. */
   hasNoted(): boolean;
-  /** Writes what was noted. Within a transaction of the store, or without. */
+  /** Writes what was noted, within an open transaction of the store or in one of its own. */
   flush(): void;
   last(event: string, limit: number): RecentEvent[];
 }

@@ -14,7 +14,7 @@ export interface RecorderNeeds {
   onWork(webhookIds: Iterable<number>): void;
 }
 
-/** What an event tells of, and in which block. */
+/** What an event is about, and in which block. */
 export interface Place {
   subject: "block" | "transaction";
   height: number;
@@ -23,22 +23,22 @@ export interface Place {
 export interface Happening {
   event: string;
   at: number;
-  /** The payload as JSON text; made only where somebody asks for it. */
+  /** The payload as JSON text; made only when it is needed. */
   json(): string;
   place?: Place | undefined;
 }
 
-/** Height of a transaction's block that its host does not tell: that of the next block that is applied. */
+/** Stands for a block whose height the host does not tell: the next block that is applied. */
 export const nextBlock = Number.MAX_SAFE_INTEGER;
 
-/** Writes down what happened, matched and ready to be delivered. All of it within a transaction of the store. */
+/** Records what happened, matched and ready to be delivered. All but `committed` is called within a transaction of the store. */
 export interface Recorder {
   record(happening: Happening): void;
-  /** A block was applied: puts what waited for its height in its place, and sends on its way what has waited long enough. */
+  /** A block was applied: gives its height to deliveries that waited for the next block, and releases those with enough confirmations. */
   release(height: number): void;
-  /** A block was taken back: what waited for its confirmations goes with it. */
+  /** A block was reverted: drops the deliveries that waited for its confirmations. */
   drop(height: number): void;
-  /** After the commit: whoever delivers is told. */
+  /** Called after the commit: notifies whoever delivers. */
   committed(): void;
 }
 

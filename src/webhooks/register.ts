@@ -3,8 +3,8 @@ import { canonicalEvent } from "./known-events.js";
 import { createMatcher, type Matcher } from "./matcher.js";
 
 /**
- * The webhooks in memory, as they are matched and sent. Kept in line with the store's register, whatever process changes that: what
- * has changed is read again, and nothing else.
+ * The webhooks in memory, as they are matched and sent. Kept in step with the store's register, whichever process changes that, by
+ * reading again only what has changed.
  */
 export interface Register {
   find(id: number): WebhookRow | undefined;

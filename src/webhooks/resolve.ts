@@ -12,7 +12,7 @@ export interface ResolverOptions {
 
 /** How often a name server is asked. */
 const tries = 2;
-/** Names under way in the system's resolver, which has four threads for the whole process. */
+/** Names under way in the system's resolver, at the most: it shares four threads with the whole process. */
 const atOnce = 2;
 
 const limited = (limit: number) => {
@@ -34,8 +34,8 @@ const limited = (limit: number) => {
 const isTimeout = (reason: unknown): boolean => reason instanceof Error && "code" in reason && reason.code === "ETIMEOUT";
 
 /**
- * Asks the name servers without a thread: a dead name server holds up nobody but the targets it serves. Only names that they do not
- * know (of a hosts file, say) go to the system's resolver, a few at a time.
+ * Asks the name servers without a thread: a dead name server holds up only the targets it serves. Only names that they do not know
+ * (from a hosts file, say) go to the system's resolver, a few at a time.
  */
 export const createResolver = ({ servers, timeout = 2_500 }: ResolverOptions = {}): Resolve => {
   const resolver = new Resolver({ timeout, tries });

@@ -1,13 +1,13 @@
-/** Decisions on what follows an attempt. All pure: time and chance are handed in. Times are in milliseconds. */
+/** Decisions on what follows an attempt. All pure: time and randomness are passed in. Times are in milliseconds. */
 
 export interface RetryRules {
   /** Waits after the first, second ... failed attempt. */
   schedule: readonly number[];
-  /** Part of a wait by which it varies: 0.2 is ±20 %. */
+  /** Fraction by which a wait varies: 0.2 is ±20 %. */
   jitter: number;
 }
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export interface AttemptResult {
   ok: boolean;
   /** The answer's status, null without one. */
@@ -25,18 +25,18 @@ export const readRetryAfter = (header: string | undefined, now: number): number 
   if (header === undefined) return undefined;
   const text = header.trim();
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
-  // Anything with a letter for a day or month; a bare number with a sign is no date.
+  // A date has letters, for a day or month; `Date.parse` would read signed numbers as dates too.
   const date = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 };
 
-/** The wait of a schedule's step, varied by chance (`random` in 0..1), as long as Retry-After asks but at most twice the step. */
+/** The wait of a schedule's step, varied at random (`random` in 0..1); longer if Retry-After asks for it, up to twice the step. */
 export const waitBefore = (step: number, jitter: number, random: number, retryAfter: number | undefined): number => {
   const varied = step * (1 + jitter * (2 * random - 1));
   return Math.round(Math.max(varied, Math.min(retryAfter ?? 0, 2 * step)));
 };
 
-/** `failures`: failed attempts of this schedule, the one decided on included. */
+/** `failures`: failed attempts of this schedule, including this one. */
 export const nextStep = (
   result: AttemptResult,
   { failures, now, random }: { failures: number; now: number; random: number },

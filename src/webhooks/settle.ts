@@ -8,7 +8,7 @@ import { type AttemptResult, nextHealth, nextStep, type RetryRules } from "./ret
 export interface Ended {
   webhookId: number;
   id: number;
-  /** Where it went: the webhook may lead elsewhere by now. */
+  /** Where it went: the webhook may have another target by now. */
   target: string;
   attempt: Attempt;
   retryAfter: string | undefined;
@@ -45,7 +45,7 @@ export const attemptOf = (at: number, duration: number, { status, body, failure 
   body,
 });
 
-/** What an attempt says of its webhook. What a target said that the webhook has no more is nothing to the one it has. */
+/** The result of an attempt for its webhook. The status and Retry-After of a target that the webhook no longer has do not count. */
 const resultOf = ({ target, attempt, retryAfter }: Ended, webhook: WebhookRow | undefined): AttemptResult => {
   const ok = attempt.stage === null;
   return webhook?.target === target ? { ok, status: attempt.status, retryAfter } : { ok, status: null, retryAfter: undefined };
@@ -66,7 +66,7 @@ const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: AttemptResult,
   };
 };
 
-/** Writes the webhook's health where it changed. Returns the webhook where that disables it: only then does the register change. */
+/** Writes the webhook's health if it changed. Returns the webhook if that disables it: only then does the register change. */
 const settleHealth = (
   store: WebhookStore,
   webhook: WebhookRow,
@@ -84,7 +84,7 @@ const settleHealth = (
   return undefined;
 };
 
-/** Writes down what attempts came to, all in one transaction. */
+/** Records the outcomes of attempts, all in one transaction. */
 export const settleAll = (ended: readonly Ended[], now: number, rules: SettleRules, { store, random }: SettleNeeds): Promise<Settled[]> =>
   store.transactionSoon(() =>
     ended.flatMap((one) => {

@@ -2,9 +2,9 @@ import { messageOf } from "../errors.js";
 import { type Ended, type Settled, settleAll, type SettleNeeds, type SettleRules } from "./settle.js";
 import type { Clock } from "../../types/node-context.js";
 
-/** Writes down what attempts came to: one transaction after another, each with all that has ended since the one before. */
+/** Records the outcomes of attempts: one transaction after another, each with all that have ended since the one before. */
 export interface Settling {
-  /** `written` is called when it is. */
+  /** `written` is called when the outcome is written. */
   add(ended: Ended, written: () => void): void;
   /** How many are not written yet. */
   count(): number;
@@ -37,13 +37,13 @@ export const createSettling = (
     try {
       settled = await settleAll(batch.map(({ ended }) => ended), needs.clock.now(), rules, needs);
     } catch (error) {
-      // Nothing is let go of before it is written: it is not sent again meanwhile.
+      // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       entries = [...batch, ...entries];
       underWay = 0;
       needs.logger.error(`webhooks: what deliveries came to cannot be written: ${messageOf(error)}`);
       return false;
     }
-    // Written is written, whatever fails from here on: it is not to be written again.
+    // The batch is written, whatever fails from here on, and must not be written again.
     underWay = 0;
     for (const { written } of batch) written();
     onSettled(settled);

@@ -21,7 +21,7 @@ export interface Signed {
   body: string;
 }
 
-/** Headers of one attempt: the predecessor's half token, and Standard Webhooks 1.0, signed by each of the tokens. */
+/** Headers of one attempt: half of the token, as the predecessor sent it, and Standard Webhooks 1.0, signed with each of the tokens. */
 export const deliveryHeaders = (tokens: readonly [string, ...string[]], { messageId, at, body }: Signed): Record<string, string> => {
   const timestamp = String(Math.floor(at / 1000));
   const content = `${messageId}.${timestamp}.${body}`;

@@ -1,14 +1,14 @@
 import { type Decimal, numberText, toDecimal } from "./decimal.js";
 import { canonical } from "./json-value.js";
 
-/** A value that many conditions look at: what they make of it is made once. */
+/** A value that many conditions test: what they derive from it is computed once. */
 export interface Subject {
   readonly value: unknown;
   /** By its digits, where it is a number or a decimal string. */
   decimal(): Decimal | undefined;
   /** The same text for all values that count as equal. */
   canonical(): string;
-  /** Numbers and booleans as they are written; undefined for what is no scalar. */
+  /** Numbers and booleans as they are written; undefined for anything but a scalar. */
   text(): string | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface TargetGuard {
 /** Public by their range, but a cloud's own services answer there. */
 const metadataAddresses = ["168.63.129.16"];
 
-/** IPv6 that is routed on the public internet; what it embeds of IPv4 is special to ipaddr.js. */
+/** IPv6 that is routed on the public internet; ipaddr.js takes the ranges in it that embed IPv4 as special. */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 
 const longestTarget = 2_048;
@@ -54,7 +54,7 @@ export const createTargetGuard = (allowTargets: readonly string[]): TargetGuard 
 
   const allows = (text: string): boolean => {
     if (isIP(text) === 0) return false;
-    // IPv4 in IPv6 clothes is judged as what it is.
+    // IPv4 that is mapped into IPv6 is judged as IPv4.
     const address = ipaddr.process(text);
     return isPublic(address) || allowed.some((network) => contains(network, address));
   };

@@ -1,7 +1,7 @@
-/** Calls back after so many milliseconds. Returns what takes the call back. */
+/** Calls back after so many milliseconds. Returns what cancels the call. */
 export type After = (milliseconds: number, callback: () => void) => () => void;
 
-/** Keeps no process alive. */
+/** Does not keep the process alive. */
 export const systemAfter: After = (milliseconds, callback) => {
   const timer = setTimeout(callback, milliseconds);
   timer.unref();

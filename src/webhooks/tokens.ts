@@ -27,7 +27,7 @@ export interface TokenOptions {
   tokens: readonly string[];
   /** Folder of the generated one. */
   dataDir: string;
-  /** Whether one is generated here. Else it is the node's, which may not have begun yet. */
+  /** Whether one is generated here. If not, it is the node's, which may not have started yet. */
   makes: boolean;
 }
 
@@ -53,7 +53,7 @@ const readToken = async (path: string, logger: Logger): Promise<string | undefin
   }
 };
 
-/** The file appears with its mode and its content at once. Of two processes that try, one makes it; false for the other. */
+/** Creates the file with its mode and content at once. Of two processes that try, one creates it; false for the other. */
 const writeToken = async (path: string, token: string): Promise<boolean> => {
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${token}\n`, { flag: "wx", mode: ownerOnly, flush: true });
@@ -82,7 +82,7 @@ const generatedToken = async (dataDir: string, logger: Logger): Promise<string> 
   return kept;
 };
 
-/** What the file holds now; undefined where that is no token, as while it is replaced. */
+/** The token that the file holds now; undefined if it holds none, as while it is replaced. */
 const tokenNow = (path: string): string | undefined => {
   try {
     const token = readFileSync(path, "utf8").trim();
@@ -93,8 +93,8 @@ const tokenNow = (path: string): string | undefined => {
 };
 
 /**
- * Reads the file with every request: another process of the folder may have been started anew, with another token. What is returned
- * throws NOT_READY while there is none.
+ * Reads the file with every request: another process of the folder may have restarted with another token. The function returned throws
+ * NOT_READY while there is none.
  */
 const authorizeByFile = (dataDir: string, generated: string | undefined): Authorize => {
   const path = resolve(dataDir, tokenFile);
@@ -107,7 +107,8 @@ const authorizeByFile = (dataDir: string, generated: string | undefined): Author
 };
 
 /**
- * The check of a node's tokens: those that are configured, else the one that was generated at the first start, or is in its file now.
+ * The check of a node's tokens: those that are configured, else the one that was generated at the first start, or whichever is in its
+ * file now.
  * @throws PorticoError OPTION_INVALID for a token that is too short, or a token file that holds none
  */
 export const openAuthorize = async ({ tokens, dataDir, makes }: TokenOptions, logger: Logger): Promise<Authorize> => {

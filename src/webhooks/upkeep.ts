@@ -17,12 +17,12 @@ export interface UpkeepNeeds {
   logger: Logger;
 }
 
-/** Milliseconds between two rounds: with nothing left to take out, and with more of it. */
+/** Milliseconds between two rounds: with nothing left to remove, and with more of it. */
 const interval = { idle: 1_000, busy: 20 };
-/** Deliveries taken out in one round: a few milliseconds of writing. */
+/** Deliveries removed in one round: a few milliseconds of writing. */
 const batchSize = 500;
 
-/** Keeps the store small in the background: takes out what retention gives up, writes recent payloads. Returns what ends it. */
+/** Work in the background: removes what is past its retention, and writes recent payloads. Returns what ends it. */
 export const startUpkeep = (
   { deliveredRetention, deadRetention }: UpkeepOptions,
   { store, recent, clock, after, logger }: UpkeepNeeds,
@@ -41,7 +41,7 @@ export const startUpkeep = (
 
   let writing: Promise<void> | undefined;
   const round = (): void => {
-    // Soon: at once it would wait for the block that is being written, and everybody with it.
+    // Soon, not at once: that would make the whole process wait for the block that is being committed.
     if (recent.hasNoted()) writing = store.transactionSoon(recent.flush).catch(failed);
     cancel = after(trim() < batchSize ? interval.idle : interval.busy, round);
   };

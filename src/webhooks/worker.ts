@@ -45,17 +45,17 @@ interface Running extends Next {
   at: number;
 }
 
-/** Milliseconds between two looks at what other processes and time may have brought. */
+/** Milliseconds between two looks, at the most: other processes may have brought work, and retries may have become due. */
 const lookInterval = 1_000;
 /** An attempt that took longer than this (milliseconds) was slow. */
 const slowFrom = 1_000;
-/** Attempts that have ended and are not yet written down: with more of them, nothing new is sent. */
+/** Attempts that have ended and are not yet recorded: while there are so many, nothing new is sent. */
 const mostUnsettled = 1_000;
 
 export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker => {
   const { store, register, sender, clock, after, logger } = needs;
   const lanes = createLanes();
-  /** Targets that may have something to send: first come, first served, those that are slow in a line of their own. */
+  /** Targets that may have something to send: first come, first served, slow ones in a queue of their own. */
   const waiting = { fast: new Set<Target>(), slow: new Set<Target>() };
   const running = { all: new Set<Promise<void>>(), slow: 0 };
   /** Slow targets together leave half of the places to the others. */
@@ -71,7 +71,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     if (target.lanes.size > 0) (target.origin.slow ? waiting.slow : waiting.fast).add(target);
   };
 
-  /** The two lines take turns. */
+  /** The two queues take turns. */
   const linesNow = (): Set<Target>[] => {
     if (running.slow >= slowPlaces) return [waiting.fast];
     return turn++ % 2 === 0 ? [waiting.fast, waiting.slow] : [waiting.slow, waiting.fast];
@@ -87,7 +87,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     return undefined;
   };
 
-  /** Lets the first that waits for a place at an origin come again. */
+  /** Queues the first target that waits for a place at an origin again. */
   const unblock = ({ blocked }: Origin): void => {
     for (const target of blocked) {
       blocked.delete(target);
@@ -128,7 +128,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     }
   };
 
-  /** Soon, but not in the stack of whoever brought the work: that may be the host's own. */
+  /** Soon, but not on the stack of whoever brought the work: that may be the host's own. */
   const pumpSoon = (): void => {
     pumping ??= setImmediate(() => {
       pumping = undefined;
@@ -154,7 +154,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     if (abandoned) return;
     const { id, at, lane } = one;
     const ended = { webhookId: lane.webhookId, id, target: outgoing.target, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter };
-    // What failed may disable the webhook: nothing more goes there before that is known.
+    // A failure may disable the webhook: nothing more is sent there before that is known.
     const failed = answer.failure !== null;
     if (!failed) leavePlace(one);
     settling.add(ended, () => {
@@ -170,7 +170,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     if (kind === "first") target.firsts--;
     origin.running--;
     if (slow) running.slow--;
-    // Who waited for the place comes before who just had it.
+    // Whoever waited for the place comes before whoever just had it.
     unblock(origin);
     enqueue(target);
     const now = lanes.find(lane.webhookId);
@@ -253,7 +253,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     lookAt(Math.min(lanes.nextDue(now), now + lookInterval));
   };
 
-  /** Looks at that time, unless it does so before. */
+  /** Schedules a look at that time, unless there is one before. */
   const lookAt = (at: number): void => {
     if (state !== "running" || (timer !== undefined && timer.at <= at)) return;
     timer?.cancel();

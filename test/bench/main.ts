@@ -6,7 +6,7 @@ import { buildStore } from "./stores/build.js";
 
 const say = (line: string): void => console.error(line);
 
-/** What was mistyped is told in a sentence. */
+/** A mistyped option is reported in a sentence, without a stack. */
 const readArguments = (): BenchOptions | undefined => {
   try {
     return readOptions(process.argv.slice(2));
@@ -20,5 +20,5 @@ const options = readArguments();
 if (options === undefined) process.exitCode = 2;
 else if (options.help) console.log(usage);
 else if (options.build !== undefined) say(`built: ${await buildStore(sizes[options.build], say)}`);
-// Whatever a part that failed has left running ends with this process.
+// Ends whatever a part that failed has left running.
 else process.exit(await runBench(options, say));

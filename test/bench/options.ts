@@ -47,7 +47,7 @@ const countOf = (option: string, text: string): number => {
   return count;
 };
 
-/** Ratios that come out the same on a machine that others use: of processor time, and of times within one process. */
+/** Parts whose ratios are stable on a machine that others use: of processor time, and of times within one process. */
 const quickParts: readonly Part[] = ["hot", "depth"];
 
 export const readOptions = (args: readonly string[]): BenchOptions => {

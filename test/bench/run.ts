@@ -41,12 +41,12 @@ const runOf = ({ size, quick, rounds, soak }: BenchOptions, say: Run["say"]): Ru
   say,
 });
 
-/** Everything there is: what the README is made from. */
+/** Whether the run has every part: its figures are written down for the README. */
 const isWhole = ({ only, quick }: BenchOptions): boolean => !quick && parts.every((part) => only.includes(part));
 
 const commandOf = (args: readonly string[]): string => ["npm run bench", ...(args.length > 0 ? ["--", ...args] : [])].join(" ");
 
-/** One part that cannot be measured is no reason to lose the others. */
+/** Goes on to the other parts when one cannot be measured. */
 const measureParts = async ({ only }: BenchOptions, run: Run): Promise<{ rows: Row[]; curves: Curve[]; failed: boolean }> => {
   const rows: Row[] = [];
   let curves: Curve[] = [];

@@ -10,19 +10,19 @@ export interface OpenEnvironment {
 }
 
 /**
- * The registry of what lies where: databases by name, and their keys. Keys are lists in lmdb's ordered binary form, which sort
- * member by member. Nobody else names a database or makes a key.
+ * The registry of what is kept where: databases by name, and their keys. Keys are arrays in lmdb's ordered binary form, which sort
+ * element by element.
  */
 export interface WebhookDatabases {
   /** Webhook id -> webhook. */
   register: Database<WebhookRow, number>;
-  /** Revision of the register -> id of the webhook that changed with it; the last ones. */
+  /** Revision of the register -> id of the webhook that changed with it; the last ones only. */
   changes: Database<number, number>;
   /** Message number -> message. */
   messages: Database<Message, number>;
   /** Webhook id, delivery id -> delivery. */
   deliveries: Database<DeliveryRow, [number, number]>;
-  /** Webhook id, state, delivery id: what is listed, and the line in which first attempts wait. */
+  /** Webhook id, state, delivery id: what is listed, and the queue in which first attempts wait. */
   states: Database<true, [number, DeliveryState, number]>;
   /** Webhook id, due time, delivery id: deliveries between attempts. */
   due: Database<true, [number, number, number]>;
@@ -30,7 +30,7 @@ export interface WebhookDatabases {
   held: Database<true, ["release" | "block", number, number, number]>;
   /** "dead" or "done", finish time, webhook id, delivery id: what retention looks at. */
   finished: Database<true, ["dead" | "done", number, number, number]>;
-  /** Webhook id of a webhook that is gone, and some of whose deliveries are not yet. */
+  /** Id of a webhook that was removed, and may still have deliveries. */
   removed: Database<true, number>;
   /** Event, ordinal -> one of its last payloads. */
   recent: Database<RecentEvent, [string, number]>;
@@ -57,7 +57,7 @@ export const counters = {
   journalPosition: "journal-position",
   /** Deliveries of a webhook in a state. */
   inState: (webhookId: number, state: ListedState) => `in-state ${webhookId} ${state}`,
-  /** Deliveries of a webhook in a state, or in any, whose ids share all but their last bits: how a page far down is found. */
+  /** Deliveries of a webhook in a state, or in any, whose ids are in one bucket: how a page far down is found. */
   inBucket: (webhookId: number, state: ListedState, bucket: number) => `in-bucket ${webhookId} ${state} ${bucket.toString(16).padStart(14, "0")}`,
   /** Deliveries that share a message. */
   references: (messageId: number) => `references ${messageId}`,
@@ -85,7 +85,7 @@ const names = {
 /** Databases that `openWebhookDatabases` adds to an environment: what `maxDbs` has to leave room for. */
 export const webhookDatabaseCount = Object.keys(names).length;
 
-/** Records stand alone, and whole numbers may have any size. */
+/** Records are self-contained, and whole numbers may have any size. */
 const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
 
 export const openWebhookDatabases = (environment: OpenEnvironment): WebhookDatabases => {

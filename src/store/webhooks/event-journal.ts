@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 
-/** A file that has grown beyond this (bytes) is written anew with what it still has to keep. */
+/** A file that has grown beyond this (bytes) is rewritten with what it still has to keep. */
 const largestFile = 8_388_608;
 
 const lineOf = ({ number, at, event, json }: HeardEvent): string => `${JSON.stringify([number, at, event, json])}\n`;
 
-/** The last line may be torn, where the process ended while it was written: its event was not acknowledged. */
+/** The last line may be torn, if the process ended while it was written: its event was not acknowledged. */
 const parseLine = (line: string): HeardEvent[] => {
   try {
     const [number, at, event, json] = JSON.parse(line) as [number, number, string, string];
@@ -25,8 +25,8 @@ const readEvents = (path: string): HeardEvent[] => {
 };
 
 /**
- * The journal of one folder, `webhooks.journal`. What is appended is with the operating system when `append` returns, and so
- * safe from the end of the process without a wait for the disk; a moment later it is in the store. One process of a folder has it.
+ * The journal of one folder, `webhooks.journal`. What is appended is with the operating system when `append` returns, so it survives
+ * the end of the process without a wait for the disk; a moment later it is in the store. Only one process may have a folder's journal.
  * @throws PorticoError STORE_DAMAGED
  */
 export const openEventJournal = (dataDir: string): EventJournal => {
@@ -35,7 +35,10 @@ export const openEventJournal = (dataDir: string): EventJournal => {
   let file: number;
   let size = 0;
 
-  /** The file, open, with nothing but what is still to be kept: a torn end would spoil the next line. Where it fails, all stays as it was. */
+  /**
+   * Rewrites the file with only what is still to be kept, as a torn end would spoil the next line, and opens it. If that fails, all stays
+   * as it was.
+   */
   const rewrite = (): number => {
     const text = kept.map(lineOf).join("");
     writeFileSync(`${path}.new`, text);
@@ -70,7 +73,7 @@ export const openEventJournal = (dataDir: string): EventJournal => {
       try {
         for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
       } catch (error) {
-        // What a full disk has taken of it would spoil the next line.
+        // The part of it that a full disk has taken would spoil the next line.
         ftruncateSync(file, size);
         throw error;
       }

@@ -8,7 +8,7 @@ type Write = <K extends Key>(database: Database<true, K>, key: K) => void;
 const put: Write = (database, key) => database.putSync(key, true);
 const remove: Write = (database, key) => void database.removeSync(key);
 
-/** The index entries of a delivery: all of them follow from its row, so whatever changes the row changes them with it. */
+/** The index entries of a delivery: all of them are derived from its row, so whatever changes the row changes them with it. */
 const writeIndex = (db: WebhookDatabases, { id, webhookId, state, dueAt, finishedAt, hold }: DeliveryRow, write: Write): void => {
   write(db.states, [webhookId, state, id]);
   if (dueAt !== null) write(db.due, [webhookId, dueAt, id]);
@@ -66,7 +66,7 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
     count(after, after.state, 1);
   };
 
-  /** Takes a delivery out, and its message with the last one that shares it. */
+  /** Removes a delivery, and its message along with the last delivery that shares it. */
   const removeDelivery = (row: DeliveryRow): void => {
     writeIndex(db, row, remove);
     db.deliveries.removeSync([row.webhookId, row.id]);
@@ -80,11 +80,11 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
 
 export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
 
-/** Questions about deliveries. None reads more than it answers with. */
+/** Questions about deliveries. None loads rows that it does not answer with. */
 export const createOutboxReader = (db: WebhookDatabases) => {
   const delivery = (webhookId: number, id: number): DeliveryRow | undefined => db.deliveries.get([webhookId, id]);
 
-  /** The bucket in which the page that begins at an offset begins, newest first: its highest id, and how many to pass over there. */
+  /** The bucket in which the page at an offset begins, newest first: its highest id, and how many deliveries to skip from there. */
   const seek = (webhookId: number, state: ListedState, offset: number): { highest: number; offset: number } | undefined => {
     const [newest, oldest] = [counters.inBucket(webhookId, state, Number.MAX_SAFE_INTEGER), counters.inBucket(webhookId, state, 0)];
     let left = offset;

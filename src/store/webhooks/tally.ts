@@ -4,7 +4,7 @@ import type { WebhookDatabases } from "./databases.js";
 export interface Tally {
   get(key: string): number;
   add(key: string, by: number): number;
-  /** Writes what changed. A counter that comes to 0 is taken out. */
+  /** Writes what changed. A counter that reaches 0 is removed. */
   flush(): void;
 }
 

@@ -7,7 +7,7 @@ type DeliveryKey = [webhookId: number, id: number];
 const finishedBefore = (db: WebhookDatabases, kind: "dead" | "done", time: number, limit: number): DeliveryKey[] =>
   [...db.finished.getKeys({ start: [kind, 0, 0, 0], end: [kind, time, 0, 0], limit })].map(([, , webhookId, id]) => [webhookId, id]);
 
-/** Deliveries of webhooks that are gone. A webhook that has none left is forgotten for good. */
+/** Deliveries of webhooks that were removed. A webhook that has none left is forgotten for good. */
 const abandoned = (db: WebhookDatabases, limit: number): DeliveryKey[] => {
   const found: DeliveryKey[] = [];
   for (const webhookId of [...db.removed.getKeys({ limit })]) {
@@ -19,7 +19,7 @@ const abandoned = (db: WebhookDatabases, limit: number): DeliveryKey[] => {
   return found;
 };
 
-/** When deliveries must have finished to be taken out. */
+/** Times before which deliveries must have finished to be removed. */
 export interface TrimTimes {
   delivered: number;
   dead: number;
@@ -30,7 +30,7 @@ export const canBeTrimmed = (db: WebhookDatabases, before: TrimTimes): boolean =
   finishedBefore(db, "done", before.delivered, 1).length > 0 ||
   finishedBefore(db, "dead", before.dead, 1).length > 0;
 
-/** Takes out what retention gives up, up to `limit` deliveries. Returns how many it was. */
+/** Removes what is past its retention, up to `limit` deliveries. Returns how many. */
 export const trimDeliveries = (db: WebhookDatabases, outbox: OutboxWriter, before: TrimTimes, limit: number): number => {
   const lists = [() => abandoned(db, limit), () => finishedBefore(db, "done", before.delivered, limit), () => finishedBefore(db, "dead", before.dead, limit)];
   let removed = 0;

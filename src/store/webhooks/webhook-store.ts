@@ -13,18 +13,18 @@ import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./out
 import { createTally, type Tally } from "./tally.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
 
-/** What writes have while a transaction is open. */
+/** What writes use while a transaction is open. */
 interface Writing {
   tally: Tally;
   outbox: OutboxWriter;
 }
 
-/** Changes of the register that are remembered one by one. */
+/** Changes of the register that are kept one by one. */
 const keptChanges = 10_000;
 
 const readNumber = ({ counters: database }: WebhookDatabases, key: string): number => (database.get(key) as number | undefined) ?? 0;
 
-/** The databases, and the name of this store among others: made once, by whatever process is first. A store of another layout is not read. */
+/** The databases, and this store's unique name: made once, by whichever process is first. A store of another layout is refused. */
 const openDatabases = (environment: OpenEnvironment): { db: WebhookDatabases; instance: string } => {
   const db = openWebhookDatabases(environment);
   const schema = db.counters.get(counters.schema);
@@ -38,8 +38,8 @@ const openDatabases = (environment: OpenEnvironment): { db: WebhookDatabases; in
 };
 
 /**
- * The webhook store in an open LMDB environment, beside whatever else that keeps: what is written while a transaction of
- * that environment is open is committed or undone with it. `maxDbs` has to leave room for `webhookDatabaseCount` databases.
+ * The webhook store in an open LMDB environment, beside whatever else that keeps: what is written while a transaction of that
+ * environment is open is committed or aborted with it. `maxDbs` has to leave room for `webhookDatabaseCount` databases.
  * @throws PorticoError STORE_FOREIGN
  */
 export const createWebhookStore = (environment: OpenEnvironment): WebhookStore => {
@@ -125,17 +125,18 @@ export const createWebhookStore = (environment: OpenEnvironment): WebhookStore =
   };
 };
 
-/** A webhook store of its own, for hosts whose chain is kept elsewhere: `webhooks.mdb` in a folder, made when it is missing. */
+/** A separate webhook store, for hosts whose chain is kept elsewhere: `webhooks.mdb` in a folder, made if it is missing. */
 export interface WebhookEnvironment {
   store: WebhookStore;
   close(): Promise<void>;
 }
 
-// As the chain's (environment.ts): nothing that fails with a promise that nobody holds, or is waited for without an end.
+// As for the chain (environment.ts): no failure in a promise that nobody holds, and no wait that may never end.
 const rootOptions = { maxDbs: 16, noSubdir: true, eventTurnBatching: false, overlappingSync: false };
 
 /**
- * `deliver`: as the engine's. One process at a time opens it so: two would each take events under the same numbers, and deliver them.
+ * `deliver`: as the engine's option. One process at a time may open it so: two would record events under the same numbers, and each
+ * deliver them.
  * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE
  */
 export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?: boolean | undefined } = {}): WebhookEnvironment => {
@@ -148,7 +149,7 @@ export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?
     if (fault !== undefined) throw new Error(fault);
     const isNew = !existsSync(path);
     root = open<never, never>({ path, ...rootOptions });
-    // Secrets lie in it.
+    // It holds secrets.
     if (isNew) keepFromOthers(path);
     const opened = root;
     const store = createWebhookStore({ path, root: opened });

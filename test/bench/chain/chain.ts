@@ -8,7 +8,7 @@ import { createPlanner } from "./planner.js";
 import { createRender } from "./render.js";
 import type { ChainSize } from "./sizes.js";
 
-/** Changes whenever the same size would give another chain. */
+/** Raised whenever the same size would give another chain. */
 export const chainVersion = 1;
 
 /** A chain of a size, block by block. */
@@ -19,14 +19,14 @@ export interface BenchChain {
   /** Height of the next block. */
   readonly height: number;
   next(transactions?: number): FullBlock;
-  /** Goes on to where `height` is next, without making the blocks up to there. `tell` hears of it now and then. */
+  /** Advances until `height` comes next, without making the blocks before it. Calls `tell` now and then. */
   skipTo(height: number, tell?: (height: number) => void): void;
 }
 
 /** A block in the form in which hosts carry it. */
 export const blockDataOf = ({ block, transactions }: FullBlock): BlockData => ({ ...block, transactions });
 
-/** Those whom genesis knows. */
+/** Wallets that are enough for genesis. */
 const ofGenesis = 100;
 
 /** The network of a size, without its chain. */

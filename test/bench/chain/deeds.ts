@@ -3,7 +3,7 @@ import { below, type Chance } from "./mixing.js";
 import type { Deed } from "./planned.js";
 import { activeDelegates, type ChainSize } from "./sizes.js";
 
-/** Numbers of wallets with a part in every chain. */
+/** Numbers of the wallets that have a role in every chain. */
 export const origin = 0;
 export const busiest = 1;
 export const firstDelegate = 2;
@@ -14,15 +14,15 @@ export interface DeedNeeds {
   size: ChainSize;
 }
 
-/** What is paid beside the fee. */
+/** What a transaction does, and what it pays beside the fee. */
 export interface Payable {
   deed: Deed;
   amount: number;
 }
 
-/** Parts of a chain's transactions; the rest are transfers. Wallets come to be, and delegates register, as the chain goes on. */
+/** Shares of a chain's transactions; the rest are transfers. Wallets appear, and delegates register, as the chain goes on. */
 const share = { votes: 0.05, payments: 0.03, ipfs: 0.01, locks: 0.006, secondSignatures: 0.003, resignations: 0.0001 };
-/** Delegates have all registered when so much of the chain has gone by. */
+/** All delegates have registered after this part of the chain. */
 const registrationsUntil = 0.3;
 
 /** Older wallets are the busier ones. */
@@ -31,7 +31,7 @@ export const pickWallet = ({ ledger, chance }: DeedNeeds): number => {
   return firstDelegate + Math.floor(part * part * (ledger.wallets - firstDelegate));
 };
 
-/** A wallet nobody has seen where one is due, else one that is there. */
+/** A new wallet where one is due, else one that is there. */
 const pickRecipient = (needs: DeedNeeds): number => {
   const { ledger, size } = needs;
   const due = Math.min(size.wallets, Math.ceil((size.wallets * (ledger.transactions + 1)) / size.transactions));
@@ -40,7 +40,7 @@ const pickRecipient = (needs: DeedNeeds): number => {
 
 const balanceOf = (ledger: BenchLedger, wallet: number): number => ledger.balances[wallet] ?? 0;
 
-/** Most amounts are small beside what their sender has left when the fee is paid. */
+/** Most amounts are small against what their sender has after the fee. */
 const pickAmount = ({ ledger, chance }: DeedNeeds, sender: number, fee: number): number => {
   const part = chance();
   return 1 + Math.floor((balanceOf(ledger, sender) - fee - 1) * part * part * 0.1);
@@ -82,7 +82,7 @@ const lockOrEnd = (needs: DeedNeeds, sender: number, fee: number, height: number
   return { deed: { kind: chance() < 0.7 ? "claim" : "refund", lock }, amount: 0 };
 };
 
-/** What a sender does who can pay the fee. */
+/** What a sender who can pay the fee does. */
 export const pickDeed = (needs: DeedNeeds, sender: number, fee: number, height: number, version: 1 | 2): Payable => {
   const { ledger, chance, size } = needs;
   const flag = ledger.flags[sender] ?? 0;

@@ -1,6 +1,6 @@
 import type { ChainSize } from "./sizes.js";
 
-/** All that has to be known of the state to go on: some 15 bytes a wallet. Every amount here is below 2^53, so numbers are exact. */
+/** All of the state that the next block depends on: some 15 bytes a wallet. Every amount here is below 2^53, so numbers are exact. */
 export interface BenchLedger {
   /** Wallets there are so far: those with a lower number. */
   wallets: number;
@@ -8,9 +8,9 @@ export interface BenchLedger {
   transactions: number;
   readonly balances: Float64Array;
   readonly nonces: Uint32Array;
-  /** Place in `delegates` of the one voted for; -1 for none. */
+  /** Index in `delegates` of the one voted for; -1 for none. */
   readonly votes: Int16Array;
-  /** Whether a wallet signs twice, whether it is a delegate. */
+  /** Whether a wallet signs twice, is a delegate, has resigned: see `flags`. */
   readonly flags: Uint8Array;
   /** Wallet numbers, in the order of registration. */
   readonly delegates: number[];

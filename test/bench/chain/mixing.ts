@@ -1,6 +1,6 @@
 /** Numbers that look random and are the same in every run. */
 
-/** Spreads the bits of a 32-bit number: no two numbers come to the same (the finalizer of MurmurHash 3). */
+/** Spreads the bits of a 32-bit number, no two to the same result (the finalizer of MurmurHash 3). */
 export const mix = (value: number): number => {
   let mixed = value | 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
@@ -27,7 +27,7 @@ export const below = (chance: Chance, end: number): number => Math.floor(chance(
 
 const scratch = Buffer.alloc(256);
 
-/** Hex of so many bytes (a multiple of 4, 256 at the most) that stand for a number of a kind of thing. */
+/** Hex of so many bytes (a multiple of 4, at most 256) derived from a kind of thing and its number. */
 export const hexOf = (kind: number, number: number, bytes: number): string => {
   for (let at = 0; at < bytes; at += 4) scratch.writeUInt32BE(mix(number ^ mix(kind * 0x1000 + at)), at);
   return scratch.toString("hex", 0, bytes);

@@ -1,7 +1,7 @@
 import { addressOf } from "../../../src/chain/address.js";
 import { hexOf } from "./mixing.js";
 
-/** What things are called, each by its number: nothing of it has to be kept to be known again. */
+/** Ids, keys and the like, each derived from a number, so that none has to be kept. */
 
 const kinds = { transaction: 1, block: 2, publicKey: 3, secondPublicKey: 4, payload: 5, signature: 6, secondSignature: 7, secret: 8 };
 
@@ -24,7 +24,7 @@ export const secondSignature = (transaction: number): string => hexOf(kinds.seco
 
 const addressLength = 34;
 
-/** Addresses by number of the wallet. One takes 24 µs to reckon and 34 bytes to keep. */
+/** Addresses by number of the wallet. One takes 24 µs to compute and 34 bytes to keep. */
 export const createAddresses = (wallets: number): ((wallet: number) => string) => {
   const kept = Buffer.alloc(wallets * addressLength);
   return (wallet) => {

@@ -5,7 +5,7 @@ import { activeDelegates, type ChainSize, fullBlock } from "./sizes.js";
 
 /** Seconds. */
 export const blocktime = 8;
-/** Of every block but genesis. */
+/** Of every block except genesis. */
 export const reward = 200_000_000;
 /** All that genesis hands out. */
 export const genesisAmount = 12_500_000_000_000_000;

@@ -6,14 +6,14 @@ import type { Deed, PlannedBlock, PlannedTransaction } from "./planned.js";
 import { activeDelegates, type ChainSize, genesisTransactions, isSpread, transactionsAt } from "./sizes.js";
 
 /**
- * Says what is in each block of a chain, in numbers: nobody spends what he does not have, nonces follow each other, and the same
- * size gives the same chain. It keeps so little that going through ten million transactions takes some seconds.
+ * Decides what is in each block of a chain, in numbers: nobody spends more than they have, nonces are consecutive, and the same size
+ * gives the same chain. It keeps so little that going through ten million transactions takes some seconds.
  */
 export interface Planner {
   readonly ledger: BenchLedger;
-  /** Of the block that comes next. */
+  /** Height of the next block. */
   readonly height: number;
-  /** The next block: with as many transactions as the size has there, or with as many as are asked for. */
+  /** The next block, with as many transactions as the size has there, or as are asked for. */
   next(transactions?: number): PlannedBlock;
 }
 
@@ -87,7 +87,7 @@ export const createPlanner = (size: ChainSize): Planner => {
 
   const canPay = (wallet: number): boolean => (ledger.balances[wallet] ?? 0) > leastToSend;
 
-  /** Whoever was drawn has to have enough; some who forge always have. */
+  /** A wallet that was drawn has to have enough; some of those that forge always have. */
   const pickSender = (): number => {
     for (let tried = 0; tried < tries; tried++) {
       const sender = pickWallet(needs);

@@ -4,7 +4,7 @@ import * as names from "./names.js";
 import { blocktime, reward } from "./network.js";
 import type { PlannedBlock, PlannedTransaction } from "./planned.js";
 
-/** Makes whole blocks of planned ones, as Portico reads them from a host. Signatures are of the right length, and nobody's. */
+/** Makes whole blocks of planned ones, as Portico reads them from a host. Signatures have the right length, but are made up. */
 export type Render = (planned: PlannedBlock) => FullBlock;
 
 interface Kind {

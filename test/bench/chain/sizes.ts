@@ -24,7 +24,7 @@ export type SizeName = (typeof sizeNames)[number];
 export const fullBlock = 150;
 /** Those who forge. */
 export const activeDelegates = 51;
-/** Each is handed its share, registers, and votes for itself. */
+/** The busiest wallet is handed its share; each active delegate is handed its own, registers, and votes for itself. */
 export const genesisTransactions = 1 + activeDelegates * 3;
 
 const sizeOf = (name: SizeName, transactions: number, delegates: number): ChainSize => {

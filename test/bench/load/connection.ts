@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 
 /**
- * One kept-alive connection that asks one thing after another. It reads no more of a reply than its status and length, so that a load
- * costs the machine less than what it is put on: an HTTP client in JavaScript spends more on 45 KB than the server that sends them.
+ * One kept-alive connection that asks one thing after another. It parses no more of a reply than its status and length, so that the load
+ * costs the machine less than the server under it: an HTTP client in JavaScript spends more on 45 KB than the server that sends them.
  */
 export interface Connection {
   /** Resolves with the status when the whole reply has come. */

@@ -7,11 +7,11 @@ export type Asked = string | { path: string; body: string };
 export interface Load {
   port: number;
   connections: number;
-  /** One after the other, by whichever connection is free; from the beginning again where they end. */
+  /** Made one after the other, by whichever connection is free; from the beginning again after the last. */
   requests: readonly Asked[];
   /** Milliseconds; without it, each request is made once. */
   duration?: number;
-  /** Requests per second, by the clock whatever the server does: time waited for a connection counts. Without it: as fast as it goes. */
+  /** Requests per second, by the clock, whatever the server does: waiting for a free connection counts. Without it: as fast as it goes. */
   rate?: number;
 }
 
@@ -30,7 +30,7 @@ const bytesOf = (asked: Asked): Buffer => {
   return Buffer.from(body === undefined ? `${head}\r\n` : `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 };
 
-/** When the n-th request is due; undefined when there is none any more. */
+/** Gives the next request and when it is due; undefined when there are no more. */
 const createSchedule = ({ requests, duration, rate }: Load) => {
   const begun = performance.now();
   let made = 0;
@@ -46,7 +46,7 @@ const createSchedule = ({ requests, duration, rate }: Load) => {
 /** Puts load on a server. @throws Error at the first reply that is not 200. */
 export const putLoad = async (load: Load): Promise<LoadFigures> => {
   const connections: Connection[] = Array.from({ length: load.connections }, () => openConnection(load.port));
-  // Made beforehand, but for lists that are gone through once.
+  // Made beforehand, except for long lists, which are gone through once.
   const few = load.requests.length <= 1_000 ? new Map(load.requests.map((asked) => [asked, bytesOf(asked)])) : undefined;
   const latencies: number[] = [];
   const next = createSchedule(load);
@@ -55,7 +55,7 @@ export const putLoad = async (load: Load): Promise<LoadFigures> => {
     for (let turn = next(); turn !== undefined; turn = next()) {
       const early = turn.due - performance.now();
       if (load.rate !== undefined && early > 0) await delay(early);
-      // Who comes late has kept the client waiting. Who is early waits for a timer, whose lateness is not the server's.
+      // A late request has kept its client waiting. An early one waits for a timer, whose lateness is not the server's.
       const from = early < 0 && load.rate !== undefined ? turn.due : performance.now();
       const status = await connection.ask(few?.get(turn.request) ?? bytesOf(turn.request));
       if (status !== 200) throw new Error(`${JSON.stringify(turn.request)} was answered ${status}`);

@@ -10,8 +10,8 @@ import { openPortico } from "./servers.js";
 const tooLong = 2_000_000;
 
 /**
- * Independent of size, but for the depth of the trees and what one measurement differs from the next. It is held against the most that
- * it took on any smaller chain: where the smallest has so few that they are read outright, that costs next to nothing.
+ * Independent of size, except for the depth of the trees and the noise of measurement. Compared with the most that the same took on any
+ * smaller chain, since the smallest may have so few rows that reading all of them costs next to nothing.
  */
 const independent: Goal = { atMost: 2 };
 
@@ -35,21 +35,21 @@ const askAll = async (run: Run): Promise<BySize> => {
   return bySize;
 };
 
-/** What is to be said of the answer on the largest chain that it was asked of. */
+/** A note on the answer on the largest chain that was asked. */
 const noteOf = (asked: readonly QuestionFigure[], { sizes }: Run): string => {
   const last = asked.at(-1);
   if (last === undefined || asked.length < sizes.length) return `not asked: ${((last?.spent ?? 0) / 1e6).toFixed(1)} s at ${sizes[asked.length - 1]?.name ?? ""}`;
   return last.total === undefined ? "refused: too many rows to look at" : `${last.total.toLocaleString("en")} found`;
 };
 
-/** The size among the smaller ones where it took longest. */
+/** The smaller size on which it took longest. */
 const longestBelow = (id: string, bySize: BySize, run: Run): { name: SizeName; spent: number } => {
   const below = run.sizes.slice(0, Math.max(1, run.sizes.length - 1));
   const all = below.map(({ name }) => ({ name, spent: bySize.get(name)?.get(id)?.spent ?? 0 }));
   return all.reduce((longest, one) => (one.spent > longest.spent ? one : longest));
 };
 
-/** A question's answer on the largest chain, held against the smaller ones. A total has to be told; a search may be refused. */
+/** A question's answer on the largest chain, compared with the smaller ones. A total has to be answered; a search may be refused. */
 const rowOf = (id: string, bySize: BySize, run: Run): Row => {
   const asked = run.sizes.flatMap(({ name }) => bySize.get(name)?.get(id) ?? []);
   const last = asked.at(-1);
@@ -69,7 +69,7 @@ const rowOf = (id: string, bySize: BySize, run: Run): Row => {
   };
 };
 
-/** A search is held against what any may take: no ratio of two searches that find different things says much. */
+/** A search is compared with what any may take: the ratio of two searches that find different things says little. */
 const boundedRow = (row: Row): Row => ({
   ...row,
   group: "searches",
@@ -93,7 +93,7 @@ const worstOf = (kind: string, what: string, rows: readonly Row[]): Row[] => {
   return [{ ...worst, what: `${kind} ${what}, the worst of ${all.length}: ${nameOf(worst)}`, note }];
 };
 
-/** Totals without a row, pages by one filter, and searches, of a hundred rows: within the process, on every size. */
+/** Totals without rows, and pages of a hundred rows by one filter and by searches: within the process, on every size. */
 export const measureAnswers: Measure = async (run) => {
   const bySize = await askAll(run);
   const ids = [...(bySize.get(run.sizes[0]?.name ?? "10k")?.values() ?? [])];

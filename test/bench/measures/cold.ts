@@ -9,7 +9,7 @@ import { contest, ratioOf } from "./contest.js";
 import type { Measure, Run } from "./measure.js";
 import { bodyAt, openPeer, openPortico, type PorticoServer } from "./servers.js";
 
-/** Requests of which each asks for something else. */
+/** Requests that each ask for something else. */
 export interface ColdRead {
   readonly what: string;
   /** As the peer's router has it. */
@@ -20,7 +20,7 @@ export interface ColdRead {
 const connections = 32;
 const pageSize = 10;
 
-/** Different numbers below `all`, spread over them. No two rounds share one where there are enough, and few do where there are many. */
+/** Different numbers below `all`. Of few, each round takes the next ones; of many, they are spread, and rounds rarely share one. */
 const pick = (all: number, count: number, round: number): number[] => {
   const chance = createChance(round + 1);
   if (count * 20 > all) return Array.from({ length: count }, (_, index) => (index + round * count) % all);
@@ -63,10 +63,10 @@ export const coldReads = (portico: PorticoServer, size: ChainSize): ColdRead[] =
   ];
 };
 
-/** Where there are fewer wallets, nothing is kept of replies: else the same would be asked for again. */
+/** With fewer wallets, replies are not cached: the same ones would be asked for again. */
 const manyWallets = 100_000;
 
-/** Of many, so many that the same is asked for again rarely, or never. */
+/** Requests of one round: few enough that, of many rows, the same one is rarely asked for again. */
 const requestsFor = ({ slice }: Run): number => Math.floor(slice * 8);
 
 /** A reply of the usual length, for the peer to send. */

@@ -3,13 +3,13 @@ import { median, quantile } from "../load/statistics.js";
 import type { Usage } from "../processes/usage.js";
 import type { Run } from "./measure.js";
 
-/** A server that takes part: asked for what it has used of the machine before and after each load. */
+/** A server that takes part: before and after each load, it is asked what it has used of the machine. */
 export interface Contestant {
   readonly port: number;
   usage(): Promise<Usage>;
 }
 
-/** What a load on one server came to: medians of all rounds. */
+/** The results of a load on one server: medians of all rounds. */
 export interface Score {
   perSecond: number;
   /** Microseconds of processor time a request. */
@@ -37,7 +37,7 @@ const scoreOf = (heats: readonly Heat[]): Score => ({
   p99: median(heats.map(({ latencies }) => quantile(latencies, 0.99))),
 });
 
-/** Requests after which the compilers of Node.js have made what they will make of a server. */
+/** Requests after which Node.js has compiled and optimized a server. */
 const warmUp = 4_000;
 
 /** The same load on each contestant in turn, round after round, once all are warm. */
@@ -61,12 +61,12 @@ export const contest = async <Name extends string>(
   return Object.fromEntries(names.map((name) => [name, scoreOf(heats.get(name) ?? [])])) as Record<Name, Score>;
 };
 
-/** A server that is busier than this is what limits the load. */
+/** A server that is busier than this is the bottleneck. */
 const saturated = 0.9;
 
 /**
- * How the first stands to the second: by requests a second where both were what limited the load, else, and in quick runs, by the
- * processor time that a request costs.
+ * Ratio of the first to the second: of requests a second if both servers were the bottleneck; else, and in quick runs, of the processor
+ * time that a request costs.
  */
 export const ratioOf = (first: Score, second: Score, { quick }: Pick<Run, "quick">): { ratio: number; note: string } => {
   const [bySpeed, byCpu] = [first.perSecond / second.perSecond, second.cpu / first.cpu];

@@ -27,7 +27,7 @@ const measureInside = async (portico: PorticoServer, run: Run): Promise<Row[]> =
   for (const { name, orders } of lists) {
     run.say(`depth: ${name}`);
     const depths: (Depth & { by: string })[] = [];
-    // The default order, both ways, in quick runs: of a short list the others begin with what costs next to nothing.
+    // In quick runs only the default order, both ways: of a short list, the first page in other orders costs next to nothing.
     for (const [order, { field, direction }] of (run.quick ? orders.slice(0, 2) : orders).entries()) {
       const figures = await portico.process.ask("depth", { list: name, order, limit: pageSize, rounds: run.quick ? 17 : 25 });
       if (figures.total > 2 * pageSize) depths.push({ ...slowestOf(figures), by: `${field}:${direction}` });
@@ -49,7 +49,7 @@ const measureInside = async (portico: PorticoServer, run: Run): Promise<Row[]> =
   return rows;
 };
 
-/** Different pages around a part of the way. */
+/** Different pages around a place in the list: 0 is its beginning, 1 its end. */
 const pagesAround = (path: string, pages: number, part: number, count: number): string[] =>
   Array.from({ length: Math.min(count, pages) }, (_, index) => {
     const shift = part < 0.5 ? index : part > 0.5 ? -index : index - Math.floor(count / 2);
@@ -89,7 +89,7 @@ const measureOutside = async (portico: PorticoServer, run: Run): Promise<Row[]> 
   return rows;
 };
 
-/** Pages from the first to the last. Nothing is kept of replies. */
+/** Pages from the first to the last. Replies are not cached. */
 export const measureDepth: Measure = async (run) => {
   const portico = await openPortico({ size: run.size.name, cacheSize: 0 });
   const rows = [...(await measureInside(portico, run)), ...(await measureOutside(portico, run))];

@@ -8,7 +8,7 @@ import { hotPaths } from "./hot.js";
 import type { Run } from "./measure.js";
 import { openPortico, type PorticoServer } from "./servers.js";
 
-/** By what the logarithm grows from the first size to the last. */
+/** By what factor the logarithm grows from the first size to the last. */
 const logarithmOf = (sizes: readonly ChainSize[]): number => {
   const [first, last] = [sizes[0], sizes.at(-1)];
   return first === undefined || last === undefined ? 1 : Math.log(last.transactions) / Math.log(first.transactions);
@@ -18,7 +18,7 @@ const connections = 4;
 
 interface Request {
   what: string;
-  /** For each size, as many as are wanted. */
+  /** For each size, one or more. */
   paths: ReadonlyMap<SizeName, readonly string[]>;
 }
 
@@ -40,7 +40,7 @@ const fixedRequests = (sizes: readonly ChainSize[]): Request[] => [
 
 const count = 500;
 
-/** Different ones for every request. */
+/** Different for every request. */
 const changingRequests = async (servers: readonly { size: ChainSize; server: PorticoServer }[]): Promise<Request[]> => {
   const bySize = servers.map(({ size, server }) => ({ size, reads: coldReads(server, size) }));
   const [first] = bySize;
@@ -54,7 +54,7 @@ const changingRequests = async (servers: readonly { size: ChainSize; server: Por
   );
 };
 
-/** What a request costs the serving process on chains of every size, with nothing kept of replies. */
+/** What a request costs the serving process on chains of every size, with replies not cached. */
 export const measureGrowth = async (run: Run): Promise<{ rows: Row[]; curves: Curve[] }> => {
   const servers = await Promise.all(run.sizes.map(async (size) => ({ size, server: await openPortico({ size: size.name, cacheSize: 0 }) })));
   const contestants = Object.fromEntries(servers.map(({ size, server }) => [size.name, server]));

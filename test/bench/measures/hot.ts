@@ -4,7 +4,7 @@ import { contest, ratioOf } from "./contest.js";
 import type { Measure } from "./measure.js";
 import { bodyAt, openPeer, openPortico } from "./servers.js";
 
-/** What clients ask most, by what the table calls it. */
+/** What clients ask for most, by its name in the table. */
 export const hotPaths: Readonly<Record<string, string>> = {
   delegates: "/api/delegates?limit=100",
   "wallets/top": "/api/wallets/top?limit=100",
@@ -15,14 +15,14 @@ export const hotPaths: Readonly<Record<string, string>> = {
   "one wallet": `/api/wallets/${walletAddress(60)}`,
 };
 
-/** What tells the time is made anew for every request. */
+/** Replies that depend on the time are made anew for every request. */
 const neverKept = ["node/status"];
 
 const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? path;
 
 const connections = 16;
 
-/** What is asked most, and kept where it can be: against servers that send the same bytes from memory and do nothing else. */
+/** What is asked for most, and cached where it can be: against servers that send the same bytes from memory and do nothing else. */
 export const measureHot: Measure = async (run) => {
   const portico = await openPortico({ size: run.size.name });
   const mounted = { port: await portico.process.ask("mount", undefined), usage: portico.usage };

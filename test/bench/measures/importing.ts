@@ -8,11 +8,11 @@ import type { Measure, Run } from "./measure.js";
 import { openPortico, type PorticoServer } from "./servers.js";
 
 const connections = 32;
-/** Requests a second of clients that do not wait for each other. */
+/** Requests a second, from clients that do not wait for each other. */
 const rate = 1_000;
 /** Seconds, and blocks, of one turn. */
 const seconds = 8;
-/** Blocks before that, and milliseconds from one to the next: a node has been at it for hours, and all that it runs is compiled. */
+/** Blocks before that, and milliseconds from one to the next: a real node has run for hours, so its code is compiled. */
 const warmUp = { blocks: 16, interval: 250 };
 
 interface Turn {

@@ -5,7 +5,7 @@ import type { IndexingHandlers, Spent } from "../processes/indexing.js";
 import type { Row } from "../table/row.js";
 import type { Measure } from "./measure.js";
 
-/** Blocks of a host come one by one, each a write of its own; what was missed is read in larger pieces. */
+/** A host's blocks come one by one, each a write of its own; blocks that were missed are written several at a time. */
 const cases = [
   { what: `blocks of ${fullBlock} transactions, one a write`, transactions: fullBlock, together: 1, writes: 30 },
   { what: `blocks of ${fullBlock} transactions, five a write`, transactions: fullBlock, together: 5, writes: 6 },
@@ -14,8 +14,8 @@ const cases = [
 ];
 
 /**
- * Blocks through the store, against the same puts and removals, byte for byte, replayed by lmdb-js in as many write transactions on the
- * same store.
+ * Writing blocks through the store, against replaying the same puts and removals, byte for byte, with lmdb-js alone in as many write
+ * transactions on the same store.
  */
 export const measureIndexing: Measure = async (run) => {
   const process = openProcess<IndexingHandlers>("indexing");
@@ -33,7 +33,7 @@ export const measureIndexing: Measure = async (run) => {
       unit: "blocks/s",
       against: "lmdb-js, the same puts",
       peer: blocks / bare,
-      // The disk of a machine that others use is no measure.
+      // On a machine that others use, the speed of the disk says nothing.
       ratio: run.quick ? working : bare / own,
       goal: { atLeast: 0.5 },
       note: `${Math.round(operations / blocks)} puts and ${Math.round(bytes / blocks / 1_024)} KiB a block; by processor time ${working.toFixed(2)}`,

@@ -1,15 +1,15 @@
 import type { ChainSize } from "../chain/sizes.js";
 import type { Row } from "../table/row.js";
 
-/** What a run measures, and how long it takes for it. */
+/** What a run measures, and how long it takes over it. */
 export interface Run {
-  /** The largest chain of the run; what does not look at growth is measured on it. */
+  /** The largest chain of the run: what does not compare sizes is measured on it. */
   readonly size: ChainSize;
   /** Ascending, with `size` at the end. */
   readonly sizes: readonly ChainSize[];
-  /** Short, and by processor time: others may be using the machine. */
+  /** Short, and by processor time, as others may be using the machine. */
   readonly quick: boolean;
-  /** Times that each thing is measured, all in turn; medians count. */
+  /** How often each thing is measured, all in turn; medians count. */
   readonly rounds: number;
   /** Milliseconds of load at a time. */
   readonly slice: number;

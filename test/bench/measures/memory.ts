@@ -10,9 +10,9 @@ import { openPortico, type PorticoServer } from "./servers.js";
 const connections = 16;
 const megabyte = 1_000_000;
 const limit = 400;
-/** Blocks that can be taken out again, with room to spare. */
+/** Blocks that can be reverted, with room to spare. */
 const mostBlocks = 900;
-/** How much more than at first there may be at last. */
+/** By what factor memory may grow from the first third to the last. */
 const flatness = 1.15;
 
 const mixOf = async (portico: PorticoServer, run: Run, round: number): Promise<string[]> => {
@@ -21,7 +21,7 @@ const mixOf = async (portico: PorticoServer, run: Run, round: number): Promise<s
   return mix;
 };
 
-/** Reads for so many milliseconds, never the same for long. */
+/** Reads for so many milliseconds, something else every few seconds. */
 const read = async (portico: PorticoServer, run: Run, duration: number, tell: () => Promise<void>): Promise<void> => {
   const begun = performance.now();
   for (let round = 0; performance.now() - begun < duration; round++) {
@@ -32,7 +32,7 @@ const read = async (portico: PorticoServer, run: Run, duration: number, tell: ()
 
 const ownMegabytes = async (portico: PorticoServer): Promise<number> => (await portico.usage()).own / megabyte;
 
-/** Forging and reading at once. Megabytes, every five seconds. */
+/** Forges and reads at once. Returns megabytes, sampled every five seconds. */
 const soak = async (portico: PorticoServer, run: Run): Promise<number[]> => {
   const beyond = blocksBeyond(run.size);
   const blocks = Math.min(run.soak, mostBlocks);
@@ -49,7 +49,7 @@ const soak = async (portico: PorticoServer, run: Run): Promise<number[]> => {
   return samples;
 };
 
-/** Memory that no file stands behind, so that the page cache of the store is not counted. */
+/** Memory that is not backed by files, so that the page cache of the store is not counted. */
 export const measureMemory: Measure = async (run) => {
   const portico = await openPortico({ size: run.size.name });
   const small = await ownMegabytes(portico);

@@ -5,7 +5,7 @@ import type { Contestant } from "./contest.js";
 
 export interface PorticoServer extends Contestant {
   readonly process: BenchProcess<PorticoHandlers>;
-  /** Milliseconds from `createApiPlugin` to where it listens. */
+  /** Milliseconds from `createApiPlugin` until it listens. */
   readonly opening: number;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { bodyAt, openPortico } from "./servers.js";
 
 const limit = 2;
 
-/** How long it takes to open the store and to answer: for Portico, and for a whole process of Node.js. */
+/** How long it takes to open the store and answer: by Portico alone, and with the start of the whole process. */
 export const measureStart: Measure = async (run) => {
   const [own, whole]: [number[], number[]] = [[], []];
   for (let round = 0; round < run.rounds; round++) {

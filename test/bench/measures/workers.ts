@@ -5,12 +5,12 @@ import { openExampleHost } from "../processes/example-host.js";
 import type { Measure } from "./measure.js";
 
 const connections = 32;
-/** Slices until both workers, each of which gets half of the requests, have compiled what they do. */
+/** Slices until both workers, each of which gets half of the requests, have compiled their code. */
 const warmUp = 6;
-/** Replies to a POST are not kept, and of these each takes looking at rows, and is short: so the load leaves the cores to the workers. */
+/** Replies to a POST are not cached, and each of these is short but takes looking at rows: so the load leaves the cores to the workers. */
 const requests = [{ path: "/api/transactions/search?limit=10", body: JSON.stringify({ type: 0, amount: { from: 1 } }) }];
 
-/** How much of a core this process, which puts the load, takes meanwhile. */
+/** What part of a core this process, which makes the load, takes during some work. */
 const shareOf = async (work: () => Promise<void>): Promise<number> => {
   const [begun, before] = [performance.now(), process.cpuUsage()];
   await work();

@@ -39,7 +39,7 @@ export interface BenchProcess<H extends Handlers> {
   close(): Promise<void>;
 }
 
-/** How this file runs itself: compiled, or by a loader of TypeScript. */
+/** How this file itself is run: compiled, or by a TypeScript loader. */
 const own = import.meta.url.endsWith(".ts") ? { extension: "ts", execArgv: ["--import", "tsx"] } : { extension: "js", execArgv: [] };
 
 /** Starts a file of this folder, named without its extension, in a process of its own. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** The example host of this package, as `npm start` runs it, on a chain of its own that stands still. */
+/** The example host of this package, as `npm start` runs it, on its own chain, to which no blocks are added. */
 export interface ExampleHost {
   readonly port: number;
   close(): Promise<void>;
@@ -36,7 +36,7 @@ export const openExampleHost = async (...args: string[]): Promise<ExampleHost> =
   };
   try {
     const port = await portIn(child);
-    // What it says from here on is nobody's business, but must not fill the pipe.
+    // What it prints from here on is ignored, but must not fill the pipe.
     child.stdout.resume();
     return { port, close };
   } catch (error) {

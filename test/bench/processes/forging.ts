@@ -3,7 +3,7 @@ import type { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../../types/events.js";
 import type { ApiPlugin } from "../../../types/node-context.js";
 
-/** Blocks beyond a store's end, put on it as a host does, and taken out again. */
+/** Applies blocks beyond a store's end as a host does, and reverts them again. */
 export const createForging = (events: EventEmitter, served: () => ApiPlugin) => {
   const held: BlockData[] = [];
   const applied: BlockData[] = [];
@@ -11,7 +11,7 @@ export const createForging = (events: EventEmitter, served: () => ApiPlugin) => 
   const applyNext = async (): Promise<void> => {
     const block = held.shift();
     if (block === undefined) throw new Error("there is no block held any more");
-    // What is kept to be taken out again is its header, so that it weighs nothing in memory.
+    // Only the header is kept, to revert the block later: that takes next to no memory.
     applied.push({ ...block, transactions: undefined });
     events.emit("block.applied", block);
     await served().settled();
@@ -19,7 +19,7 @@ export const createForging = (events: EventEmitter, served: () => ApiPlugin) => 
 
   return {
     hold: (blocks: BlockData[]): void => void held.push(...blocks),
-    /** Applies so many of those held, `interval` milliseconds apart. Milliseconds that each took. */
+    /** Applies so many of those held, `interval` milliseconds apart. Returns the milliseconds that each took. */
     forge: async ({ blocks, interval }: { blocks: number; interval: number }): Promise<number[]> => {
       const spent: number[] = [];
       for (let count = 0; count < blocks; count++) {
@@ -30,7 +30,7 @@ export const createForging = (events: EventEmitter, served: () => ApiPlugin) => 
       }
       return spent;
     },
-    /** Takes out all that were applied. */
+    /** Reverts all that were applied. */
     takeOut: async (): Promise<void> => {
       held.length = 0;
       for (let block = applied.pop(); block !== undefined; block = applied.pop()) {

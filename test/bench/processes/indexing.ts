@@ -1,4 +1,4 @@
-/** The process that measures how fast blocks are written: no server, one store, put back to where it was after each turn. */
+/** The process that measures how fast blocks are written: no server, and one store, reset to where it was after each turn. */
 import { defaultOptions } from "../../../src/options.js";
 import type { FullBlock } from "../../../src/chain/block.js";
 import { openEnvironment } from "../../../src/store/environment.js";
@@ -25,7 +25,7 @@ export interface IndexingInput {
 /** Seconds for all writes that are measured. */
 export interface Spent {
   whole: number;
-  /** Of them, at work and not waiting for the disk. */
+  /** Of these, seconds of processor time: at work, not waiting for the disk. */
   working: number;
 }
 

@@ -1,4 +1,4 @@
-/** What Portico is held against: a server that sends bytes from memory, and does nothing else. */
+/** What Portico is compared with: a server that sends bytes from memory, and does nothing else. */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,7 +7,7 @@ import Koa from "koa";
 import { answerWith } from "./asking.js";
 import { usage } from "./usage.js";
 
-/** A path, or a path with parameters as the router has them, and the body it is answered with. */
+/** A path, which may have parameters in the router's syntax, and the body it is answered with. */
 export interface PeerRoute {
   path: string;
   body: Uint8Array;
@@ -43,7 +43,7 @@ const nodeListener = (routes: readonly PeerRoute[]): RequestListener => {
 const listeners = { koa: koaListener, node: nodeListener };
 
 const handlers = {
-  /** The port it is served on. */
+  /** Returns the port. */
   serve: async ({ kind, routes }: { kind: keyof typeof listeners; routes: PeerRoute[] }): Promise<number> => {
     const server = createServer(listeners[kind](routes)).listen(0, "127.0.0.1");
     await once(server, "listening");

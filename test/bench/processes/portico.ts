@@ -18,7 +18,7 @@ import { usage } from "./usage.js";
 
 export interface ServeInput {
   size: SizeName;
-  /** 0: nothing is kept, every reply is made anew. Not given: the default. */
+  /** 0: nothing is cached, every reply is made anew. Not given: the default. */
   cacheSize?: number;
 }
 
@@ -36,7 +36,7 @@ const served = (): ApiPlugin => {
 const forging = createForging(events, served);
 
 const handlers = {
-  /** Port, and milliseconds from `createApiPlugin` to where it listens. */
+  /** Returns the port, and the milliseconds from `createApiPlugin` until it listens. */
   serve: async ({ size, cacheSize }: ServeInput): Promise<{ port: number; opening: number }> => {
     const network = benchNetwork(sizes[size]);
     const begun = performance.now();
@@ -52,7 +52,7 @@ const handlers = {
     const { port } = (await plugin.listen(0, "127.0.0.1")).address() as AddressInfo;
     return { port, opening: performance.now() - begun };
   },
-  /** Serves the same in a host's Koa app, too. Its port. */
+  /** Serves the same in a host's Koa app, too. Returns its port. */
   mount: async (): Promise<number> => {
     const app = new Koa();
     served().mount(app);
@@ -61,7 +61,7 @@ const handlers = {
     return (server.address() as AddressInfo).port;
   },
   usage,
-  /** Brings the store's pages into memory, and into this process's map of it: what a server has read for days is there. */
+  /** Brings the store's pages into memory, and into this process's map of it, as they are in a server that has run for days. */
   touch: (size: SizeName) => touchStore(sizes[size]),
   /** How many transactions each of these addresses has. */
   owned: (addresses: string[]) => ownedBy(served().chain, addresses),

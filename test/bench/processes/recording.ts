@@ -4,10 +4,10 @@ import type { Environment } from "../../../src/store/environment.js";
 import { databases } from "../../../src/store/keys.js";
 import { pieceKeyOf } from "../../../src/store/list-pieces.js";
 
-/** What one write transaction puts and removes, in order: bytes. */
+/** What one write transaction puts and removes, in order, as bytes. */
 export type RecordedWrite = readonly LogEntry[];
 
-/** What a log that has just been committed came to: the numbers of appended lists are joined to the pieces in which they lie. */
+/** What committing a log has just written: the numbers of appended lists are replaced by the pieces that have them. */
 const asWritten = ({ root, db }: Pick<Environment, "root" | "db">, log: Buffer): LogEntry[] => {
   const entries = entriesOf(log);
   const named = entries.filter(({ database }) => database === "lists").map(({ key }) => pieceKeyOf(key));
@@ -17,7 +17,7 @@ const asWritten = ({ root, db }: Pick<Environment, "root" | "db">, log: Buffer):
   return [...entries.filter(({ database }) => database !== "lists"), ...written];
 };
 
-/** Writes down all that a piece of work commits, and lets it through. */
+/** Records all that some work commits, and commits it. */
 export const recordWrite = async (environment: Environment, work: () => Promise<void>): Promise<RecordedWrite> => {
   const recorded: LogEntry[] = [];
   const { commit } = environment;
@@ -34,7 +34,7 @@ export const recordWrite = async (environment: Environment, work: () => Promise<
   return recorded;
 };
 
-/** The same again, straight into LMDB: nothing is read, nothing is reckoned. */
+/** Writes the same again, straight into LMDB: nothing is read, nothing is computed. */
 export const replayWrite = ({ root, db }: Pick<Environment, "root" | "db">, operations: RecordedWrite): void => {
   root.transactionSync(() => {
     for (const { database, key, value } of operations) {

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 
-/** What a process has taken of the machine. */
+/** What a process has used of the machine. */
 export interface Usage {
   /** Microseconds of processor time. */
   cpu: number;
-  /** Bytes of memory that no file stands behind: what the page cache holds of the store is not in it. */
+  /** Bytes of memory that are not backed by files: what the page cache holds of the store is not counted. */
   own: number;
 }
 

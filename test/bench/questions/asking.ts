@@ -2,7 +2,7 @@ import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../../types/c
 import { PorticoError } from "../../../src/errors.js";
 import { defaultOptions } from "../../../src/options.js";
 
-/** Asks one thing of the state of now, within the bound of a request, and lets go of it as a request does. */
+/** Asks one thing of the current state, within the bounds of a request, and releases it as a request does. */
 export const askOnce = async <T>(chain: ChainAdapter, ask: (snapshot: ChainSnapshot) => MaybePromise<T>): Promise<T> => {
   const snapshot = await chain.snapshot({ searchRows: defaultOptions.searchRows });
   if (snapshot === undefined) throw new Error("the chain answers nothing yet");
@@ -13,7 +13,7 @@ export const askOnce = async <T>(chain: ChainAdapter, ask: (snapshot: ChainSnaps
   }
 };
 
-/** Microseconds that an answer takes, with the answer; undefined where the chain refuses to look at so much. */
+/** Microseconds that an answer takes, with the answer: undefined if the chain refuses to look at so many rows. */
 export const timeOnce = async <T>(
   chain: ChainAdapter,
   ask: (snapshot: ChainSnapshot) => MaybePromise<T>,

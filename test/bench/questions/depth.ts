@@ -5,7 +5,7 @@ import { listNamed } from "./lists.js";
 
 export interface DepthInput {
   list: string;
-  /** Place of the order in the list's. */
+  /** Index of the order among the list's. */
   order: number;
   limit: number;
   /** Times that each page is asked for. */
@@ -14,14 +14,14 @@ export interface DepthInput {
 
 export interface DepthFigures {
   total: number;
-  /** Parts of the way through the list, and microseconds that a page there takes. The first is the first page. */
+  /** Places in the list, from 0 to 1, and microseconds that a page there takes. The first is the first page. */
   pages: { part: number; spent: number }[];
 }
 
 /** The first page, the last, and some between. */
 const parts = [0, 0.03, 0.25, 0.5, 0.75, 0.97, 1];
 
-/** How long pages take from the first to the last. Never the same page twice, where there are enough. */
+/** How long pages take, from the first to the last. No page is asked for twice, if there are enough. */
 export const measureDepth = async (chain: ChainAdapter, { list, order, limit, rounds }: DepthInput): Promise<DepthFigures> => {
   const { orders, ask, name } = listNamed(list);
   const by = orders[order];
@@ -36,7 +36,7 @@ export const measureDepth = async (chain: ChainAdapter, { list, order, limit, ro
       const shift = Math.min(last, round * 7);
       const offset = Math.min(last, Math.max(0, Math.round(last * part) + (part > 0.5 ? -shift : shift)));
       const page = await timeOnce(chain, (snapshot) => ask(snapshot, by, offset, limit));
-      // A page that is refused takes for ever.
+      // A page that is refused counts as taking forever.
       spentAt[index]?.push(page.answer === undefined ? Infinity : page.spent);
     }
   }

@@ -4,7 +4,7 @@ import { blocktime } from "../chain/network.js";
 import type { ChainSize } from "../chain/sizes.js";
 import { busiestAddress, busiestPublicKey, forger, walletAddress } from "./parties.js";
 
-/** Each filter of each list by itself, with a value that the chain of any size has. A missing filter does not compile. */
+/** Each filter of each list by itself, with a value that chains of every size have. If a filter is missing, this does not compile. */
 
 type Values<Filter> = { readonly [Name in keyof Filter]-?: NonNullable<Filter[Name]> };
 

@@ -2,7 +2,7 @@ import { addressOf } from "../../../src/chain/address.js";
 import { busiest, firstDelegate } from "../chain/deeds.js";
 import * as names from "../chain/names.js";
 
-/** Whom questions are asked about: the same in the chain of every size. */
+/** The wallets that questions are about: the same in chains of every size. */
 
 export const walletAddress = (wallet: number): string => addressOf(names.publicKeyOf(wallet), names.pubKeyHash);
 
@@ -10,7 +10,7 @@ export const walletAddress = (wallet: number): string => addressOf(names.publicK
 export const busiestAddress = walletAddress(busiest);
 export const busiestPublicKey = names.publicKeyOf(busiest);
 
-/** One who forges from the first round on, and whom the most vote for. */
+/** A delegate that forges from the first round on, and has the most voters. */
 export const forger = {
   publicKey: names.publicKeyOf(firstDelegate),
   address: walletAddress(firstDelegate),

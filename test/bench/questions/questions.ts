@@ -25,7 +25,7 @@ const defaultOrder = {
   locks: { field: "timestamp", direction: "desc" },
 } as const;
 
-/** Of a page beyond the end there is nothing to read but how many rows come before. */
+/** A page beyond the end has no rows to read: only the total has to be found. */
 const beyond = { offset: Number.MAX_SAFE_INTEGER - 1, limit: 1 };
 const firstPage = { offset: 0, limit: 100 };
 

@@ -7,7 +7,7 @@ import { type QuestionGroup, questionsOf } from "./questions.js";
 export interface QuestionsInput {
   size: SizeName;
   rounds: number;
-  /** Names that are not to be asked, as `QuestionFigure.id` has them. */
+  /** Ids of questions that are not to be asked (`QuestionFigure.id`). */
   without: string[];
 }
 

@@ -7,7 +7,7 @@ import { defaultOptions } from "../../../src/options.js";
 import { isBuilt, storeFolder } from "./folders.js";
 import { createProgress, type Progress } from "./progress.js";
 
-/** What one write takes in: enough that the disk is not waited for at every block. */
+/** The most in one write: enough that not every block waits for the disk. */
 const batch = { blocks: 8_000, transactions: 12_000 };
 
 const nextBatch = (chain: BenchChain, end: number): FullBlock[] => {
@@ -21,7 +21,7 @@ const nextBatch = (chain: BenchChain, end: number): FullBlock[] => {
   return blocks;
 };
 
-/** What the store holds must be what the generator says: else the figures would be those of another chain. */
+/** What the store holds must be what the generator says, or the figures would be those of another chain. */
 const requireEqual = (store: Store, { ledger }: BenchChain, size: ChainSize): void => {
   const snapshot = store.snapshot();
   if (snapshot === undefined) throw new Error("the store is empty");
@@ -48,9 +48,7 @@ const fill = async (store: Store, chain: BenchChain, size: ChainSize, progress: 
   store.markComplete();
 };
 
-/**
- * The folder of the store of a size: built where it is not there, which may take hours. One that was interrupted goes on from where it stood.
- */
+/** The folder of the store of a size. Builds the store if it is missing, which may take hours; after an interruption, goes on from there. */
 export const buildStore = async (size: ChainSize, say: (line: string) => void): Promise<string> => {
   const folder = storeFolder(size);
   if (isBuilt(size)) return folder;

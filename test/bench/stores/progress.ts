@@ -1,8 +1,8 @@
 import type { ChainSize } from "../chain/sizes.js";
 
-/** Tells how far a store is, every few seconds. */
+/** Says how far the building of a store is, every few seconds. */
 export interface Progress {
-  /** The generator has gone on to a height without the store, on its way to `reached`. */
+  /** The generator has skipped blocks up to a height, on its way to `reached`, where the store is. */
   skipped(height: number, reached: number): void;
   begin(height: number, transactions: number): void;
   tell(height: number, transactions: number): void;

@@ -5,7 +5,7 @@ import { benchNetwork } from "../chain/chain.js";
 import type { ChainSize } from "../chain/sizes.js";
 import { storeFolder } from "./folders.js";
 
-/** Takes out what a measurement has put on a store's chain: afterwards, or before the next run where that one was ended. */
+/** Reverts the blocks that a measurement has added to a store: after it, or before the next run if it was interrupted. */
 export const putBack = async (size: ChainSize): Promise<void> => {
   const rules = createChainRules(benchNetwork(size));
   const store = createStore({ dataDir: storeFolder(size), undoBlocks: defaultOptions.undoBlocks }, { rules });

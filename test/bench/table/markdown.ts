@@ -2,14 +2,14 @@ import { written, writtenFigure, writtenGoal, writtenPeer } from "./numbers.js";
 import type { Results } from "./results.js";
 import { type Goal, isMet, type Row } from "./row.js";
 
-/** The table as the README has it: of each group the line that is furthest from its goal, then all lines. */
+/** The table as the README has it: for each group the line that is furthest from its goal, then all lines. */
 
 const escaped = (text: string): string => text.replaceAll("|", "\\|");
 
 const line = (row: Row): string =>
   `| ${[row.group, escaped(row.what), writtenFigure(row), escaped(writtenPeer(row)), written(row.ratio), writtenGoal(row.goal), row.goal === undefined ? "" : isMet(row) ? "met" : "**not met**"].join(" | ")} |`;
 
-/** How much room there is to the goal: below 1 it is missed. */
+/** How far a ratio is within its goal: below 1, the goal is missed. */
 const room = (ratio: number, goal: Goal): number => ("atLeast" in goal ? ratio / goal.atLeast : goal.atMost / ratio);
 
 interface Sum {

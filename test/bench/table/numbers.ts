@@ -1,6 +1,6 @@
 import type { Goal, Row } from "./row.js";
 
-/** Numbers as the table has them: three digits that say something, thousands apart. */
+/** Numbers as the table has them: about three significant digits, thousands separated. */
 export const written = (value: number): string => {
   if (!Number.isFinite(value)) return "–";
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;

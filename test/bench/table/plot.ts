@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { written } from "./numbers.js";
 import { benchFolder, type Curve } from "./results.js";
 
-/** The growth of costs, as a picture: each request against its own cost on the smallest chain, with the logarithm dashed. */
+/** A plot of the growth of costs: each request relative to its own cost on the smallest chain, with the logarithm dashed. */
 
 export const plotFile = join(benchFolder, "growth.svg");
 
@@ -28,12 +28,12 @@ const path = (points: readonly (readonly [number, number])[]): string => points.
 
 const countText = (count: number): string => (count >= 1e6 ? `${count / 1e6} million` : `${count / 1e3} thousand`);
 
-/** Heights of labels as near to those wanted as they can be without touching; both in order from the top. */
+/** Heights of labels, close to those wanted but without overlap; both in order from the top. */
 const apart = (wanted: readonly number[]): number[] => {
   const placed: number[] = [];
   for (const y of wanted) placed.push(Math.max(y, (placed.at(-1) ?? -Infinity) + lineHeight));
   const overflow = Math.max(0, (placed.at(-1) ?? 0) - area.bottom);
-  // What went too far down pushes those above it up again.
+  // Labels that went too far down push those above them up again.
   for (let index = placed.length - 1, limit = (placed.at(-1) ?? 0) - overflow; index >= 0; index--) {
     placed[index] = Math.min(placed[index] ?? 0, limit);
     limit = (placed[index] ?? 0) - lineHeight;

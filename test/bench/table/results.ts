@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import type { Row } from "./row.js";
 
-/** What a request costs, by the number of transactions of the chain. */
+/** What a request costs, by the number of transactions in the chain. */
 export interface Curve {
   what: string;
   /** Microseconds of processor time. */
@@ -22,7 +22,7 @@ export interface Results {
   curves: Curve[];
 }
 
-/** Of the sources, wherever what was compiled of them lies: npm runs scripts in the package's folder. */
+/** In the sources, wherever the compiled files are: npm runs scripts in the package's folder. */
 export const benchFolder = join(process.cwd(), "test", "bench");
 
 /** `npm run bench` writes it, `npm run docs` reads it. */

@@ -15,7 +15,7 @@ export const measureIsolation = async (): Promise<Row[]> => {
     events.emit("peer.added", {});
     await sink.until(1);
     for (let index = 0; index < beside; index++) {
-      // Names of their own, so that each is a host of its own.
+      // Different names, so that each is an origin of its own.
       engine.create({ event: "peer.added", target: `http://h${index}.localhost:${hanging[index % hanging.length]?.port ?? 0}/` });
     }
     const delays: number[] = [];

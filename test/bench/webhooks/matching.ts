@@ -10,7 +10,7 @@ const payloadCount = 500;
 
 const address = (chance: Chance): string => `A${below(chance, 5_000)}`;
 
-/** What an index helps with, and what it does not. */
+/** Conditions that an index helps with, and ones that it does not. */
 const conditionsBy: Record<string, (chance: Chance) => Condition[]> = {
   "two by eq, one by gt": (chance) => [
     { key: "recipientId", condition: "eq", value: address(chance) },
@@ -24,7 +24,7 @@ const conditionsBy: Record<string, (chance: Chance) => Condition[]> = {
   ],
 };
 
-/** Payloads a second, read from JSON and looked at by `look`. */
+/** Payloads a second, parsed from JSON and passed to `look`. */
 const rateOf = (payloads: readonly string[], duration: number, look: (payload: unknown) => void): number => {
   let count = 0;
   const begun = performance.now();
@@ -35,7 +35,7 @@ const rateOf = (payloads: readonly string[], duration: number, look: (payload: u
   return (count / (performance.now() - begun)) * 1_000;
 };
 
-/** Against the reading of the payloads alone. */
+/** Matching events against a thousand webhooks, compared with parsing them alone. */
 export const measureMatching = (duration: number): Row[] =>
   Object.entries(conditionsBy).map(([what, make]) => {
     const chance = createChance(1);

@@ -1,9 +1,9 @@
 import { Worker } from "node:worker_threads";
 
-/** A target in a thread of its own: counts what it gets, answers 200 at once, or hangs. */
+/** A target in a thread of its own: counts the requests it gets and answers 200 at once, or hangs. */
 export interface Sink {
   port: number;
-  /** Resolves when it has got so many since it was asked last. */
+  /** Resolves when it has got so many since the last call resolved. */
   until(count: number): Promise<void>;
   close(): Promise<void>;
 }
