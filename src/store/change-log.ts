@@ -44,15 +44,15 @@ type Entry = ["applied", number] | ["reverted", unknown, unknown[]];
 export const createChangeLog = (environment: Environment, pending: Pick<Pending, "put">): ChangeLog => {
   const { db } = environment;
   const committed = createReading(environment);
-  let last = [...db.meta.getKeys(changeBounds())].map(numberAtEnd).at(-1) ?? 0;
+  /** Keys alone: entries may be whole blocks, of which one turn tells few. */
+  const untold = (): Buffer[] => [...db.meta.getKeys(changeBounds())].map((key) => Buffer.from(key));
+  let last = untold().map(numberAtEnd).at(-1) ?? 0;
 
   const changeOf = (entry: Entry): StoreChange => {
     if (entry[0] === "applied") return { kind: "applied", full: readFullBlock(committed, entry[1]) };
     const [kind, block, transactions] = entry;
     return { kind, full: { block: blockCodec.unpack(block as unknown[]), transactions: transactions.map((one) => transactionCodec.unpack(one as unknown[])) } };
   };
-
-  const untold = () => [...db.meta.getRange(changeBounds())].map(({ key, value }) => ({ key: Buffer.from(key), entry: value as Entry }));
 
   return {
     note: ({ kind, full: { block, transactions } }) => {
@@ -64,8 +64,8 @@ export const createChangeLog = (environment: Environment, pending: Pick<Pending,
       const tellSome = (): number => {
         const begun = performance.now();
         let told = 0;
-        for (const { key, entry } of untold()) {
-          witness(changeOf(entry));
+        for (const key of untold()) {
+          witness(changeOf(db.meta.get(key) as Entry));
           db.meta.removeSync(key);
           told++;
           if (performance.now() - begun > turn) break;

@@ -25,7 +25,8 @@ export interface ChainRecorder {
 /** Emitted payloads that are kept for the commit of their blocks, in characters: those of some ten full blocks. */
 const emittedLimit = 4_194_304;
 
-const idOf = (payload: unknown): unknown => (typeof payload === "object" && payload !== null ? (payload as { id?: unknown }).id : undefined);
+/** A host that says which block a transaction is in may emit it for several, when the chain forks. */
+const nameOf = (id: string, blockId: unknown): string => (typeof blockId === "string" ? `${id} in ${blockId}` : id);
 
 export const createChainRecorder = (recorder: Recorder, { register, clock }: { register: Register; clock: Clock }): ChainRecorder => {
   const emitted = createEmittedPayloads(emittedLimit);
@@ -39,7 +40,7 @@ export const createChainRecorder = (recorder: Recorder, { register, clock }: { r
       else recorder.drop(height);
       for (const transaction of isApplied ? transactions : transactions.toReversed()) {
         const event = `transaction.${kind}`;
-        const json = (): string => emitted.get(event, transaction.id) ?? transactionPayload(transaction);
+        const json = (): string => emitted.get(event, nameOf(transaction.id, block.id)) ?? emitted.get(event, transaction.id) ?? transactionPayload(transaction);
         recorder.record({ event, at, json, place: isApplied ? { subject: "transaction", height } : undefined });
       }
       const event = `block.${kind}`;
@@ -47,8 +48,8 @@ export const createChainRecorder = (recorder: Recorder, { register, clock }: { r
       recorder.record({ event, at, json, place: isApplied ? { subject: "block", height } : undefined });
     },
     expect: (event, payload) => {
-      const id = idOf(payload);
-      if (typeof id === "string" && register.matcher().listens(event)) emitted.put(event, id, payloadJson(payload));
+      const { id, blockId } = (payload ?? {}) as { id?: unknown; blockId?: unknown };
+      if (typeof id === "string" && register.matcher().listens(event)) emitted.put(event, nameOf(id, blockId), payloadJson(payload));
     },
   };
 };

@@ -1,14 +1,14 @@
 /** The last payloads of blocks and transactions that the host has emitted, for when the store commits these. */
 export interface EmittedPayloads {
-  put(event: string, id: string, json: string): void;
-  get(event: string, id: string): string | undefined;
+  put(event: string, name: string, json: string): void;
+  get(event: string, name: string): string | undefined;
 }
 
 /** Forgets the oldest beyond `limit` characters: a payload that it no longer has is made from the committed block. */
 export const createEmittedPayloads = (limit: number): EmittedPayloads => {
   const payloads = new Map<string, string>();
   let size = 0;
-  const keyOf = (event: string, id: string): string => `${event} ${id}`;
+  const keyOf = (event: string, name: string): string => `${event} ${name}`;
 
   const remove = (key: string): void => {
     size -= payloads.get(key)?.length ?? 0;
@@ -16,8 +16,8 @@ export const createEmittedPayloads = (limit: number): EmittedPayloads => {
   };
 
   return {
-    put: (event, id, json) => {
-      const key = keyOf(event, id);
+    put: (event, name, json) => {
+      const key = keyOf(event, name);
       remove(key);
       payloads.set(key, json);
       size += json.length;
@@ -26,6 +26,6 @@ export const createEmittedPayloads = (limit: number): EmittedPayloads => {
         remove(oldest);
       }
     },
-    get: (event, id) => payloads.get(keyOf(event, id)),
+    get: (event, name) => payloads.get(keyOf(event, name)),
   };
 };

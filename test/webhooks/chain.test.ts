@@ -131,6 +131,19 @@ describe("webhooks of the chain", function () {
     expect(second).to.include({ blockId: at(rich).id, blockHeight: rich, sequence: 1, amount: transactions[1]?.amount, fee: transactions[1]?.fee });
   });
 
+  it("fire for a transaction with what the host emitted of it in that block, not in another", async () => {
+    hook("transaction.applied");
+    const [first, second] = at(rich).transactions!;
+    const emit = (transaction: object | undefined, blockId: string, note: string) => events.emit("transaction.applied", { ...transaction, blockId, note });
+    emit(first, at(rich).id, "in this block");
+    emit(first, at(rich - 1).id, "in a block of another fork");
+    emit(second, at(rich - 1).id, "in a block of another fork");
+    apply(rich);
+    const received = await quiet(at(rich).transactions!.length);
+    expect(received[0]?.json.data).to.deep.equal({ ...first, blockId: at(rich).id, note: "in this block" });
+    expect(received[1]?.json.data).to.include({ id: second!.id, blockId: at(rich).id, blockHeight: rich }).and.not.have.property("note");
+  });
+
   it("match amounts exactly", async () => {
     const total = String(at(rich).totalFee);
     hook("block.applied", { conditions: [{ key: "totalFee", condition: "gt", value: String(BigInt(total) - 1n) }] });
