@@ -39,15 +39,15 @@ interface OptionRow {
 export const optionRows = [
   { name: "network", value: "NAME|DIR", default: "local", text: `${networkNames.join(", ")}, or a folder with a fork's network.json, milestones.json, exceptions.json and genesisBlock.json` },
   { name: "host", value: "ADDRESS", default: "127.0.0.1", text: "address to serve on" },
-  { name: "port", value: "PORT", default: "4003", text: "port to serve on; 0 takes any that is free" },
-  { name: "data-dir", value: "DIR", default: "data/NETWORK", text: "folder of the chain and its store; made when it is missing" },
-  { name: "import", value: "FILE", text: "chain to read first: one block with its transactions a line, genesis first" },
-  { name: "no-forge", text: "make no blocks: the tip stays where the chain ends" },
-  { name: "forge-interval", value: "MS", text: "milliseconds from block to block instead of the network's block time; the chain's clock runs ahead" },
-  { name: "workers", value: "N", default: "1", text: "processes that serve; with more than one, each is its own beside the one that forges, writes the store and delivers webhooks" },
-  { name: "secrets", value: "FILE", text: 'delegates to forge for on a network other than local, as {"secrets": ["a passphrase"], "bip38": ""}' },
-  { name: "webhook-token", value: "TOKEN", text: "what requests for webhooks must carry as Authorization; without it one is made and kept in the data folder" },
-  { name: "allow-target", value: "CIDR", text: "lets webhooks reach a private address or network, such as 10.1.0.0/16; several by commas. A host on loopback allows loopback anyway" },
+  { name: "port", value: "PORT", default: "4003", text: "port to serve on; 0 picks a free one" },
+  { name: "data-dir", value: "DIR", default: "data/NETWORK", text: "folder for the chain and its store; created if it is missing" },
+  { name: "import", value: "FILE", text: "chain file to read first: one block with its transactions per line, genesis first" },
+  { name: "no-forge", text: "do not forge: the tip stays where the chain ends" },
+  { name: "forge-interval", value: "MS", text: "milliseconds between blocks, instead of the network's block time; the chain's clock runs ahead" },
+  { name: "workers", value: "N", default: "1", text: "processes that serve requests; if more than one, a separate process forges, writes the store and delivers webhooks" },
+  { name: "secrets", value: "FILE", text: 'file with the passphrases of the delegates to forge for, on a network other than local: {"secrets": ["a passphrase"], "bip38": ""}' },
+  { name: "webhook-token", value: "TOKEN", text: "token that requests to the webhook routes must carry as Authorization; without it, one is generated and kept in the data folder" },
+  { name: "allow-target", value: "CIDR", text: "private address or network that webhooks may reach, such as 10.1.0.0/16; separate several by commas. A node on loopback always allows loopback" },
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
   { name: "help", text: "print this" },
 ] as const satisfies readonly OptionRow[];
@@ -62,7 +62,7 @@ const flag = ({ name, value }: OptionRow): string => `--${name}${value === undef
 export const helpText = (): string => {
   const width = Math.max(...rows.map((row) => flag(row).length)) + 2;
   const lines = rows.map((row) => `  ${flag(row).padEnd(width)}${row.text}${row.default === undefined ? "" : ` (${row.default})`}`);
-  return ["Usage: npm start -- [options]", "", "A node with Portico's interface: it keeps a chain, forges blocks and serves both.", "", ...lines].join("\n");
+  return ["Usage: npm start -- [options]", "", "A node with Portico's interface: it keeps a chain, forges blocks and serves the chain.", "", ...lines].join("\n");
 };
 
 /** The same table in Markdown, for the README. */

@@ -7,7 +7,7 @@ const Front = Type.Object(
     title: Type.String(),
     version: Type.String(),
     openapi: Type.String({ description: "Path of the OpenAPI document." }),
-    health: Type.String({ description: "Path that tells whether the interface follows the chain." }),
+    health: Type.String({ description: "Path of the health report." }),
   },
   { title: "Front" },
 );
@@ -20,7 +20,7 @@ export const frontRoute = <State extends Scope>(basePath: string, { title, versi
     path: "",
     versions: [1, 2],
     resource: "node",
-    summary: "Names the interface, and where it is described.",
+    summary: "Returns the interface's name and version, and where it is described.",
     stateless: true,
     reply: Type.Object({ data: Front }),
     answer: () => ({ data }),

@@ -6,7 +6,7 @@ const HealthReply = Type.Object(
   {
     status: Type.Unsafe<Health["status"]>({ type: "string", enum: ["ok", "starting", "failing", "stopped"] }),
     height: Type.Integer(),
-    problem: Type.Optional(Type.String({ description: "What keeps a block from being indexed, while something does." })),
+    problem: Type.Optional(Type.String({ description: "Why the chain cannot be followed at present; absent if nothing is wrong." })),
   },
   { title: "Health" },
 );
@@ -18,7 +18,7 @@ export const healthRoute = <State extends Scope>(health: () => Health): Route<St
     path: "/health",
     versions: [1, 2],
     resource: "node",
-    summary: "Tells whether the interface follows the chain.",
+    summary: "Returns whether the interface follows the chain.",
     stateless: true,
     cache: "never",
     status: ({ status }) => (status === "ok" ? 200 : 503),

@@ -5,9 +5,9 @@ import type { OutgoingRequest } from "./route.js";
 
 /** What each answer of a target leads to, by its status. */
 const responses = {
-  "2XX": { description: "The request has arrived." },
-  "410": { description: "Nothing more is wanted: the webhook is disabled." },
-  default: { description: "The request has failed, and is tried again later." },
+  "2XX": { description: "The delivery succeeded." },
+  "410": { description: "No more deliveries are wanted: the webhook is disabled." },
+  default: { description: "The attempt failed; it is retried later." },
 };
 
 const headersOf = ({ properties }: TObject, writer: SchemaWriter): JsonSchema[] =>

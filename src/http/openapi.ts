@@ -32,7 +32,7 @@ interface OpenApiOptions {
 
 const Failure = Type.Object(
   {
-    success: Type.Optional(Type.Literal(false, { description: "In the first generation." })),
+    success: Type.Optional(Type.Literal(false, { description: "Only in the first generation." })),
     statusCode: Type.Integer(),
     error: Type.String(),
     message: Type.String(),
@@ -49,10 +49,10 @@ const FirstGenerationFailure = Type.Object(
 
 const replyHeaders = {
   "API-Version": { description: "Generation that answered.", schema: { type: "integer", enum: [1, 2] } },
-  "X-Request-Id": { description: "Names the request in the log.", schema: { type: "string" } },
+  "X-Request-Id": { description: "Identifies the request in the log.", schema: { type: "string" } },
   "X-Block-Height": { description: "Height of the state that the reply was computed from.", schema: { type: "integer" } },
-  ETag: { description: "Of the body's bytes; strong.", schema: { type: "string" } },
-  "Retry-After": { description: "Seconds.", schema: { type: "integer" } },
+  ETag: { description: "Strong validator of the body's bytes.", schema: { type: "string" } },
+  "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer" } },
 };
 
 const referTo = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
@@ -201,7 +201,7 @@ export const createOpenApi = <State extends Scope>(
       responses,
       headers: replyHeaders,
       securitySchemes: {
-        token: { type: "apiKey", in: "header", name: "Authorization", description: "The token, or `Bearer` and the token." },
+        token: { type: "apiKey", in: "header", name: "Authorization", description: "The token, or `Bearer` followed by the token." },
       },
     },
   };

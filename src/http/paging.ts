@@ -9,17 +9,17 @@ const largestPage = Math.floor(Number.MAX_SAFE_INTEGER / largestLimit);
 
 /** Query parameters of every list, in addition to the route's own. */
 export const pagingProperties = {
-  page: Type.Optional(WholeNumber({ minimum: 1, maximum: largestPage, description: "Page, from 1. Default 1." })),
-  limit: WholeNumber({ minimum: 1, maximum: largestLimit, default: largestLimit, description: "Rows of a page." }),
-  offset: Type.Optional(WholeNumber({ minimum: 0, description: "Rows before the first; where no page is given." })),
+  page: Type.Optional(WholeNumber({ minimum: 1, maximum: largestPage, description: "Page number, from 1. Default 1." })),
+  limit: WholeNumber({ minimum: 1, maximum: largestLimit, default: largestLimit, description: "Rows per page." }),
+  offset: Type.Optional(WholeNumber({ minimum: 0, description: "Rows to skip; used if no page is given." })),
 };
 
 /** `meta` of a list's reply, in the order in which it is written. */
 export const Meta = Type.Object(
   {
-    count: Type.Integer({ description: "Rows of this page." }),
-    pageCount: Type.Integer({ description: "Pages, at least 1." }),
-    totalCount: Type.Integer({ description: "Rows of all pages." }),
+    count: Type.Integer({ description: "Rows on this page." }),
+    pageCount: Type.Integer({ description: "Number of pages, at least 1." }),
+    totalCount: Type.Integer({ description: "Rows on all pages." }),
     next: Type.Union([Type.String(), Type.Null()], { description: "Link to the next page; null on the last." }),
     previous: Type.Union([Type.String(), Type.Null()], { description: "Link to the previous page; null on the first." }),
     self: Type.String(),

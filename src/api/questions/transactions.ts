@@ -21,19 +21,19 @@ const fields = ({ exact }: { exact: boolean }) => ({
   senderId: Type.Optional(Address),
   recipientId: Type.Optional(Address),
   ownerId: Type.Optional(Address),
-  vendorField: Type.Optional(Text({ description: "Exact." })),
+  vendorField: Type.Optional(Text({ description: "Exact match." })),
   vendorFieldHex: Type.Optional(Hex),
   timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Seconds since the network's epoch." })),
   amount: Type.Optional(Range(Amount(), { exact })),
   fee: Type.Optional(Range(Amount(), { exact })),
-  nonce: Type.Optional(Amount({ description: "Of version 2." })),
+  nonce: Type.Optional(Amount({ description: "Only in version 2." })),
 });
 
 const SomeAddresses = Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these is sender or recipient." }));
 const addresses = { addresses: SomeAddresses };
 
 const orders: readonly TransactionOrder[] = ["timestamp", "type", "amount", "fee", "version", "id"];
-const order = { default: "timestamp:desc", description: "`timestamp` is the place in the chain." };
+const order = { default: "timestamp:desc", description: "`timestamp` orders by place in the chain." };
 const orderBy = OrderBy(orders, order);
 
 const { type, typeGroup, ...ofOneType } = fields({ exact: true });

@@ -16,10 +16,10 @@ const fields = ({ exact }: { exact: boolean }) => ({
   publicKey: Type.Optional(PublicKey),
   secondPublicKey: Type.Optional(PublicKey),
   vote: Type.Optional(PublicKey),
-  username: Type.Optional(Text({ description: "Exact." })),
-  producedBlocks: Type.Optional(Range(WholeNumber(), { exact: true, description: "0 for a wallet that is no delegate." })),
+  username: Type.Optional(Text({ description: "Exact match." })),
+  producedBlocks: Type.Optional(Range(WholeNumber(), { exact: true, description: "0 for a wallet that is not a delegate." })),
   balance: Type.Optional(Range(Amount(), { exact })),
-  voteBalance: Type.Optional(Range(Amount(), { exact, description: "0 for a wallet that is no delegate." })),
+  voteBalance: Type.Optional(Range(Amount(), { exact, description: "0 for a wallet that is not a delegate." })),
   votebalance: Type.Optional(Range(Amount(), { exact, description: "The same as voteBalance." })),
 });
 

@@ -6,7 +6,7 @@ import { TextOrNull } from "./text.js";
 import { TimestampResource } from "./timestamp.js";
 
 const Generator = Type.Object({
-  username: Type.Unsafe<string | null>({ type: ["string", "null"], description: "Null for a generator that is no delegate: that of genesis." }),
+  username: Type.Unsafe<string | null>({ type: ["string", "null"], description: "Null if the generator is not a delegate, as for the genesis block." }),
   address: Type.String(),
   publicKey: Type.String(),
 });
@@ -21,7 +21,7 @@ export const BlockResource = Type.Object(
     payload: Type.Object({ hash: Type.String(), length: Type.Integer() }),
     generator: Generator,
     signature: Type.String(),
-    confirmations: Type.Integer({ description: "Height of the tip less the block's." }),
+    confirmations: Type.Integer({ description: "Height of the tip minus the block's." }),
     transactions: Type.Integer({ description: "Number of transactions." }),
     timestamp: TimestampResource,
   },

@@ -76,7 +76,7 @@ export const CryptoConfigurationResource = Type.Object(
   {
     exceptions: Exceptions,
     genesisBlock: GenesisBlock,
-    milestones: Type.Array(ConstantsResource, { description: "Each merged with those below it." }),
+    milestones: Type.Array(ConstantsResource, { description: "Each merged with those at lower heights." }),
     network: NetworkParameters,
   },
   { title: "CryptoConfiguration" },

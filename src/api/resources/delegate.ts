@@ -10,7 +10,7 @@ export const DelegateResource = Type.Object(
     address: Type.String(),
     publicKey: Type.String(),
     votes: Amount,
-    rank: Type.Optional(Type.Integer({ description: "Absent when the last round did not rank the delegate." })),
+    rank: Type.Optional(Type.Integer({ description: "Absent if the last round did not rank the delegate." })),
     isResigned: Type.Boolean(),
     blocks: Type.Object({
       produced: Type.Integer(),
@@ -18,7 +18,7 @@ export const DelegateResource = Type.Object(
         Type.Object({ id: Type.String(), height: Type.Integer(), timestamp: TimestampResource }, { description: "Absent before its first block." }),
       ),
     }),
-    production: Type.Object({ approval: Type.Number({ description: "Percent of the supply, two decimals." }) }),
+    production: Type.Object({ approval: Type.Number({ description: "Percentage of the supply, to two decimals." }) }),
     forged: Type.Object({ fees: Amount, rewards: Amount, total: Amount }),
   },
   { title: "Delegate" },

@@ -11,7 +11,7 @@ export const LockResource = Type.Object(
     senderPublicKey: Type.String(),
     senderId: Type.String(),
     recipientId: Type.String(),
-    isExpired: Type.Boolean({ description: "Whether it may be refunded at the tip." }),
+    isExpired: Type.Boolean({ description: "Whether it can be refunded at the tip." }),
     amount: Amount,
     secretHash: Type.String(),
     timestamp: TimestampResource,

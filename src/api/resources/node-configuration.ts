@@ -6,12 +6,12 @@ import { Ports } from "./peer.js";
 
 const DynamicFees = Type.Object({
   enabled: Type.Boolean(),
-  minFeePool: Type.Integer({ description: "Fee a byte below which the pool takes no transaction." }),
-  minFeeBroadcast: Type.Integer({ description: "Fee a byte below which no transaction is passed on." }),
+  minFeePool: Type.Integer({ description: "Fee per byte below which the pool refuses a transaction." }),
+  minFeeBroadcast: Type.Integer({ description: "Fee per byte below which a transaction is not broadcast." }),
   addonBytes: Type.Unsafe<Record<string, number>>({
     type: "object",
     additionalProperties: { type: "integer" },
-    description: "Bytes added to a transaction's own for its least fee, by key of the transaction type.",
+    description: "Bytes added to a transaction's size when its minimum fee is computed, by key of the transaction type.",
   }),
 });
 

@@ -4,7 +4,7 @@ export const NodeStatusResource = Type.Object(
   {
     synced: Type.Boolean(),
     now: Type.Integer({ description: "Height of this node." }),
-    blocksCount: Type.Integer({ description: "Height of the network less that of this node; negative when this node is ahead." }),
+    blocksCount: Type.Integer({ description: "Height of the network minus that of this node; negative if this node is ahead." }),
     timestamp: Type.Integer({ description: "Epoch time of this node's clock." }),
   },
   { title: "NodeStatus" },
@@ -13,7 +13,7 @@ export const NodeStatusResource = Type.Object(
 export const NodeSyncingResource = Type.Object(
   {
     syncing: Type.Boolean(),
-    blocks: Type.Integer({ description: "Height of the network less that of this node; negative when this node is ahead." }),
+    blocks: Type.Integer({ description: "Height of the network minus that of this node; negative if this node is ahead." }),
     height: Type.Integer({ description: "Height of this node." }),
     id: Type.String({ description: "Id of this node's last block." }),
   },

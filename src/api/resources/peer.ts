@@ -5,7 +5,7 @@ import type { Peer } from "../../../types/chain.js";
 export const Ports = Type.Unsafe<Record<string, number | null>>({
   type: "object",
   additionalProperties: { type: ["integer", "null"] },
-  description: "Port by component name; null or below 1 where the component is off.",
+  description: "Port by component name; null or below 1 if the component is off.",
 });
 
 export const PeerResource = Type.Object(
@@ -16,7 +16,7 @@ export const PeerResource = Type.Object(
     version: Type.String({ description: "Version of the node software." }),
     height: Type.Integer(),
     status: Type.Integer({ description: "200 for a peer that answers." }),
-    os: Type.String({ description: "`unknown` where the host does not know." }),
+    os: Type.String({ description: "`unknown` if the host does not know it." }),
     latency: Type.Integer({ description: "Milliseconds." }),
   },
   { title: "Peer" },

@@ -6,7 +6,7 @@ export const RoundDelegateResource = Type.Object(
   {
     publicKey: Type.String(),
     username: Type.String(),
-    votes: Type.Unsafe<bigint>({ ...Amount, description: "Vote balance by which the delegate entered the round." }),
+    votes: Type.Unsafe<bigint>({ ...Amount, description: "Vote balance with which the delegate entered the round." }),
   },
   { title: "RoundDelegate" },
 );

@@ -40,7 +40,7 @@ const objectOf = (members: Members): object => ({ type: "object", required: Obje
 const vendorField = ({ vendorFieldLength = 64 }: Constants): object => ({
   type: "string",
   maxLength: vendorFieldLength,
-  description: "At most as many bytes of UTF-8.",
+  description: "At most `maxLength` bytes in UTF-8.",
 });
 
 const multiPaymentLimit = ({ multiPaymentLimit: limit }: Constants): object => (typeof limit === "number" ? { maxItems: limit } : {});
@@ -51,7 +51,7 @@ const ownMembers: Record<string, ((constants: Constants) => Members) | undefined
     amount: positive,
     recipientId: address,
     vendorField: vendorField(constants),
-    expiration: { type: "integer", minimum: 0, description: "Height from which on no block can contain it; 0 for never." },
+    expiration: { type: "integer", minimum: 0, description: "Height from which no block can contain it; 0 means never." },
   }),
   secondSignature: () => ({ asset: objectOf({ signature: objectOf({ publicKey }) }) }),
   delegateRegistration: () => ({

@@ -16,20 +16,20 @@ const common = {
   fee: Amount,
   sender: Type.String(),
   senderPublicKey: Type.String(),
-  recipient: Type.Optional(Type.String({ description: "Of a vote: the sender. Absent for kinds that have none, or several." })),
-  signature: Type.Optional(Type.String({ description: "Absent where a multisignature wallet signed." })),
+  recipient: Type.Optional(Type.String({ description: "For a vote, the sender. Absent for types that have no recipient, or several." })),
+  signature: Type.Optional(Type.String({ description: "Absent if a multisignature wallet signed." })),
   signSignature: TextOrNull,
   signatures: Type.Optional(Type.Array(Type.String())),
   vendorField: Type.Optional(Type.String()),
   asset: Type.Optional(OpenObject),
-  nonce: Type.Optional(Type.String({ pattern: "^[0-9]+$", description: "Of version 2." })),
+  nonce: Type.Optional(Type.String({ pattern: "^[0-9]+$", description: "Only in version 2." })),
 };
 
 export const TransactionResource = Type.Object(
   {
     ...common,
     blockId: Type.String(),
-    confirmations: Type.Integer({ description: "Height of the tip less that of its block, plus 1." }),
+    confirmations: Type.Integer({ description: "Height of the tip minus that of its block, plus 1." }),
     timestamp: TimestampResource,
   },
   { title: "Transaction" },
@@ -41,7 +41,7 @@ export const UnconfirmedTransactionResource = Type.Object(
     ...common,
     confirmations: Type.Literal(0),
     timestamp: Type.Optional(TimestampResource),
-    expiration: Type.Optional(Type.Integer({ description: "Height from which on no block can contain it; 0 for never." })),
+    expiration: Type.Optional(Type.Integer({ description: "Height from which no block can contain it; 0 means never." })),
   },
   { title: "UnconfirmedTransaction" },
 );

@@ -16,7 +16,7 @@ export const WalletResource = Type.Object(
     nonce: Type.String({ pattern: "^[0-9]+$", description: "Number of transactions sent; the nonce of the next one is this plus 1." }),
     isResigned: Type.Boolean(),
     multiSignature: Type.Optional(
-      Type.Object({ min: Type.Integer(), publicKeys: Type.Array(Type.String()) }, { description: "Only of a multisignature wallet." }),
+      Type.Object({ min: Type.Integer(), publicKeys: Type.Array(Type.String()) }, { description: "Only for a multisignature wallet." }),
     ),
   },
   { title: "Wallet" },

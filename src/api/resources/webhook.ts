@@ -35,8 +35,8 @@ export const WebhookResource = Type.Object(webhookMembers, { title: "Webhook" })
 
 export const WebhookSecretResource = Type.Object(
   {
-    token: Type.String({ description: "64 hex digits; shown this once." }),
-    secret: Type.String({ description: "The same 32 bytes as Standard Webhooks libraries take them." }),
+    token: Type.String({ description: "64 hexadecimal digits; returned this once only." }),
+    secret: Type.String({ description: "The same 32 bytes, in the form that Standard Webhooks libraries take." }),
   },
   { title: "WebhookSecret" },
 );
@@ -47,7 +47,7 @@ const AttemptResource = Type.Object(
   {
     at: Milliseconds,
     duration: Type.Integer({ description: "Milliseconds." }),
-    status: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "HTTP status; null without an answer." }),
+    status: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "HTTP status; null if there was no answer." }),
     stage: TextOrNull,
     error: TextOrNull,
     body: Type.String({ description: "First bytes of the answer." }),
@@ -77,7 +77,7 @@ export const EventResource = Type.Object(
     event: Type.String(),
     description: Type.String(),
     source: Type.Unsafe<"chain" | "host">({ type: "string", enum: ["chain", "host"] }),
-    confirmations: Type.Boolean({ description: "Whether webhooks of it may wait for confirmations." }),
+    confirmations: Type.Boolean({ description: "Whether webhooks for this event can wait for confirmations." }),
     example: Type.Unknown(),
   },
   { title: "Event" },
@@ -85,14 +85,14 @@ export const EventResource = Type.Object(
 
 /** What a target gets: the headers that it verifies the body by. */
 export const WebhookRequestHeaders = Type.Object({
-  "webhook-id": Type.String({ description: "Of the delivery, the same on every attempt." }),
-  "webhook-timestamp": Type.String({ description: "Of the attempt: seconds since 1970." }),
-  "webhook-signature": Type.String({ description: "As Standard Webhooks lays down; several after a rotation, with spaces between them." }),
+  "webhook-id": Type.String({ description: "Id of the delivery, the same on every attempt." }),
+  "webhook-timestamp": Type.String({ description: "Time of the attempt, in seconds since 1970." }),
+  "webhook-signature": Type.String({ description: "As specified by Standard Webhooks; after a rotation there are several, separated by spaces." }),
 });
 
 export const WebhookRequestResource = Type.Object(
   {
-    timestamp: Type.Integer({ description: "When the event happened: milliseconds since 1970." }),
+    timestamp: Type.Integer({ description: "Time of the event, in milliseconds since 1970." }),
     data: Type.Unknown({ description: "Payload of the event." }),
     event: Type.String(),
   },
@@ -117,29 +117,29 @@ export const RecoveredResource = Type.Object({ recovered: Type.Integer() }, { ti
 const ConditionInput = Type.Object({
   key: Text({ minLength: 1, description: "A member of the payload, or a dotted path into it." }),
   condition: OneOf(operatorNames, { description: operatorList }),
-  value: Type.Optional(Type.Unknown({ description: "`{min, max}` for the two `between`; not used by `truthy` and `falsy`." })),
+  value: Type.Optional(Type.Unknown({ description: "`{min, max}` for `between` and `not-between`; not used by `truthy` and `falsy`." })),
 });
 
 const conditions = ListOf(ConditionInput);
-const match = OneOf(["any", "all"], { description: "Whether one condition must hold, or each." });
+const match = OneOf(["any", "all"], { description: "Whether any one condition must hold, or all of them." });
 
 /** Declared by hand, since the schema of a `Flag` would not show that text is accepted too. */
 const enabled = Type.Unsafe<boolean | "true" | "false">({ enum: [true, false, "true", "false"], description: "Default true." });
 
 export const WebhookInput = Type.Object({
-  event: Text({ description: "One of `GET /webhooks/events`." }),
+  event: Text({ description: "One of the events that `GET /webhooks/events` lists." }),
   target: Text({ description: "http or https URL." }),
   enabled: Type.Optional(enabled),
   conditions: Type.Optional(conditions),
   match: Type.Optional(match),
-  confirmations: Type.Optional(WholeNumber({ minimum: 0, description: "block.applied and transaction.applied only." })),
+  confirmations: Type.Optional(WholeNumber({ minimum: 0, description: "For block.applied and transaction.applied only." })),
 });
 
 export const DryRunInput = Type.Object({
-  event: Type.Optional(Text({ description: "Needed without `payload`." })),
+  event: Type.Optional(Text({ description: "Required without `payload`." })),
   conditions,
   match: Type.Optional(match),
-  payload: Type.Optional(Type.Unknown({ description: "A sample; without it the last real ones are taken." })),
+  payload: Type.Optional(Type.Unknown({ description: "A sample payload; without it, the last real ones are used." })),
   last: Type.Optional(WholeNumber({ minimum: 1, maximum: 100 })),
 });
 

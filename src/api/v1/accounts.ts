@@ -39,7 +39,7 @@ const publicKeyRoute = (path: string): Route<ApiState> =>
   item({
     ...common,
     path,
-    summary: "Tells the public key of an account; null for a cold wallet.",
+    summary: "Returns the public key of an account; null for a cold wallet.",
     query: byAddress,
     reply: SucceededWith({ publicKey: TextOrNull }),
     answer: async ({ query: { address } }, state) => succeeded({ publicKey: (await existingWalletAt(address, state)).publicKey }),
@@ -49,7 +49,7 @@ export const accountRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/accounts",
-    summary: "Shows an account.",
+    summary: "Returns an account.",
     query: byAddress,
     reply: SucceededWith({ account: AccountResource }),
     answer: async ({ query: { address } }, state) => succeeded({ account: presentAccount(await existingWalletAt(address, state)) }),
@@ -57,7 +57,7 @@ export const accountRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/accounts/getAllAccounts",
-    summary: "Lists accounts, empty ones too, the richest first.",
+    summary: "Lists accounts, including empty ones, richest first.",
     query: Type.Object(paging),
     reply: SucceededWith({ accounts: Type.Array(AccountResource), totalCount: Type.Integer() }),
     answer: async ({ query }, { chain }) => {
@@ -69,7 +69,7 @@ export const accountRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/accounts/getBalance",
-    summary: "Tells the balance of an account; 0 for an address that nobody has seen.",
+    summary: "Returns the balance of an account; 0 for an unknown address.",
     query: byAddress,
     reply: SucceededWith({ balance: AmountText, unconfirmedBalance: AmountText }),
     answer: async ({ query: { address } }, state) => {
@@ -82,7 +82,7 @@ export const accountRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/accounts/delegates",
-    summary: "Shows the delegate that an account votes for.",
+    summary: "Returns the delegate that an account votes for.",
     query: byAddress,
     reply: SucceededWith({ delegates: Type.Array(FoundDelegateResource, { minItems: 1, maxItems: 1 }) }),
     answer: async ({ query: { address } }, state) => {
@@ -95,14 +95,14 @@ export const accountRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/accounts/delegates/fee",
-    summary: "Tells the fee of a delegate registration.",
+    summary: "Returns the fee of a delegate registration.",
     reply: FeeReply,
     answer: (_request, state) => succeeded({ fee: feeOf("delegateRegistration", state) }),
   }),
   item({
     ...common,
     path: "/accounts/count",
-    summary: "Counts the accounts, empty ones too.",
+    summary: "Returns the number of accounts, including empty ones.",
     reply: SucceededWith({ count: Type.Integer() }),
     answer: async (_request, { chain }) =>
       succeeded({ count: (await chain.wallets({ filter: {}, order: richestFirst, offset: 0, limit: 1 })).total }),

@@ -26,7 +26,7 @@ const heightRoute = (path: string): Route<ApiState> =>
   item({
     ...common,
     path,
-    summary: "Tells the height and the id of the last block.",
+    summary: "Returns the height and id of the last block.",
     reply: SucceededWith({ height: Type.Integer(), id: Type.String() }),
     answer: (_request, { chain: { tip } }) => succeeded({ height: tip.height, id: tip.id }),
   });
@@ -35,7 +35,7 @@ const feesRoute = (path: string): Route<ApiState> =>
   item({
     ...common,
     path,
-    summary: "Tells the fixed fees of the first five kinds of transaction.",
+    summary: "Returns the static fees of the first five transaction types.",
     reply: FeesReply,
     answer: (_request, state) => succeeded({ fees: feesOf(state) }),
   });
@@ -66,7 +66,7 @@ export const blockRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/blocks",
-    summary: "Lists blocks, the last first.",
+    summary: "Lists blocks, newest first.",
     query: Type.Object({ ...BlockListQuery.properties, ...paging }),
     reply: SucceededWith({ blocks: Type.Array(BlockResource), count: Type.Integer({ description: "Blocks on all pages." }) }),
     answer: async ({ query: { limit, offset, orderBy, ...filter } }, state) => {
@@ -78,8 +78,8 @@ export const blockRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/blocks/get",
-    summary: "Shows a block.",
-    query: Type.Object({ id: Text({ minLength: 1, description: "Height, or id." }) }),
+    summary: "Returns a block.",
+    query: Type.Object({ id: Text({ minLength: 1, description: "Height or id." }) }),
     reply: SucceededWith({ block: BlockResource }),
     answer: async ({ query: { id } }, state) => {
       const block = await blockNamed(id, state);
@@ -92,14 +92,14 @@ export const blockRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/blocks/getEpoch",
-    summary: "Tells when the network's time begins.",
+    summary: "Returns the time at which the network's epoch begins.",
     reply: SucceededWith({ epoch: status.epoch }),
     answer: (_request, state) => succeeded({ epoch: constantsOf(state).epoch }),
   }),
   item({
     ...common,
     path: "/blocks/getNethash",
-    summary: "Tells what identifies the network.",
+    summary: "Returns the nethash, which identifies the network.",
     stateless: true,
     reply: SucceededWith({ nethash: status.nethash }),
     answer: (_request, { rules }) => succeeded({ nethash: rules.network.network.nethash }),
@@ -107,7 +107,7 @@ export const blockRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/blocks/getFee",
-    summary: "Tells the fee of a transfer.",
+    summary: "Returns the fee of a transfer.",
     reply: FeeReply,
     answer: (_request, state) => succeeded({ fee: feeOf("transfer", state) }),
   }),
@@ -116,28 +116,28 @@ export const blockRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/blocks/getMilestone",
-    summary: "Counts the whole three millions of blocks.",
+    summary: "Returns the number of completed periods of three million blocks.",
     reply: SucceededWith({ milestone: status.milestone }),
     answer: (_request, { chain }) => succeeded({ milestone: milestoneOf(chain.tip.height) }),
   }),
   item({
     ...common,
     path: "/blocks/getReward",
-    summary: "Tells the reward of a block at the tip.",
+    summary: "Returns the block reward at the tip.",
     reply: SucceededWith({ reward: status.reward }),
     answer: (_request, state) => succeeded({ reward: rewardOf(state) }),
   }),
   item({
     ...common,
     path: "/blocks/getSupply",
-    summary: "Tells the supply.",
+    summary: "Returns the supply.",
     reply: SucceededWith({ supply: status.supply }),
     answer: (_request, { chain }) => succeeded({ supply: chain.supply }),
   }),
   item({
     ...common,
     path: "/blocks/getStatus",
-    summary: "Tells the epoch, the height, the fee of a transfer, the reward and the supply.",
+    summary: "Returns the epoch, the height, the fee of a transfer, the block reward and the supply.",
     reply: StatusReply,
     answer: (_request, state) => succeeded(statusOf(state)),
   }),

@@ -66,7 +66,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     path: "/delegates",
     summary: "Lists all registered delegates.",
     query: Type.Object({
-      limit: Type.Optional(WholeNumber({ minimum: 1, description: "Up to the number of active delegates. Default 51." })),
+      limit: Type.Optional(WholeNumber({ minimum: 1, description: "At most the number of active delegates. Default 51." })),
       offset: paging.offset,
       orderBy,
     }),
@@ -80,11 +80,11 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/get",
-    summary: "Shows a delegate.",
+    summary: "Returns a delegate.",
     query: Type.Object({
-      publicKey: Type.Optional(Text({ description: "Wins over username." })),
+      publicKey: Type.Optional(Text({ description: "Takes precedence over username." })),
       username: Type.Optional(Text()),
-      id: Type.Optional(Text({ description: "Username, address or public key; where neither of the others is given." })),
+      id: Type.Optional(Text({ description: "Username, address or public key; used if neither of the others is given." })),
     }),
     reply: SucceededWith({ delegate: DelegateResource, delegates: Type.Array(DelegateResource, { minItems: 1, maxItems: 1 }) }),
     answer: async ({ query: { publicKey, username, id } }, { chain }) => {
@@ -98,7 +98,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/fee",
-    summary: "Tells the fee of a delegate registration, and the node's own delegate or, where it has none, the first by rank.",
+    summary: "Returns the fee of a delegate registration, and the node's own delegate or, if it has none, the first by rank.",
     reply: SucceededWith({ fee: Amount, delegate: Type.Optional(DelegateResource) }),
     answer: async (_request, state) => {
       const delegate = await delegateOfNode(state);
@@ -109,7 +109,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/count",
-    summary: "Counts the registered delegates.",
+    summary: "Returns the number of registered delegates.",
     reply: SucceededWith({ count: Type.Integer() }),
     answer: async (_request, { chain }) =>
       succeeded({ count: (await chain.delegates({ filter: {}, order: byRank, offset: 0, limit: 1 })).total }),
@@ -117,7 +117,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/search",
-    summary: "Searches delegates by a part of their username.",
+    summary: "Searches delegates by part of their username.",
     query: Type.Object({
       q: Text({ minLength: 1, maxLength: 20, description: "Part of the username." }),
       limit: WholeNumber({ minimum: 1, maximum: 100, default: 100 }),
@@ -134,7 +134,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/voters",
-    summary: "Lists all accounts that vote for a delegate, the richest first.",
+    summary: "Lists all accounts that vote for a delegate, richest first.",
     query: Type.Object({ publicKey: PublicKey }),
     reply: SucceededWith({ accounts: Type.Array(VoterResource) }),
     answer: async ({ query: { publicKey } }, state) => succeeded({ accounts: (await votersOf(publicKey, state)).map(presentVoter) }),
@@ -142,7 +142,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/forging/getForgedByAccount",
-    summary: "Tells what a delegate forged in all.",
+    summary: "Returns the total fees and rewards that a delegate has forged.",
     query: Type.Object({ generatorPublicKey: PublicKey }),
     reply: SucceededWith({ fees: Amount, rewards: Amount, forged: Amount }),
     answer: async ({ query: { generatorPublicKey } }, { chain }) => {
@@ -154,8 +154,8 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/getNextForgers",
-    summary: "Tells whose turns come after the tip, were its round to go on.",
-    query: Type.Object({ limit: WholeNumber({ minimum: 0, default: usualForgers, description: "Public keys; 0 is the default." }) }),
+    summary: "Lists the public keys of the delegates next in turn, as if their round did not end.",
+    query: Type.Object({ limit: WholeNumber({ minimum: 0, default: usualForgers, description: "Number of public keys; 0 means the default." }) }),
     errors: [501],
     reply: SucceededWith({ currentBlock: Type.Integer(), currentSlot: Type.Integer(), delegates: Type.Array(Type.String()) }),
     answer: async ({ query: { limit } }, state) => {

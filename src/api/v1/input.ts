@@ -8,8 +8,8 @@ export const largestLimit = 100;
 
 /** Paging of every list that has no limits of its own. */
 export const paging = {
-  limit: WholeNumber({ minimum: 0, maximum: largestLimit, default: largestLimit, description: "Rows; 0 is the default." }),
-  offset: WholeNumber({ minimum: 0, default: 0, description: "Rows before the first." }),
+  limit: WholeNumber({ minimum: 0, maximum: largestLimit, default: largestLimit, description: "Number of rows; 0 means the default." }),
+  offset: WholeNumber({ minimum: 0, default: 0, description: "Rows to skip." }),
 };
 
 export const pageOfQuery = ({ limit, offset }: PageRequest): PageRequest => ({ offset, limit: limit === 0 ? largestLimit : limit });

@@ -8,7 +8,7 @@ import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
 const { item } = routesOf<ApiState>();
 const common = { ...firstGeneration, resource: "loader" } as const;
 
-const Behind = Type.Integer({ description: "Height of the network less that of this node; negative when this node is ahead." });
+const Behind = Type.Integer({ description: "Height of the network minus that of this node; negative if this node is ahead." });
 
 const NetworkResource = Type.Object(
   {
@@ -26,7 +26,7 @@ export const loaderRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/loader/autoconfigure",
-    summary: "Tells the network.",
+    summary: "Returns the network's parameters.",
     stateless: true,
     reply: SucceededWith({ network: NetworkResource }),
     answer: (_request, { rules, host }) => {
@@ -38,7 +38,7 @@ export const loaderRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/loader/status",
-    summary: "Tells whether the node is in step with its network.",
+    summary: "Returns whether the node is in sync with its network.",
     cache: "never",
     reply: SucceededWith({ loaded: Type.Boolean(), now: Type.Integer({ description: "Height of this node." }), blocksCount: Behind }),
     answer: async (_request, state) => {
@@ -49,7 +49,7 @@ export const loaderRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/loader/status/sync",
-    summary: "Tells how many blocks the node has yet to catch up.",
+    summary: "Returns how many blocks the node is behind its network.",
     cache: "never",
     reply: SucceededWith({
       syncing: Type.Boolean(),

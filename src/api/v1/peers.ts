@@ -30,7 +30,7 @@ export const peerRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/peers",
-    summary: "Lists the peers whose interface is public, the fastest first.",
+    summary: "Lists the peers whose interface is public, fastest first.",
     query: Type.Object({ ...peerFilters, ...paging, orderBy: OrderBy(orders, { default: "delay:asc" }) }),
     reply: SucceededWith({ peers: Type.Array(PeerResource), totalCount: Type.Integer() }),
     answer: async ({ query: { limit, offset, orderBy, ...filter } }, state) => {
@@ -41,9 +41,9 @@ export const peerRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/peers/get",
-    summary: "Shows a peer.",
+    summary: "Returns a peer.",
     query: Type.Object({
-      ip: Text({ description: "Address, version 4 or 6." }),
+      ip: Text({ description: "IPv4 or IPv6 address." }),
       port: WholeNumber({ minimum: 0, maximum: 65_535, description: "Port of the peer protocol." }),
     }),
     reply: SucceededWith({ peer: PeerResource }),
@@ -58,7 +58,7 @@ export const peerRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/peers/version",
-    summary: "Tells the version of the node software.",
+    summary: "Returns the version of the node software.",
     reply: SucceededWith({ version: Type.String() }),
     answer: (_request, { host }) => {
       if (host.node?.version === undefined) throw new PorticoError("NOT_FOUND", "This node does not tell its version.");

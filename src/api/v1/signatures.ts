@@ -10,7 +10,7 @@ export const signatureRoutes: Route<ApiState>[] = [
     ...firstGeneration,
     resource: "signatures",
     path: "/signatures/fee",
-    summary: "Tells the fee of a second signature.",
+    summary: "Returns the fee of a second signature.",
     reply: FeeReply,
     answer: (_request, state) => succeeded({ fee: feeOf("secondSignature", state) }),
   }),

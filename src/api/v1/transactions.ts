@@ -29,7 +29,7 @@ const Filters = Type.Object({
   recipientId: Type.Optional(Address),
   ownerPublicKey: Type.Optional(Type.Unsafe<string>({ ...PublicKey, description: "Sender or recipient." })),
   ownerAddress: Type.Optional(Type.Unsafe<string>({ ...Address, description: "Sender or recipient." })),
-  vendorField: Type.Optional(Text({ description: "Exact." })),
+  vendorField: Type.Optional(Text({ description: "Exact match." })),
   timestamp: Type.Optional(WholeNumber({ minimum: 0, description: "Seconds since the network's epoch." })),
   amount: Type.Optional(Amount()),
   fee: Type.Optional(Amount()),
@@ -92,7 +92,7 @@ export const transactionRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/transactions",
-    summary: "Lists the transactions that pass any of the filters given, the last first.",
+    summary: "Lists the transactions that pass any of the given filters, newest first.",
     query: Type.Object({ ...Filters.properties, ...paging, orderBy: OrderBy(orders, { default: "timestamp:desc" }) }),
     reply: SucceededWith({
       transactions: Type.Array(TransactionResource),
@@ -109,7 +109,7 @@ export const transactionRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/transactions/get",
-    summary: "Shows a transaction.",
+    summary: "Returns a transaction.",
     query: byId,
     reply: SucceededWith({ transaction: TransactionResource }),
     answer: async ({ query: { id } }, state) => {
@@ -121,7 +121,7 @@ export const transactionRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/transactions/unconfirmed",
-    summary: "Lists the transactions of the node's pool, in its order.",
+    summary: "Lists the transactions in the node's pool, in the pool's order.",
     cache: "never",
     stateless: true,
     query: Type.Object({
@@ -143,7 +143,7 @@ export const transactionRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/transactions/unconfirmed/get",
-    summary: "Shows a transaction of the node's pool.",
+    summary: "Returns a transaction in the node's pool.",
     cache: "never",
     stateless: true,
     query: byId,

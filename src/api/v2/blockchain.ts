@@ -17,7 +17,7 @@ export const blockchainRoutes: Route<ApiState>[] = [
     versions: [2],
     resource: "blockchain",
     path: "/blockchain",
-    summary: "Tells the tip and the supply.",
+    summary: "Returns the tip and the supply.",
     reply: DataOf(BlockchainResource),
     answer: (_request, { chain: { tip, supply } }) => ({ data: { block: { height: tip.height, id: tip.id }, supply } }),
   }),

@@ -11,14 +11,14 @@ import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();
 const common = { versions: [2], resource: "blocks" } as const;
-const params = Type.Object({ id: Text({ description: "Height, or id." }) });
+const params = Type.Object({ id: Text({ description: "Height or id." }) });
 
 export const blockRoutes: Route<ApiState>[] = [
   list({
     ...common,
     method: "GET",
     path: "/blocks",
-    summary: "Lists blocks, the last first.",
+    summary: "Lists blocks, newest first.",
     query: BlockListQuery,
     item: BlockResource,
     answer: ({ query: { orderBy, ...filter }, page }, state) => listBlocks({ filter, orderBy, page }, state),
@@ -27,7 +27,7 @@ export const blockRoutes: Route<ApiState>[] = [
     ...common,
     method: "GET",
     path: "/blocks/first",
-    summary: "Shows the genesis block.",
+    summary: "Returns the genesis block.",
     reply: DataOf(BlockResource),
     answer: (_request, state) => showBlock("1", state),
   }),
@@ -35,7 +35,7 @@ export const blockRoutes: Route<ApiState>[] = [
     ...common,
     method: "GET",
     path: "/blocks/last",
-    summary: "Shows the block at the tip.",
+    summary: "Returns the last block.",
     reply: DataOf(BlockResource),
     answer: (_request, state) => showBlock(String(state.chain.tip.height), state),
   }),
@@ -54,7 +54,7 @@ export const blockRoutes: Route<ApiState>[] = [
     ...common,
     method: "GET",
     path: "/blocks/{id}",
-    summary: "Shows a block.",
+    summary: "Returns a block.",
     params,
     errors: [404],
     reply: DataOf(BlockResource),
@@ -64,7 +64,7 @@ export const blockRoutes: Route<ApiState>[] = [
     ...common,
     method: "GET",
     path: "/blocks/{id}/transactions",
-    summary: "Lists the transactions of a block, the last first.",
+    summary: "Lists the transactions of a block, last first.",
     params,
     query: TransactionListQuery,
     errors: [404],

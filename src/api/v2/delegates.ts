@@ -42,7 +42,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...ofOne,
     path: "/delegates/{id}",
-    summary: "Shows a delegate.",
+    summary: "Returns a delegate.",
     reply: DataOf(DelegateResource),
     answer: ({ params: { id } }, state) =>
       then(findDelegate(id, state), (delegate) => ({ data: presentDelegate(delegate, state.rules.epoch) })),
@@ -72,7 +72,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...ofOne,
     path: "/delegates/{id}/voters/balances",
-    summary: "Tells the balances of all wallets that vote for a delegate, by address, the richest first.",
+    summary: "Returns the balances of all wallets that vote for a delegate, by address, richest first.",
     reply: DataOf(BalancesResource),
     answer: async ({ params: { id } }, state) => {
       const { publicKey } = await findDelegate(id, state);

@@ -17,14 +17,14 @@ export const nodeRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/node/configuration",
-    summary: "Tells the network, the constants at the tip and the node's settings.",
+    summary: "Returns the network's parameters, the constants at the tip and the node's settings.",
     reply: DataOf(NodeConfigurationResource),
     answer: (_request, { rules, chain, host }) => ({ data: presentNodeConfiguration(rules, chain.tip.height, host.node) }),
   }),
   item({
     ...common,
     path: "/node/configuration/crypto",
-    summary: "Tells all that is needed to sign for the network: parameters, milestones, exceptions, genesis block.",
+    summary: "Returns everything needed to sign for the network: parameters, milestones, exceptions and genesis block.",
     stateless: true,
     reply: DataOf(CryptoConfigurationResource),
     answer: (_request, { rules }) => ({ data: presentCryptoConfiguration(rules) }),
@@ -32,7 +32,7 @@ export const nodeRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/node/fees",
-    summary: "Tells the fees paid in the days before the tip, by type.",
+    summary: "Returns statistics of the fees paid in the days before the tip, by transaction type.",
     query: Type.Object({ days: WholeNumber({ minimum: 1, maximum: 30, default: 7 }) }),
     reply: Type.Object({ meta: Type.Object({ days: Type.Integer() }), data: Type.Array(FeeStatisticsResource) }),
     errors: [501],
@@ -46,7 +46,7 @@ export const nodeRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/node/status",
-    summary: "Tells whether the node is in step with its network.",
+    summary: "Returns whether the node is in sync with its network.",
     cache: "never",
     reply: DataOf(NodeStatusResource),
     answer: async (_request, state) => {
@@ -58,7 +58,7 @@ export const nodeRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/node/syncing",
-    summary: "Tells how many blocks the node has yet to catch up.",
+    summary: "Returns how many blocks the node is behind its network.",
     cache: "never",
     reply: DataOf(NodeSyncingResource),
     answer: async (_request, state) => {

@@ -23,7 +23,7 @@ export const peerRoutes: Route<ApiState>[] = [
   list({
     ...common,
     path: "/peers/suspended",
-    summary: "Lists the peers that the node refuses for a time.",
+    summary: "Lists the peers that the node has suspended.",
     query: PeerListQuery,
     item: PeerResource,
     answer: async ({ query: { orderBy, ...filter }, page }, { host }) =>
@@ -32,8 +32,8 @@ export const peerRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/peers/{ip}",
-    summary: "Shows a peer.",
-    params: Type.Object({ ip: Text({ description: "Address, version 4 or 6." }) }),
+    summary: "Returns a peer.",
+    params: Type.Object({ ip: Text({ description: "IPv4 or IPv6 address." }) }),
     errors: [404],
     reply: DataOf(PeerResource),
     answer: async ({ params: { ip } }, { host }) => ({ data: findPeer((await host.peers?.list()) ?? [], ip) }),

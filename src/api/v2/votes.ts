@@ -22,7 +22,7 @@ export const voteRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/votes/{id}",
-    summary: "Shows a vote.",
+    summary: "Returns a vote.",
     params: Type.Object({ id: Text({ description: "Id of the transaction." }) }),
     errors: [404],
     reply: DataOf(TransactionResource),

@@ -28,7 +28,7 @@ export const walletRoutes: Route<ApiState>[] = [
     ...common,
     method: "GET",
     path: "/wallets",
-    summary: "Lists wallets, empty ones too.",
+    summary: "Lists wallets, including empty ones.",
     query: WalletListQuery,
     item: WalletResource,
     answer: ({ query: { orderBy, ...query }, page }, state) => listWallets({ filter: walletFilter(query), orderBy, page }, state),
@@ -57,7 +57,7 @@ export const walletRoutes: Route<ApiState>[] = [
   item({
     ...ofOne,
     path: "/wallets/{id}",
-    summary: "Shows a wallet.",
+    summary: "Returns a wallet.",
     reply: DataOf(WalletResource),
     answer: ({ params: { id } }, state) => then(findWallet(id, state), (wallet) => ({ data: presentWallet(wallet) })),
   }),
@@ -76,7 +76,7 @@ export const walletRoutes: Route<ApiState>[] = [
   list({
     ...ofOne,
     path: "/wallets/{id}/transactions/received",
-    summary: "Lists the transactions that a wallet received, payments of many included.",
+    summary: "Lists the transactions that a wallet received, including multipayments.",
     query: ReceivedTransactionListQuery,
     item: TransactionResource,
     answer: ({ params: { id }, query: { orderBy, ...query }, page }, state) =>
@@ -109,7 +109,7 @@ export const walletRoutes: Route<ApiState>[] = [
   list({
     ...ofOne,
     path: "/wallets/{id}/locks",
-    summary: "Lists the open locks that a wallet made.",
+    summary: "Lists the open locks that a wallet created.",
     query: LockListQuery,
     errors: [404, 501],
     item: LockResource,

@@ -4,7 +4,7 @@ import { Amount, AmountText } from "../../resources/amount.js";
 import { TextOrNull } from "../../resources/text.js";
 
 const Keys = Type.Array(Type.String());
-const Bit = Type.Integer({ minimum: 0, maximum: 1, description: "1 when there is a second public key." });
+const Bit = Type.Integer({ minimum: 0, maximum: 1, description: "1 if there is a second public key, otherwise 0." });
 
 /** The unconfirmed members repeat the confirmed values: deployed nodes never told them apart. */
 export const AccountResource = Type.Object(

@@ -19,7 +19,7 @@ export const BlockResource = Type.Object(
     payloadHash: Type.String(),
     generatorPublicKey: Type.String(),
     blockSignature: Type.String(),
-    confirmations: Type.Integer({ description: "Height of the tip less the block's." }),
+    confirmations: Type.Integer({ description: "Height of the tip minus the block's." }),
   },
   { title: "FlatBlock" },
 );

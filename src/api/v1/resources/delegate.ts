@@ -8,16 +8,16 @@ const common = {
   address: Type.String(),
   publicKey: Type.String(),
   producedblocks: Type.Integer(),
-  missedblocks: Type.Integer({ description: "Finished rounds in which it was active and forged no block; 0 where the chain's adapter does not count them." }),
-  productivity: Type.Number({ description: "Percent, two decimals, of producedblocks among producedblocks + missedblocks." }),
-  approval: Type.Number({ description: "Percent of the supply, two decimals." }),
-  rate: Type.Optional(Type.Integer({ description: "Rank; absent when the last round did not rank the delegate." })),
+  missedblocks: Type.Integer({ description: "Finished rounds in which it was active and forged no block; 0 if the chain's adapter does not count them." }),
+  productivity: Type.Number({ description: "producedblocks as a percentage of producedblocks + missedblocks, to two decimals." }),
+  approval: Type.Number({ description: "Percentage of the supply, to two decimals." }),
+  rate: Type.Optional(Type.Integer({ description: "Rank; absent if the last round did not rank the delegate." })),
   forged: Amount,
 };
 
 /** The form in lists, `get` and `fee`. */
 export const DelegateResource = Type.Object(
-  { ...common, vote: Type.Unsafe<string | null>({ ...TextOrNull, description: "Public key that the delegate itself votes for." }) },
+  { ...common, vote: Type.Unsafe<string | null>({ ...TextOrNull, description: "Public key of the delegate that this one votes for." }) },
   { title: "FlatDelegate" },
 );
 

@@ -11,14 +11,14 @@ const common = {
   type: Type.Integer(),
   amount: Amount,
   fee: Amount,
-  recipientId: Type.Optional(Type.String({ description: "Of a vote: the sender. Absent for kinds that have none, or several." })),
+  recipientId: Type.Optional(Type.String({ description: "For a vote, the sender. Absent for types that have no recipient, or several." })),
   senderId: Type.String(),
   senderPublicKey: Type.String(),
   vendorField: Type.Optional(Type.String()),
   signature: Type.Optional(Type.String()),
   signSignature: Type.Optional(Type.String()),
   signatures: Type.Optional(Type.Array(Type.String())),
-  asset: Type.Unsafe<Record<string, unknown>>({ ...OpenObject, description: "Empty where there is none." }),
+  asset: Type.Unsafe<Record<string, unknown>>({ ...OpenObject, description: "Empty if there is none." }),
 };
 
 const Timestamp = Type.Integer({ description: "Seconds since the network's epoch." });
@@ -28,7 +28,7 @@ export const TransactionResource = Type.Object(
     ...common,
     blockid: Type.String(),
     timestamp: Timestamp,
-    confirmations: Type.Integer({ description: "Height of the tip less that of its block, plus 1." }),
+    confirmations: Type.Integer({ description: "Height of the tip minus that of its block, plus 1." }),
   },
   { title: "FlatTransaction" },
 );
