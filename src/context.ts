@@ -157,15 +157,15 @@ const requireTransactionTypes = (rows: unknown): void => {
     // Instances of a class may have further members.
     const isPlain = Object.getPrototypeOf(row) === Object.prototype;
     for (const name of isPlain ? Object.keys(row) : []) {
-      if (!transactionTypeMembers.has(name)) refuse(`\`transactionTypes[${i}]\` has no member \`${name}\`; there are ${[...transactionTypeMembers].join(", ")}`);
+      if (!transactionTypeMembers.has(name)) refuse(`\`transactionTypes[${i}]\` has no member \`${name}\`; its members are ${[...transactionTypeMembers].join(", ")}`);
     }
     for (const name of ["apply", "recipients"] as const) {
       if (!isOptionalFunction(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must be a function`);
-      if (isAsync(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must not be async: it is over when it returns`);
+      if (isAsync(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must not be async: its effects must be complete when it returns`);
     }
     for (const version of versionsOf(row)) {
       const kind = `${row.typeGroup}/${row.type}/${version}`;
-      if (kinds.has(kind)) refuse(`\`transactionTypes[${i}]\` is of the same group, type and version as an earlier row`);
+      if (kinds.has(kind)) refuse(`\`transactionTypes[${i}]\` has the same group, type and version as an earlier row`);
       kinds.add(kind);
     }
   });
@@ -187,14 +187,14 @@ const requireTypes = ({ dataDir, transactionTypes, onProgress, problem, node, op
  * @throws PorticoError OPTION_INVALID, naming the member
  */
 export const requireContext = (given: unknown): void => {
-  if (!isObject(given)) return refuse("createApiPlugin takes an object: what the node is, and how it is reached");
+  if (!isObject(given)) return refuse("createApiPlugin takes an object that describes the node");
   const context: Unchecked = given;
   const unknown = Object.keys(context).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) refuse(`createApiPlugin takes no \`${unknown}\`; there are ${Object.keys(known).join(", ")}`);
+  if (unknown !== undefined) refuse(`createApiPlugin does not take \`${unknown}\`; it takes ${Object.keys(known).join(", ")}`);
   requireNetwork(context.network);
   if (context.reader === true) {
     const needless = readerLacks.find((name) => context[name] !== undefined);
-    if (needless !== undefined) refuse(`a reader takes no \`${needless}\`: its chain is what another process writes into \`dataDir\``);
+    if (needless !== undefined) refuse(`a reader does not take \`${needless}\`: it reads the chain that another process writes into \`dataDir\``);
   } else if (methods.events.some((method) => typeof memberOf(context.events, method) !== "function")) {
     refuse(`createApiPlugin needs \`events\`: ${needed.events}`);
   }

@@ -6,7 +6,7 @@ export const errorTable = {
   BAD_REQUEST: { status: 400, exposed: true, message: "Bad Request" },
   UNSUPPORTED_VERSION: { status: 400, exposed: true, message: "The specified API version is not supported." },
   MALFORMED_JSON: { status: 400, exposed: true, message: "The request body is not valid JSON." },
-  SEARCH_TOO_WIDE: { status: 400, exposed: true, message: "More rows would have to be looked at than a search may: narrow it." },
+  SEARCH_TOO_WIDE: { status: 400, exposed: true, message: "The search would have to look at too many rows: narrow it." },
   UNAUTHORIZED: { status: 401, exposed: true, message: "Missing or invalid webhook token." },
   NOT_FOUND: { status: 404, exposed: true, message: "Not Found" },
   BLOCK_NOT_FOUND: { status: 404, exposed: true, message: "Block not found" },

@@ -162,7 +162,7 @@ export const readOptions = (given: PorticoOptions = {}): Readonly<Options> => {
   const options: Record<string, unknown> = { ...defaultOptions };
   for (const [name, value] of Object.entries(given) as [string, unknown][]) {
     if (!Object.hasOwn(optionTable, name)) {
-      throw new PorticoError("OPTION_INVALID", `options.${name} is not known; there are ${optionNames.join(", ")}`);
+      throw new PorticoError("OPTION_INVALID", `options.${name} is not an option; the options are ${optionNames.join(", ")}`);
     }
     if (value === undefined) continue;
     const wrong = optionTable[name as keyof Options].check(value);

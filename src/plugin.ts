@@ -140,7 +140,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
       } catch (error) {
         if (isStarting()) {
           starting = undefined;
-          await closeAll().catch((closing: unknown) => logger.error(`what had been started could not be closed: ${messageOf(closing)}`));
+          await closeAll().catch((closing: unknown) => logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`));
         }
         throw error;
       }

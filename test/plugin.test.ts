@@ -185,7 +185,7 @@ describe("createApiPlugin", function () {
   });
 
   const refusesWideSearches = async (url: string): Promise<void> => {
-    const message = "More than 20 rows would have to be looked at: narrow the search, by an address, a delegate, a block or a shorter range of time or height.";
+    const message = "The search would have to look at more than 20 rows: narrow it, by an address, a delegate, a block or a shorter range of time or height.";
     const refused = await fetch(`${url}/transactions?vendorFieldHex=61&type=0`);
     expect(refused.status).to.equal(400);
     expect(await refused.json()).to.deep.equal({ statusCode: 400, error: "Bad Request", message });
@@ -364,13 +364,13 @@ describe("createApiPlugin", function () {
     expect(refused({ events: {} })).to.match(/needs `events`/);
     expect(refused({ dataDir: undefined })).to.match(/needs `dataDir`/);
     for (const needless of ["chain", "blocks", "events", "onProgress"]) {
-      const message = `a reader takes no \`${needless}\`: its chain is what another process writes into \`dataDir\``;
+      const message = `a reader does not take \`${needless}\`: it reads the chain that another process writes into \`dataDir\``;
       expect(refused({ reader: true, events: undefined, [needless]: {} })).to.equal(message);
     }
     expect(refused({ reader: true, events: undefined, dataDir: undefined })).to.match(/needs `dataDir`/);
     expect(refused({ reader: true, events: undefined, network: undefined })).to.match(/needs `network`/);
     expect(refused({ reader: true, events: undefined, options: { searchRows: 0 } })).to.match(/options\.searchRows must be a whole number from 1/);
-    expect(refused({ options: { colour: "red" } })).to.match(/options\.colour is not known/);
+    expect(refused({ options: { colour: "red" } })).to.match(/options\.colour is not an option/);
     expect(refused({ options: { amounts: "float" } })).to.match(/options\.amounts must be one of "number", "string"/);
     expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);
     expect(refused({ options: { stopTimeout: 2_147_483_648 } })).to.match(/options\.stopTimeout must be a whole number from 0 to 2147483647/);
@@ -400,7 +400,7 @@ describe("createApiPlugin", function () {
     expect(refused({ transactionTypes: {} })).to.equal("`transactionTypes` must be a list");
     expect(refused({ onProgress: true })).to.equal("`onProgress` must be a function");
     expect(refused({ options: null })).to.equal("`options` must be an object");
-    expect(refused({ option: {} })).to.match(/^createApiPlugin takes no `option`; there are reader, network, events, /);
+    expect(refused({ option: {} })).to.match(/^createApiPlugin does not take `option`; it takes reader, network, events, /);
     expect(refused({ blocks: undefined, peers: undefined, options: undefined })).to.equal("accepted");
     for (const [part, needed, method] of [
       ["sync", "networkHeight", "synced"],
@@ -435,11 +435,11 @@ describe("createApiPlugin", function () {
     const rows = (...transactionTypes: unknown[]): string => refused({ transactionTypes });
     expect(rows(null)).to.equal("`transactionTypes[0]` must be object");
     expect(rows(row, {})).to.equal("`transactionTypes[1]` must have required property 'typeGroup'");
-    expect(rows({ ...row, aply: () => undefined })).to.match(/^`transactionTypes\[0\]` has no member `aply`; there are typeGroup, type, /);
+    expect(rows({ ...row, aply: () => undefined })).to.match(/^`transactionTypes\[0\]` has no member `aply`; its members are typeGroup, type, /);
     expect(rows({ ...row, apply: true })).to.equal("`transactionTypes[0].apply` must be a function");
-    expect(rows({ ...row, apply: async () => Promise.resolve() })).to.equal("`transactionTypes[0].apply` must not be async: it is over when it returns");
-    expect(rows(row, { ...row, key: "present" })).to.equal("`transactionTypes[1]` is of the same group, type and version as an earlier row");
-    expect(rows(row, { ...row, versions: [1] })).to.equal("`transactionTypes[1]` is of the same group, type and version as an earlier row");
+    expect(rows({ ...row, apply: async () => Promise.resolve() })).to.equal("`transactionTypes[0].apply` must not be async: its effects must be complete when it returns");
+    expect(rows(row, { ...row, key: "present" })).to.equal("`transactionTypes[1]` has the same group, type and version as an earlier row");
+    expect(rows(row, { ...row, versions: [1] })).to.equal("`transactionTypes[1]` has the same group, type and version as an earlier row");
     expect(rows(row, { ...row, type: 1 })).to.equal("accepted");
     expect(rows({ ...row, versions: [1] }, { ...row, versions: [2] })).to.equal("accepted");
     class Gift {

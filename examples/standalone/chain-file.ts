@@ -41,7 +41,7 @@ const parse = (line: Line): BlockData | string => {
   try {
     value = JSON.parse(line.text);
   } catch (error) {
-    return line.ended ? `the line is not valid JSON (${messageOf(error)})` : "the line is cut off";
+    return line.ended ? `the line is not valid JSON (${messageOf(error)})` : "the line is truncated";
   }
   return isBlock(value) ? value : "the line is not a block with id, height and transactions";
 };
@@ -65,7 +65,7 @@ export const openChainFile = async (path: string): Promise<ChainFile> => {
 
   const lineAt = async (start: number): Promise<Line> => {
     const line = await reader.lineAt(start);
-    if (line === undefined) throw new HostError(`${path} holds no block.`);
+    if (line === undefined) throw new HostError(`${path} contains no block.`);
     return line;
   };
 
@@ -103,19 +103,19 @@ export const openChainFile = async (path: string): Promise<ChainFile> => {
       if (found < height) low = line.end;
       else high = middle;
     }
-    throw new HostError(`${path} holds no block of height ${height}, though it begins at ${first} and ends at ${last}.`);
+    throw new HostError(`${path} contains no block of height ${height}, although it begins at height ${first} and ends at height ${last}.`);
   };
 
   const check = (block: BlockData): void => {
     if (block.height !== next.height) throw new HostError(`${where(next.height)}: the block's height is ${block.height}, not ${next.height}.`);
     if (next.previous !== undefined && block.previousBlock !== next.previous) {
       throw new HostError(
-        `${where(next.height)}: block ${block.height} does not follow the one before it: it names ${String(block.previousBlock)}, which should be ${next.previous}.`,
+        `${where(next.height)}: block ${block.height} does not follow the one before it: its previousBlock is ${String(block.previousBlock)}, not ${next.previous}.`,
       );
     }
     if (block.numberOfTransactions !== block.transactions?.length) {
       throw new HostError(
-        `${where(next.height)}: block ${block.height} says ${block.numberOfTransactions} transactions and carries ${String(block.transactions?.length)}.`,
+        `${where(next.height)}: block ${block.height} declares ${block.numberOfTransactions} transactions but contains ${String(block.transactions?.length)}.`,
       );
     }
   };

@@ -26,7 +26,7 @@ export const lockFolder = (dataDir: string): { release(): Promise<void> } => {
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw new HostError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`, { cause: error });
     const holder = holderOf(path);
-    if (holder !== undefined) throw new HostError(`The data folder ${dataDir} is in use by process ${holder}; if that is no node, remove ${path}.`);
+    if (holder !== undefined) throw new HostError(`The data folder ${dataDir} is in use by process ${holder}; if that process is not a node, remove ${path}.`);
     take("w");
   }
   return { release: async () => Promise.resolve(rmSync(path, { force: true })) };

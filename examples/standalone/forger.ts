@@ -63,7 +63,7 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
       if (signal.aborted) return false;
       if (!said && clock.now() - asked > patience) {
         said = true;
-        logger.warn(`Block ${height} is forged, but the chain's store does not have it yet; forging waits.`);
+        logger.warn(`Block ${height} was forged, but the store does not have it yet; forging waits.`);
       }
       await pause(lookEvery);
     }

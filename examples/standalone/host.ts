@@ -73,9 +73,9 @@ const prepareFolder = (dataDir: string): void => {
  * another version, and only the store has to go, not the folder, which also holds the forged blocks.
  */
 const foreignStore = (error: PorticoError, dataDir: string): HostError => {
-  const layouts = /^.* (?:was|were) written in layout \d+, this version reads layout \d+/.exec(error.message)?.[0];
+  const layouts = /^.* (?:was|were) written in layout \d+; this version reads layout \d+/.exec(error.message)?.[0];
   if (layouts === undefined) return new HostError(`${error.message}; choose another --data-dir.`, { cause: error });
-  const remedy = `move ${join(dataDir, "chain.mdb")} away and start again: the chain is indexed anew from its blocks, webhooks have to be made anew`;
+  const remedy = `move ${join(dataDir, "chain.mdb")} away and start again: the chain is reindexed from its blocks; webhooks must be created again`;
   return new HostError(`${layouts}: ${remedy}.`, { cause: error });
 };
 
@@ -85,11 +85,11 @@ const explain = (error: unknown, { host, port, network, dataDir }: HostOptions, 
   if (path !== undefined) return new HostError(`${path} cannot be read or written: ${messageOf(error)}.`, { cause: error });
   if (code === "EADDRINUSE") return new HostError(`Port ${port} on ${host} is in use: stop what uses it, or choose another --port.`, { cause: error });
   if (code === "EACCES") return new HostError(`Port ${port} on ${host} may not be opened by this user: choose another --port.`, { cause: error });
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new HostError(`--host ${host} is no address of this machine.`, { cause: error });
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new HostError(`--host ${host} is not an address of this machine.`, { cause: error });
   if (!(error instanceof PorticoError)) return error instanceof Error ? error : new Error(String(error));
   if (error.code === "OPTION_INVALID") return new HostError(`The network ${network} cannot be served: ${error.message}.`, { cause: error });
   if (error.code === "STORE_FOREIGN") return foreignStore(error, dataDir);
-  if (error.code.startsWith("STORE_")) return new HostError(`The store in ${dataDir} is of no use: ${error.message}.`, { cause: error });
+  if (error.code.startsWith("STORE_")) return new HostError(`The store in ${dataDir} cannot be used: ${error.message}.`, { cause: error });
   // A chain file has one block per line from genesis on, so a block's height is its line number.
   const line = imported === undefined ? undefined : /\bblock (\d+)/.exec(error.message)?.[1];
   return new HostError(line === undefined ? `${error.message}.` : `${String(imported?.path)}, line ${line}: ${error.message}.`, { cause: error });
@@ -117,7 +117,7 @@ const tipOf = async (chain: ChainAdapter): Promise<number> => {
 const warnOfStrangers = async (publicKeys: string[], chain: ChainAdapter, logger: Logger): Promise<void> => {
   const snapshot = await chain.snapshot();
   for (const publicKey of publicKeys) {
-    if ((await snapshot?.delegate(publicKey)) === undefined) logger.warn(`One of the secrets belongs to no delegate: ${publicKey}.`);
+    if ((await snapshot?.delegate(publicKey)) === undefined) logger.warn(`One of the secrets does not belong to a delegate: ${publicKey}.`);
   }
   snapshot?.release?.();
 };
@@ -132,10 +132,10 @@ const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logge
   const { problem } = plugin.health();
   if (height < source.height()) {
     const where = imported !== undefined && height < imported.height() ? `${imported.path}, line ${height + 1}` : `Block ${height + 1}`;
-    throw new HostError(`${where}: the store does not take the block${problem === undefined ? "" : ` (${problem})`}.`);
+    throw new HostError(`${where}: the store does not accept the block${problem === undefined ? "" : ` (${problem})`}.`);
   }
   if (log.height() !== 0 && log.height() < height) {
-    logger.warn(`The log of forged blocks ends at height ${log.height()}, the chain at ${height}; it is kept as ${await log.setAside(height)}.`);
+    logger.warn(`The log of forged blocks ends at height ${log.height()}, the chain at ${height}; the log is kept as ${await log.setAside(height)}.`);
   }
   return height;
 };

@@ -18,7 +18,7 @@ export const readSecrets = (path: string, crypto: ChainCrypto): Keys[] => {
   const secrets: unknown = typeof content === "object" && content !== null && "secrets" in content ? content.secrets : undefined;
   const isList = Array.isArray(secrets) && secrets.every((secret) => typeof secret === "string" && secret !== "");
   if (!isList) throw new HostError(`${path} must have a member "secrets", a list of passphrases.`);
-  if (secrets.length === 0) throw new HostError(`${path} names no secrets; a bip38 key is of no use to this host.`);
+  if (secrets.length === 0) throw new HostError(`${path} contains no secrets; this host cannot use a bip38 key.`);
   return (secrets as string[]).map((secret) => crypto.keysOf(secret));
 };
 

@@ -58,7 +58,7 @@ export const createLedger = (crypto: ChainCrypto, chain: ChainState): Ledger => 
       }
     } else {
       if (!transaction.verified) return "Its signature is not valid.";
-      if (data.signatures !== undefined && data.type !== 4) return "The sender's wallet is no multisignature wallet.";
+      if (data.signatures !== undefined && data.type !== 4) return "The sender's wallet is not a multisignature wallet.";
     }
     const second = data.secondSignature ?? data.signSignature;
     if (sender.secondPublicKey !== null && !crypto.verifySecondSignature(transaction, sender.secondPublicKey, height)) {

@@ -18,7 +18,7 @@ const run = async (options: HostOptions): Promise<number> => {
   const failure = await Promise.race([host.failed, ended]);
   if (failure !== undefined) logger.error(failure.message);
   await host.stop();
-  logger.info("The node is stopped.");
+  logger.info("The node has stopped.");
   return failure?.exitCode ?? 0;
 };
 

@@ -27,7 +27,7 @@ const readFolder = (folder: string): Network => {
   const milestones = readJson(at(files.milestones));
   const exceptions = readJson(at(files.exceptions));
   const genesisBlock = readJson(at(files.genesisBlock));
-  demand(isObject(network) && Number.isInteger(network.pubKeyHash), at(files.network), "has no whole number pubKeyHash");
+  demand(isObject(network) && Number.isInteger(network.pubKeyHash), at(files.network), "has no pubKeyHash that is a whole number");
   demand(Array.isArray(milestones) && milestones.length > 0, at(files.milestones), "is not a list of milestones");
   demand(isObject(exceptions), at(files.exceptions), "is not an object");
   demand(isObject(genesisBlock) && Array.isArray(genesisBlock.transactions), at(files.genesisBlock), "is not a block with its transactions");

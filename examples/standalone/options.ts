@@ -87,10 +87,10 @@ const parse = (args: string[]): { values: Partial<Record<Name, string | boolean>
   })();
   const given: string[] = [];
   for (const token of tokens) {
-    if (token.kind === "positional") throw new UsageError(`"${token.value}" belongs to no option; there are ${known()}.`);
+    if (token.kind === "positional") throw new UsageError(`"${token.value}" does not belong to an option; the options are ${known()}.`);
     if (token.kind !== "option") continue;
     const row = rows.find(({ name }) => name === token.name);
-    if (row === undefined) throw new UsageError(`There is no option ${token.rawName}; there are ${known()}.`);
+    if (row === undefined) throw new UsageError(`There is no option ${token.rawName}; the options are ${known()}.`);
     if (given.includes(row.name)) throw new UsageError(`--${row.name} is given twice.`);
     given.push(row.name);
     if (row.value === undefined && token.value !== undefined) throw new UsageError(`--${row.name} takes no value.`);
@@ -109,12 +109,12 @@ const wholeNumber = (text: string, name: Name, from: number, to: number): number
 
 const refusePairs = (given: string[], options: { network: string }): void => {
   const both = (one: Name, other: Name, why: string): void => {
-    if (given.includes(one) && given.includes(other)) throw new UsageError(`--${one} and --${other} cannot go together: ${why}.`);
+    if (given.includes(one) && given.includes(other)) throw new UsageError(`--${one} and --${other} cannot be combined: ${why}.`);
   };
-  both("no-forge", "forge-interval", "there is no pace without blocks");
-  both("no-forge", "secrets", "there is nothing to sign");
+  both("no-forge", "forge-interval", "no blocks are forged");
+  both("no-forge", "secrets", "no blocks are signed");
   if (options.network === "local" && given.includes("secrets")) {
-    throw new UsageError("--secrets is for a network other than local, whose delegates this host knows by itself.");
+    throw new UsageError("--secrets is for networks other than local: this host has the keys of local's delegates already.");
   }
 };
 
@@ -137,7 +137,7 @@ const networksIn = (text: string): string[] => {
 
 /** Checks a token as Portico does, but with a message in terms of the command line. @throws UsageError */
 const tokenIn = (text: string): string => {
-  if (text.length < 8 || text !== text.trim()) throw new UsageError("--webhook-token must have at least 8 characters, none of them a space at an end.");
+  if (text.length < 8 || text !== text.trim()) throw new UsageError("--webhook-token must have at least 8 characters, and no space at either end.");
   return text;
 };
 

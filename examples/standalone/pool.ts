@@ -122,25 +122,25 @@ export const createPool = ({ crypto, chain, events }: Needs, limits: PoolLimits 
     const id = idOf(transaction);
     const { data } = transaction;
     if (typeof given.id === "string" && given.id !== id) return { type: "ERR_BAD_DATA", message: `Its id is ${id}, not ${given.id}.` };
-    if (waiting.has(id)) return { type: "ERR_DUPLICATE", message: `Transaction ${id} is in the pool already.` };
+    if (waiting.has(id)) return { type: "ERR_DUPLICATE", message: `Transaction ${id} is already in the pool.` };
     if (!transaction.verified && data.signatures === undefined) return { type: "ERR_BAD_DATA", message: "Its signature is not valid." };
     if (data.expiration !== undefined && data.expiration > 0 && data.expiration <= tipHeight + 1) {
       return { type: "ERR_EXPIRED", message: `It expired at height ${data.expiration}.` };
     }
     const least = leastFee(transaction);
-    if (data.fee.toBigInt() < least) return { type: "ERR_LOW_FEE", message: `Its fee is below the least that this pool takes, ${least}.` };
+    if (data.fee.toBigInt() < least) return { type: "ERR_LOW_FEE", message: `Its fee is below this pool's minimum, ${least}.` };
     const ofSender = [...waiting.values()].filter((other) => other.data.senderPublicKey === data.senderPublicKey).length;
-    if (ofSender >= limits.perSender) return { type: "ERR_EXCEEDS_MAX_COUNT", message: `The sender has ${limits.perSender} transactions waiting, the most that it may.` };
+    if (ofSender >= limits.perSender) return { type: "ERR_EXCEEDS_MAX_COUNT", message: `The sender has ${limits.perSender} transactions waiting, the most allowed.` };
     if (waiting.size >= limits.size) return { type: "ERR_POOL_FULL", message: `The pool is full: it holds ${limits.size} transactions.` };
     const pending = conflict(transaction);
     return pending === undefined ? undefined : { type: "ERR_PENDING", message: pending };
   };
 
   const read = (given: TransactionData, tipHeight: number): SignedTransaction | Refusal => {
-    if (!isRecord(given)) return { type: "ERR_BAD_DATA", message: "A transaction is an object." };
+    if (!isRecord(given)) return { type: "ERR_BAD_DATA", message: "A transaction must be an object." };
     const { pubKeyHash } = crypto.network.network;
     if (given.network !== undefined && given.network !== pubKeyHash) {
-      return { type: "ERR_WRONG_NETWORK", message: `Its network is ${String(given.network)}; this one is ${pubKeyHash}.` };
+      return { type: "ERR_WRONG_NETWORK", message: `Its network is ${String(given.network)}; this node's is ${pubKeyHash}.` };
     }
     try {
       return crypto.parse(given, tipHeight);
@@ -155,7 +155,7 @@ export const createPool = ({ crypto, chain, events }: Needs, limits: PoolLimits 
     if ("type" in transaction && "message" in transaction) return transaction;
     const refusal = judgeAlone(transaction, given, height);
     if (refusal !== undefined) return refusal;
-    if ((await ledger.chain.transaction(idOf(transaction))) !== undefined) return { type: "ERR_FORGED", message: "It is forged already." };
+    if ((await ledger.chain.transaction(idOf(transaction))) !== undefined) return { type: "ERR_FORGED", message: "It has already been forged." };
     const wrong = await ledger.admit(transaction);
     return wrong === undefined ? transaction : { type: "ERR_APPLY", message: wrong };
   };

@@ -31,7 +31,7 @@ const transfer: Rule = {
 
 const secondSignature: Rule = {
   // A wallet with a second key is refused before: this kind cannot carry the second signature that such a wallet requires.
-  check: (_, _ledger, sender) => (sender.multiSignature === null ? undefined : "A multisignature wallet takes no second signature."),
+  check: (_, _ledger, sender) => (sender.multiSignature === null ? undefined : "A multisignature wallet cannot have a second signature."),
   apply: ({ data }, _, sender) => {
     sender.secondPublicKey = data.asset?.signature?.publicKey ?? null;
   },
@@ -41,7 +41,7 @@ const delegateRegistration: Rule = {
   check: async ({ data }, ledger, sender) => {
     const username = data.asset?.delegate?.username ?? "";
     if (sender.multiSignature !== null) return "A multisignature wallet cannot be a delegate.";
-    if (sender.username !== null) return `The sender is delegate ${sender.username} already.`;
+    if (sender.username !== null) return `The sender is already delegate ${sender.username}.`;
     return (await ledger.isTaken(username)) ? `The username ${username} is taken.` : undefined;
   },
   apply: ({ data }, ledger, sender) => {
@@ -62,7 +62,7 @@ const vote: Rule = {
         if (present !== publicKey) return `The sender does not vote for ${publicKey}.`;
         present = null;
       } else {
-        if (present !== null) return "The sender votes already; it must unvote first.";
+        if (present !== null) return "The sender already votes for a delegate; it must unvote first.";
         if (delegate.resigned) return `Delegate ${String(delegate.username)} has resigned.`;
         present = publicKey;
       }
@@ -80,8 +80,8 @@ const multiSignature: Rule = {
     if (asset === undefined) return "It names no participants.";
     if (sender.multiSignature !== null) return "A multisignature wallet cannot register another.";
     const wallet = await ledger.walletOf(ledger.crypto.multiSignatureKey(asset));
-    if (wallet.multiSignature !== null) return "That multisignature wallet is registered already.";
-    if (transaction.data.signatures?.length !== asset.publicKeys.length) return "Every participant has to sign.";
+    if (wallet.multiSignature !== null) return "That multisignature wallet is already registered.";
+    if (transaction.data.signatures?.length !== asset.publicKeys.length) return "Every participant must sign.";
     const everyone = { min: asset.publicKeys.length, publicKeys: asset.publicKeys };
     return ledger.crypto.verifyParticipants(transaction, everyone, ledger.chain.tip.height) ? undefined : "A participant's signature is not valid.";
   },
@@ -111,8 +111,8 @@ const canSpareOne = async (ledger: Ledger): Promise<boolean> => {
 
 const delegateResignation: Rule = {
   check: async (_, ledger, sender) => {
-    if (sender.username === null) return "The sender is no delegate.";
-    if (sender.resigned) return `Delegate ${sender.username} has resigned already.`;
+    if (sender.username === null) return "The sender is not a delegate.";
+    if (sender.resigned) return `Delegate ${sender.username} has already resigned.`;
     return (await canSpareOne(ledger)) ? undefined : "Too few delegates would be left.";
   },
   apply: (_, _ledger, sender) => {
@@ -123,8 +123,8 @@ const delegateResignation: Rule = {
 const htlcLock: Rule = {
   check: ({ data }, ledger) => {
     const lock = data.asset?.lock;
-    if (lock === undefined) return "It carries no lock.";
-    return hasLapsed(lock, ledger) ? "The lock would lapse before it is forged." : undefined;
+    if (lock === undefined) return "It contains no lock.";
+    return hasLapsed(lock, ledger) ? "The lock would expire before it is forged." : undefined;
   },
   apply: (transaction, ledger, sender) => {
     const { data } = transaction;
@@ -153,7 +153,7 @@ const htlcClaim: Rule = {
     const claim = data.asset?.claim;
     const lock = claim === undefined ? undefined : await ledger.lock(claim.lockTransactionId);
     if (claim === undefined || lock === undefined) return "There is no such open lock.";
-    if (hasLapsed(lock, ledger)) return "The lock has lapsed: it can only be refunded.";
+    if (hasLapsed(lock, ledger)) return "The lock has expired: it can only be refunded.";
     return sha256(claim.unlockSecret) === lock.secretHash ? undefined : "The secret does not open the lock.";
   },
   apply: ({ data }, ledger) => endLock(data.asset?.claim?.lockTransactionId, "recipientId", ledger),
@@ -164,7 +164,7 @@ const htlcRefund: Rule = {
     const id = data.asset?.refund?.lockTransactionId;
     const lock = id === undefined ? undefined : await ledger.lock(id);
     if (lock === undefined) return "There is no such open lock.";
-    return hasLapsed(lock, ledger) ? undefined : "The lock has not lapsed yet.";
+    return hasLapsed(lock, ledger) ? undefined : "The lock has not expired yet.";
   },
   apply: ({ data }, ledger) => endLock(data.asset?.refund?.lockTransactionId, "senderId", ledger),
 };
@@ -187,7 +187,7 @@ const ruleOf = ({ data }: SignedTransaction): Rule | undefined => ((data.typeGro
 
 export const checkKind = async (transaction: SignedTransaction, ledger: Ledger): Promise<string | undefined> => {
   const rule = ruleOf(transaction);
-  if (rule === undefined) return `This node knows no transactions of type ${transaction.data.type} in group ${String(transaction.data.typeGroup)}.`;
+  if (rule === undefined) return `This node does not support transactions of type ${transaction.data.type} in group ${String(transaction.data.typeGroup)}.`;
   return rule.check?.(transaction, ledger, await ledger.walletOf(transaction.data.senderPublicKey ?? ""));
 };
 

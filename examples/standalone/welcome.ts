@@ -29,7 +29,7 @@ export const welcome = (host: Host, options: HostOptions): string => {
   ];
   if (options.network === "local") {
     const { treasury } = createCast(localSeed, createCrypto(host.network));
-    lines.push("", `A wallet to play with: ${treasury.address}, passphrase "${treasury.passphrase}", most of all ${client.token}.`);
+    lines.push("", `A wallet to play with: ${treasury.address}, passphrase "${treasury.passphrase}", which holds most of the ${client.token}.`);
   }
   return [...lines, "", "Ctrl-C stops the node.", ""].join("\n");
 };

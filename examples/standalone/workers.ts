@@ -76,11 +76,11 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
       worker.once("exit", (code, signal) => {
         running.delete(worker);
         const why = failure?.message ?? (signal ? signal : `code ${code}`);
-        reject(Object.assign(new Error(`worker ${number} ended before it served: ${why}`), { code: failure?.code }));
+        reject(Object.assign(new Error(`worker ${number} ended before it was ready: ${why}`), { code: failure?.code }));
         // Until all have listened, a worker that ends before it listens makes `start` fail. Any other worker that ends is replaced.
         if (stopping || !(listens || served)) return;
         const next = clock.now() - began > longLife ? 0 : Math.min(restartDelay.last, Math.max(restartDelay.first, delay * 2));
-        logger.warn(`worker ${number} ended (${why}); another one is started${next === 0 ? "" : ` in ${next} ms`}`);
+        logger.warn(`worker ${number} ended (${why}); starting another${next === 0 ? "" : ` in ${next} ms`}`);
         restart(number, next);
       });
     });

@@ -20,13 +20,13 @@ const amount = (value: unknown, name: string): bigint => {
   try {
     return parseAmount(value);
   } catch (error) {
-    throw broken(`${name}: ${error instanceof Error ? error.message : "no amount"}`);
+    throw broken(`${name}: ${error instanceof Error ? error.message : "not an amount"}`);
   }
 };
 
 const text = (value: unknown, name: string): string => {
   if (value === undefined || value === null || value === "") throw broken(`${name} is missing`);
-  if (typeof value !== "string") throw broken(`${name} is not a text`);
+  if (typeof value !== "string") throw broken(`${name} is not a string`);
   return value;
 };
 
@@ -162,7 +162,7 @@ export function* parseBlock(data: Untrusted<BlockData> | null | undefined, addre
   const given = data?.transactions ?? [];
   if (!Array.isArray(given)) throw broken(`block ${block.height}: transactions is not a list`);
   if (given.length !== block.numberOfTransactions) {
-    throw broken(`block ${block.height} says ${block.numberOfTransactions} transactions and carries ${given.length}`);
+    throw broken(`block ${block.height} declares ${block.numberOfTransactions} transactions but contains ${given.length}`);
   }
   const transactions: Transaction[] = [];
   for (const [sequence, transaction] of (given as (Untrusted<TransactionData> | null)[]).entries()) {

@@ -55,7 +55,7 @@ export const createMilestones = (milestones: Milestone[]): Milestones => {
   const all: Constants[] = [];
   let merged: Milestone = { height: 1 };
   for (const { height } of milestones) {
-    if (!Number.isSafeInteger(height) || height < 1) throw new PorticoError("OPTION_INVALID", `network.milestones: ${height} is no height`);
+    if (!Number.isSafeInteger(height) || height < 1) throw new PorticoError("OPTION_INVALID", `network.milestones: ${height} is not a height`);
   }
   for (const milestone of [...milestones].sort((a, b) => a.height - b.height)) {
     merged = merge(merged, milestone) as Milestone;

@@ -43,7 +43,7 @@ const isWhole: { readonly [Member in keyof Assets]: (part: Partial<Assets[Member
 const assetOf = <Member extends keyof Assets>(transaction: Transaction, member: Member): Assets[Member] => {
   const part = transaction.asset?.[member];
   if (typeof part !== "object" || part === null) throw new RangeError(`transaction ${transaction.id} has no asset.${member}`);
-  if (!isWhole[member](part)) throw new RangeError(`asset.${member} of transaction ${transaction.id} is not whole`);
+  if (!isWhole[member](part)) throw new RangeError(`asset.${member} of transaction ${transaction.id} is incomplete or malformed`);
   return part as Assets[Member];
 };
 
@@ -115,7 +115,7 @@ const closeLock =
   (transaction: Transaction, ledger: Ledger): void => {
     const { lockTransactionId } = assetOf(transaction, member);
     const lock = ledger.lock(lockTransactionId);
-    if (lock === undefined) throw new RangeError(`transaction ${transaction.id} ends lock ${lockTransactionId}, which is not open`);
+    if (lock === undefined) throw new RangeError(`transaction ${transaction.id} claims or refunds lock ${lockTransactionId}, which is not open`);
     ledger.wallet(lock[to]).balance += lock.amount - transaction.fee;
     ledger.closeLock(lockTransactionId);
   };

@@ -39,7 +39,7 @@ export interface Bench {
 /** @throws Error if the adapter gives no snapshot */
 export const snapshotOf = async ({ adapter }: ConformanceSubject): Promise<ChainSnapshot> => {
   const snapshot = await adapter.snapshot();
-  if (snapshot === undefined) throw new Error("the adapter has applied blocks and gives no snapshot");
+  if (snapshot === undefined) throw new Error("the adapter has applied blocks but gives no snapshot");
   return snapshot;
 };
 

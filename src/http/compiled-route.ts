@@ -138,7 +138,7 @@ const answerer = <State extends Scope>(route: Route<State>, needs: CompileNeeds)
   const linkPath = createLinkPath(needs.basePath, route.path);
   return ({ params, query, body, page }, asked, state) => {
     if (page === undefined) {
-      throw new PorticoError("INTERNAL", "A list was asked for without a page.");
+      throw new PorticoError("INTERNAL", "A list was requested without a page.");
     }
     const write = ({ rows, total }: PageAnswer<unknown>) => {
       const meta = pageMeta({ count: rows.length, total }, linkPath(asked.params), asked.pairs, page);

@@ -78,8 +78,8 @@ export const createCommitting = (path: string, options: CommitThreadData["option
         thread = undefined;
         Atomics.store(owed, 0, 0);
         expectNothing(started);
-        const why = fault === undefined ? "nobody knows why" : messageOf(fault);
-        for (const { reject } of waiting.splice(0)) reject(new Error(`the thread that writes has ended: ${why}`, { cause: fault }));
+        const why = fault === undefined ? "for an unknown reason" : messageOf(fault);
+        for (const { reject } of waiting.splice(0)) reject(new Error(`the thread that writes the store has ended: ${why}`, { cause: fault }));
         resolve();
       });
     });

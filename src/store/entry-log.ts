@@ -75,7 +75,7 @@ export const entriesOf = (log: Buffer): LogEntry[] => {
     const database = names[log.readUInt8(begin)];
     if (database !== undefined) {
       entries.push({ database, key: Buffer.from(log.subarray(key, value)), value: isNothing ? null : Buffer.from(log.subarray(value, end)) });
-    } else if (log[begin] !== dropped) throw new Error(`a log of entries names a database ${String(log[begin])} that is not known`);
+    } else if (log[begin] !== dropped) throw new Error(`a log of entries names an unknown database ${String(log[begin])}`);
     begin = end;
   }
   return entries;

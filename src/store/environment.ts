@@ -55,15 +55,15 @@ const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases => {
 const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path">, nethash: string, access: StoreAccess): void => {
   const found = db.meta.get(formatKey) as Format | undefined;
   if (found === undefined) {
-    if (access !== "write") throw new PorticoError("NOT_READY", `${path} holds no Portico store yet`);
-    if (db.blocks.getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} holds blocks but does not say of which network`);
+    if (access !== "write") throw new PorticoError("NOT_READY", `${path} does not contain a Portico store yet`);
+    if (db.blocks.getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} contains blocks but does not name their network`);
     transact({ path, root }, () => db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
     return;
   }
   if (found.schema !== schemaVersion) {
     throw new PorticoError(
       "STORE_FOREIGN",
-      `${path} was written in layout ${found.schema}, this version reads layout ${schemaVersion}: move it away and the chain is indexed anew from the block source; webhooks have to be made anew`,
+      `${path} was written in layout ${found.schema}; this version reads layout ${schemaVersion}: move it away and the chain is reindexed from the block source; webhooks must be created again`,
     );
   }
   if (found.nethash !== nethash) {
@@ -133,7 +133,7 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
 
 const openRoot = (dataDir: string, path: string, nethash: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
   const { access = "write" } = options;
-  if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `there is no ${path} yet`);
+  if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `${path} does not exist yet`);
   try {
     if (access === "write" && !existsSync(path)) {
       mkdirSync(dataDir, { recursive: true });

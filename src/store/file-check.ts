@@ -4,13 +4,13 @@ import { newerMeta, readMeta } from "./meta-pages.js";
 const faultOf = (file: number): string | undefined => {
   if (fstatSync(file).size === 0) return undefined;
   const first = readMeta(file, 0);
-  if (first === undefined) return "it is no LMDB file";
+  if (first === undefined) return "it is not an LMDB file";
   const second = readMeta(file, first.pageSize);
   if (second === undefined) return "its second meta page is damaged";
   // Read after the meta pages: another process may be writing, and a page is in the file before a meta page names it.
   const { size } = fstatSync(file);
   const { roots, pageSize } = newerMeta(first, second);
-  return roots.every((root) => (root + 1n) * BigInt(pageSize) <= BigInt(size)) ? undefined : "it is cut off";
+  return roots.every((root) => (root + 1n) * BigInt(pageSize) <= BigInt(size)) ? undefined : "it is truncated";
 };
 
 /** Bytes: more than LMDB's lock file takes. */
@@ -37,7 +37,7 @@ const hasRoomForLock = (path: string): boolean => {
  * disk.
  */
 export const lmdbFileFault = (path: string): string | undefined => {
-  if (!hasRoomForLock(path)) return "there is no room on its disk";
+  if (!hasRoomForLock(path)) return "there is no space left on its disk";
   let file: number;
   try {
     file = openSync(path, "r");

@@ -150,7 +150,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     if (source === undefined || tip === undefined || tip.height === 1) return;
     const [last, ...beyond] = await read(tip.height - 1, 2);
     if (last === undefined || beyond.length > 0 || last.id !== idAt(tip.height - 1) || stopped) return;
-    logger.info(`block ${tip.height} (${tip.id}) is not in the host's chain: taken out`);
+    logger.info(`block ${tip.height} (${tip.id}) is not in the host's chain: reverted`);
     await store.revert();
   };
 
@@ -166,8 +166,8 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       const known = found[0];
       if (isStopped() || known === undefined) return;
       if (tip !== undefined && known.height === tip.height && known.id !== tip.id) {
-        if (tip.height === 1) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${known.id}, this network's genesis is ${tip.id}`);
-        logger.info(`block ${tip.height} (${tip.id}) is no longer in the host's chain: taken out`);
+        if (tip.height === 1) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${known.id}, but this network's genesis is ${tip.id}`);
+        logger.info(`block ${tip.height} (${tip.id}) is no longer in the host's chain: reverted`);
         await store.revert();
         continue;
       }

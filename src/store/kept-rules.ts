@@ -47,12 +47,12 @@ const kindOf = ({ typeGroup, type, version }: StateRecord["kinds"][number], { ki
 
 /** What differs for a chain up to this state, in words. Milestones above its tip and kinds that it has none of may differ freely. */
 const difference = (kept: KeptRules, given: KeptRules, { tip, kinds }: StateRecord): string | undefined => {
-  if (kept.pubKeyHash !== given.pubKeyHash) return `addresses of version ${kept.pubKeyHash}, not ${given.pubKeyHash}`;
+  if (kept.pubKeyHash !== given.pubKeyHash) return `address version byte ${kept.pubKeyHash}, not ${given.pubKeyHash}`;
   if (JSON.stringify(constantsUpTo(tip.height, kept)) !== JSON.stringify(constantsUpTo(tip.height, given))) {
-    return "other milestones below its tip (reward, activeDelegates or blocktime)";
+    return "other milestones up to its tip (reward, activeDelegates or blocktime)";
   }
   const other = kinds.find((kind) => kind.count > 0 && JSON.stringify(kindOf(kind, kept)) !== JSON.stringify(kindOf(kind, given)));
-  return other && `another notion of transactions of group ${other.typeGroup}, type ${other.type}, version ${other.version}, of which it has ${other.count}`;
+  return other && `another definition of transactions of group ${other.typeGroup}, type ${other.type}, version ${other.version}, of which it has ${other.count}`;
 };
 
 /**
@@ -68,7 +68,7 @@ export const checkRules = (environment: Environment, rules: ChainRules, { writes
   if (differing !== undefined) {
     throw new PorticoError(
       "STORE_FOREIGN",
-      `${path} was written with ${differing}: give it the same again, or move it away and the chain is indexed anew from the block source; webhooks have to be made anew`,
+      `${path} was written with ${differing}: restore the former value, or move the store away and the chain is reindexed from the block source; webhooks must be created again`,
     );
   }
   if (writes && JSON.stringify(kept) !== JSON.stringify(given)) transact(environment, () => db.meta.putSync(rulesKey, given));

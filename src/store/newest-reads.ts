@@ -40,7 +40,7 @@ export const createNewestReads = (environment: Pick<Environment, "path" | "root"
         transaction.done();
         putRight(environment);
       }
-      throw new Error(`${environment.path} does not show what was committed last`);
+      throw new Error(`${environment.path} does not show the last commit`);
     },
     commit: async (log, state) => {
       coming = state && Buffer.from(state);

@@ -36,7 +36,7 @@ const isNoted = (file: string): boolean => {
  * role, to be called once the store is closed. @throws PorticoError STORE_IN_USE
  */
 export const becomeWriter = (path: string, root: WrittenRoot, otherwise = "serve the store as a reader"): (() => void) => {
-  if (writtenHere.has(path)) throw new PorticoError("STORE_IN_USE", `${path} is being written by this process already`);
+  if (writtenHere.has(path)) throw new PorticoError("STORE_IN_USE", `${path} is already being written by this process`);
   // A process that has read once is in LMDB's table of readers, where others see it.
   root.get(textKey("nothing"));
   const file = `${path}-writer`;

@@ -76,7 +76,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
       await look(signal);
     }
     if (signal.aborted) return;
-    tell(`${path} was replaced or taken away: the store in its place is served as soon as it is complete`);
+    tell(`${path} was replaced or removed: the store in its place is served as soon as it is complete`);
     serving = undefined;
     await Promise.race([snapshots.none(), once(signal, "abort")]);
   };

@@ -137,4 +137,4 @@ class BoundedSearch implements Search {
 export const createSearch = ({ run }: Pick<Searches, "run">, rows: number): Search => new BoundedSearch(run, rows);
 
 const tooWide = (rows: number): string =>
-  `More than ${rows} rows would have to be looked at: narrow the search, by an address, a delegate, a block or a shorter range of time or height.`;
+  `The search would have to look at more than ${rows} rows: narrow it, by an address, a delegate, a block or a shorter range of time or height.`;

@@ -56,7 +56,7 @@ const putCountRight = (written, newest) => {
   // Another call within the same transaction of lmdb-js has corrected it already.
   if (count === newest) return;
   if (head.readUInt32LE(lockOffsets.magic) !== magic || count > newest || count < newest - furthestBack) {
-    throw new Error(`${written.path} has seen ${newest} transactions, and its lock file is not as it should be: stop all processes that use it, and start them anew`);
+    throw new Error(`${written.path} has seen ${newest} transactions, but its lock file does not match: stop all processes that use it, then start them again`);
   }
   head.writeBigUInt64LE(newest, lockOffsets.count);
   writeSync(file, head, lockOffsets.count, countLength, lockOffsets.count);
@@ -80,7 +80,7 @@ const unlessTooEarly = (written, work) => () => {
 };
 
 /** @param {Written} written */
-const givenUp = ({ path }) => new Error(`${path} cannot be written: others set its count of transactions back without a pause`);
+const givenUp = ({ path }) => new Error(`${path} cannot be written: other processes keep setting back its count of transactions`);
 
 /**
  * Does `work` in a transaction, which is aborted if it throws.

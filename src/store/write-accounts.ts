@@ -43,7 +43,7 @@ export const writeDelegates = function* (
   for (const [publicKey, by] of changes.votes) {
     const found = delegate(publicKey);
     if (found === undefined) {
-      throw new PorticoError("BLOCK_INVALID", `block ${block.height} (${block.id}) holds a vote for ${publicKey}, which is no delegate`);
+      throw new PorticoError("BLOCK_INVALID", `block ${block.height} (${block.id}) contains a vote for ${publicKey}, which is not a delegate`);
     }
     found.voteBalance += by;
     yield;

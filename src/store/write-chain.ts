@@ -24,7 +24,7 @@ const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecor
 /** Written twice, an id would be in the counted sets once, but count as two. */
 const requireNew = ({ id, blockHeight }: Transaction, { reading }: Writing): void => {
   if (transactionNumber(reading, id) !== undefined) {
-    throw new PorticoError("BLOCK_INVALID", `block ${blockHeight} holds transaction ${id}, which the chain has already`);
+    throw new PorticoError("BLOCK_INVALID", `block ${blockHeight} contains transaction ${id}, which the chain already has`);
   }
 };
 

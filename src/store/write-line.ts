@@ -36,7 +36,7 @@ export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): Writ
 
   /** One at a time. Leaves nothing behind if it fails. */
   const taken = async (work: () => Promise<void>): Promise<void> => {
-    if (isTaken) throw new Error("the store is being written already");
+    if (isTaken) throw new Error("the store is already being written");
     isTaken = true;
     try {
       await work();

@@ -72,7 +72,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
       if (undo === undefined) {
         throw new PorticoError(
           "STORE_UNDO_EXHAUSTED",
-          `block ${state.tip.height} cannot be reverted: no more than ${options.undoBlocks} blocks can. Move the store away and it is built anew`,
+          `block ${state.tip.height} cannot be reverted: at most ${options.undoBlocks} blocks can be. Move the store away and it is rebuilt`,
         );
       }
       const full = readFullBlock(pending, state.tip.height);

@@ -39,8 +39,8 @@ const isRange = (value: unknown): boolean => {
 /** What a value of each form has to be: as a test, and in words. */
 const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: string }>> = {
   any: { fits: (value) => value !== undefined, rule: "is required" },
-  scalar: { fits: isScalar, rule: "must be a number or a text" },
-  range: { fits: isRange, rule: "must be {min, max}, each a number or a text" },
+  scalar: { fits: isScalar, rule: "must be a number or a string" },
+  range: { fits: isRange, rule: "must be {min, max}, each a number or a string" },
   pattern: {
     fits: (value) => typeof value === "string" && value.length <= limits.pattern,
     rule: `must be a regular expression of at most ${limits.pattern} characters`,
@@ -50,7 +50,7 @@ const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: s
 
 const checkCondition = (condition: Condition, at: string): void => {
   const { key, condition: operator, value } = condition;
-  if (typeof key !== "string" || key === "" || key.length > limits.key) throw refuse(`${at}.key`, `must be a text of 1 to ${limits.key} characters`);
+  if (typeof key !== "string" || key === "" || key.length > limits.key) throw refuse(`${at}.key`, `must be a string of 1 to ${limits.key} characters`);
   if (!operatorNames.includes(operator)) throw refuse(`${at}.condition`, `must be one of ${operatorNames.join(", ")}`);
   const { fits, rule } = forms[operators[operator].form];
   if (!fits(value)) throw refuse(`${at}.value`, rule);
@@ -80,7 +80,7 @@ const checkConfirmations = (confirmations: number, event: string): void => {
     throw refuse("confirmations", `must be a whole number from 0 to ${limits.confirmations}`);
   }
   if (confirmations > 0 && !mayBeConfirmed(canonicalEvent(event))) {
-    throw refuse("confirmations", "is for block.applied and transaction.applied only");
+    throw refuse("confirmations", "is allowed for block.applied and transaction.applied only");
   }
 };
 

@@ -20,7 +20,7 @@ export const dryRun = (request: DryRunRequest, recent: RecentEvents, events: rea
 
   if (request.payload !== undefined) return [resultOf(request.payload, null)];
   if (event === undefined) {
-    throw new PorticoError("BAD_REQUEST", '"event" is required where no "payload" is given', { validation: { source: "payload", keys: ["event"] } });
+    throw new PorticoError("BAD_REQUEST", '"event" is required if no "payload" is given', { validation: { source: "payload", keys: ["event"] } });
   }
   return recent.last(canonicalEvent(event), last).map(({ at, json }) => resultOf(JSON.parse(json), at));
 };

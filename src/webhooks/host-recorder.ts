@@ -118,7 +118,7 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
         committed();
       }
     } catch (error) {
-      logger.error(`webhooks: events cannot be taken into the store: ${messageOf(error)}`);
+      logger.error(`webhooks: events cannot be moved from the journal into the store: ${messageOf(error)}`);
       cancelRetry?.();
       cancelRetry = after(retryDelay, drainSoon);
     } finally {

@@ -70,7 +70,7 @@ const guardedLookup =
       return;
     }
     resolve(hostname).then(finish, (error: unknown) =>
-      callback(new StageError("dns", `${hostname} is not found: ${reasonOf(error)}`), "", 0),
+      callback(new StageError("dns", `${hostname} cannot be resolved: ${reasonOf(error)}`), "", 0),
     );
   };
 

@@ -91,7 +91,7 @@ const regexp = (value: unknown): Test => {
 
 export const operators: Readonly<Record<Operator, OperatorDefinition>> = Object.freeze({
   between: { form: "range", meaning: "is greater than min and less than max", whenAbsent: false, compile: between },
-  contains: { form: "any", meaning: "contains the value, as a part of a text or an element of an array", whenAbsent: false, compile: contains },
+  contains: { form: "any", meaning: "contains the value, as part of a string or as an element of an array", whenAbsent: false, compile: contains },
   eq: { form: "any", meaning: "equals the value", whenAbsent: false, compile: equal },
   falsy: { form: "none", meaning: "is exactly false", whenAbsent: false, compile: () => ({ value }) => value === false },
   gt: { form: "scalar", meaning: "is greater than the value", whenAbsent: false, compile: greater },

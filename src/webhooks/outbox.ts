@@ -77,7 +77,7 @@ export const createOutbox = ({ store, clock, onWork }: OutboxNeeds): Outbox => {
     ping: (webhookId) => {
       const { enabled } = webhookRow(store, webhookId);
       if (!enabled) {
-        throw new PorticoError("BAD_REQUEST", "The webhook is disabled: it has to be enabled to be pinged.", { validation: { source: "params", keys: ["id"] } });
+        throw new PorticoError("BAD_REQUEST", "The webhook is disabled: enable it to ping it.", { validation: { source: "params", keys: ["id"] } });
       }
       const at = clock.now();
       const message = { at, json: payloadJson({ webhook: webhookId }) };

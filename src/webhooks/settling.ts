@@ -40,7 +40,7 @@ export const createSettling = (
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       entries = [...batch, ...entries];
       underWay = 0;
-      needs.logger.error(`webhooks: what deliveries came to cannot be written: ${messageOf(error)}`);
+      needs.logger.error(`webhooks: the outcomes of deliveries cannot be written: ${messageOf(error)}`);
       return false;
     }
     // The batch is written, whatever fails from here on, and must not be written again.

@@ -44,7 +44,7 @@ const readToken = async (path: string, logger: Logger): Promise<string | undefin
     const { mode } = await stat(path);
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
       await chmod(path, ownerOnly);
-      logger.warn(`${path} was readable by others; it is now its owner's alone`);
+      logger.warn(`${path} was readable by others; now only its owner can read it`);
     }
     return (await readFile(path, "utf8")).trim();
   } catch (error) {
@@ -73,11 +73,11 @@ const generatedToken = async (dataDir: string, logger: Logger): Promise<string> 
   await mkdir(dataDir, { recursive: true });
   const token = createToken();
   if ((await readToken(path, logger)) === undefined && (await writeToken(path, token))) {
-    logger.info(`webhooks: a token was generated, it is kept in ${path}`);
+    logger.info(`webhooks: a token was generated; it is kept in ${path}`);
     return token;
   }
   const kept = (await readToken(path, logger)) ?? "";
-  if (kept.length < shortestToken) throw new PorticoError("OPTION_INVALID", `${path} holds no token: remove it and another one is generated`);
+  if (kept.length < shortestToken) throw new PorticoError("OPTION_INVALID", `${path} does not contain a valid token: remove it and the next start generates another`);
   logger.info(`webhooks: the token is kept in ${path}`);
   return kept;
 };
@@ -113,7 +113,7 @@ const authorizeByFile = (dataDir: string, generated: string | undefined): Author
  */
 export const openAuthorize = async ({ tokens, dataDir, makes }: TokenOptions, logger: Logger): Promise<Authorize> => {
   if (tokens.some((token) => token.length < shortestToken || token.trim() !== token)) {
-    throw new PorticoError("OPTION_INVALID", `webhooks.tokens: a token has at least ${shortestToken} characters, none of them a space at an end`);
+    throw new PorticoError("OPTION_INVALID", `webhooks.tokens: a token must have at least ${shortestToken} characters, and no space at either end`);
   }
   if (tokens.length > 0) return createAuthorize(tokens);
   return authorizeByFile(dataDir, makes ? await generatedToken(dataDir, logger) : undefined);

@@ -27,7 +27,7 @@ export const startUpkeep = (
   { deliveredRetention, deadRetention }: UpkeepOptions,
   { store, recent, clock, after, logger }: UpkeepNeeds,
 ): (() => Promise<void>) => {
-  const failed = (error: unknown): void => logger.error(`webhooks: the store cannot be tidied: ${messageOf(error)}`);
+  const failed = (error: unknown): void => logger.error(`webhooks: the store cannot be cleaned up: ${messageOf(error)}`);
 
   const trim = (): number => {
     try {

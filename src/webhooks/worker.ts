@@ -235,7 +235,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     try {
       work();
     } catch (error) {
-      logger.error(`webhooks: the store fails: ${messageOf(error)}`);
+      logger.error(`webhooks: the store cannot be used: ${messageOf(error)}`);
     }
   };
 

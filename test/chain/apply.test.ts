@@ -243,7 +243,7 @@ describe("an HTLC lock", () => {
 
   it("cannot be ended twice, nor when it never was", () => {
     const twice = refusalOf(() => apply([htlcClaim(mia, "lock", fee), htlcRefund(ada, "lock", fee)], open));
-    expect(twice).to.match(/^block 2: .*ends lock .*, which is not open$/);
+    expect(twice).to.match(/^block 2: .*claims or refunds lock .*, which is not open$/);
     expect(refusalOf(() => apply([htlcClaim(mia, "no lock", fee)], open))).to.match(/which is not open$/);
   });
 });
@@ -309,20 +309,20 @@ describe("a block", () => {
     for (const [draft, message] of [
       [bare(secondSignature(ada, secondKeys.kim)), /^block 2: transaction [0-9a-f]{64} has no asset.signature$/],
       [bare(registration(ada, "ada")), /has no asset.delegate$/],
-      [bare(registration(ada, "ada"), { delegate: {} }), /asset.delegate of transaction [0-9a-f]{64} is not whole$/],
+      [bare(registration(ada, "ada"), { delegate: {} }), /asset.delegate of transaction [0-9a-f]{64} is incomplete or malformed$/],
       [bare(vote(ada, [])), /has no asset.votes$/],
       [bare(vote(ada, []), { votes: "+x" }), /has no asset.votes$/],
-      [bare(vote(ada, []), { votes: [null] }), /asset.votes .* is not whole$/],
+      [bare(vote(ada, []), { votes: [null] }), /asset.votes .* is incomplete or malformed$/],
       [bare(multiSignature(ada, 1, [bob])), /has no asset.multiSignature$/],
-      [bare(multiSignature(ada, 1, [bob]), { multiSignature: { min: 1 } }), /asset.multiSignature .* is not whole$/],
+      [bare(multiSignature(ada, 1, [bob]), { multiSignature: { min: 1 } }), /asset.multiSignature .* is incomplete or malformed$/],
       [bare(multiSignature(ada, 1, [bob]), { multiSignature: { min: 1, publicKeys: ["02ff"] } }), /^block 2: /],
       [bare(multiPayment(ada, [])), /has no asset.payments$/],
-      [bare(multiPayment(ada, []), { payments: [{ amount: "1" }] }), /asset.payments .* is not whole$/],
-      [bare(multiPayment(ada, []), { payments: [null] }), /asset.payments .* is not whole$/],
+      [bare(multiPayment(ada, []), { payments: [{ amount: "1" }] }), /asset.payments .* is incomplete or malformed$/],
+      [bare(multiPayment(ada, []), { payments: [null] }), /asset.payments .* is incomplete or malformed$/],
       [bare(lock), /has no asset.lock$/],
-      [bare(lock, { lock: { secretHash: "5" } }), /asset.lock .* is not whole$/],
+      [bare(lock, { lock: { secretHash: "5" } }), /asset.lock .* is incomplete or malformed$/],
       [bare(htlcClaim(ada, "l")), /has no asset.claim$/],
-      [bare(htlcRefund(ada, "l"), { refund: {} }), /asset.refund .* is not whole$/],
+      [bare(htlcRefund(ada, "l"), { refund: {} }), /asset.refund .* is incomplete or malformed$/],
     ] as const) {
       expect(refusalOf(() => apply([draft], rich))).to.match(message);
     }

@@ -70,7 +70,7 @@ describe("milestones", () => {
     expect(refused([first, { height: 9, activeDelegates: 2.5 }])).to.match(/height 9/);
     expect(refused([first, { height: 9, blocktime: -1 }])).to.match(/height 9/);
     expect(refused([first, { height: 9, epoch: "yesterday" }])).to.match(/height 9/);
-    expect(refused([first, { height: 1.5, reward: 1 }])).to.match(/1.5 is no height/);
-    expect(refused([first, { height: NaN, reward: 1 }])).to.match(/NaN is no height/);
+    expect(refused([first, { height: 1.5, reward: 1 }])).to.match(/1.5 is not a height/);
+    expect(refused([first, { height: NaN, reward: 1 }])).to.match(/NaN is not a height/);
   });
 });

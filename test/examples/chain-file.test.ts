@@ -86,7 +86,7 @@ describe("the standalone host's chain files", () => {
     });
 
     it("says that an empty file holds nothing", async () => {
-      expect(await refusal(opened(""))).to.equal(`${path} holds no block.`);
+      expect(await refusal(opened(""))).to.equal(`${path} contains no block.`);
     });
 
     it("hands out what precedes a broken line, then names the line", async () => {
@@ -106,7 +106,7 @@ describe("the standalone host's chain files", () => {
 
     it("names a last line that was cut off, before anything is read", async () => {
       const text = toLines((await localBlocks()).slice(0, 5));
-      expect(await refusal(opened(text.slice(0, -40)))).to.equal(`${path}, line 5: the line is cut off.`);
+      expect(await refusal(opened(text.slice(0, -40)))).to.equal(`${path}, line 5: the line is truncated.`);
     });
 
     it("names a line that is no block", async () => {
@@ -122,7 +122,7 @@ describe("the standalone host's chain files", () => {
       const file = await opened(toLines(wrong));
       await file.read(1, 3);
       expect(await refusal(file.read(4, 1))).to.equal(
-        `${path}, line 4: block 4 does not follow the one before it: it names 17, which should be ${String(all[2]?.id)}.`,
+        `${path}, line 4: block 4 does not follow the one before it: its previousBlock is 17, not ${String(all[2]?.id)}.`,
       );
     });
 
@@ -144,7 +144,7 @@ describe("the standalone host's chain files", () => {
       const height = all.findIndex((block) => block.height > 1 && block.numberOfTransactions > 1) + 1;
       const file = await opened(toLines(all.map((block) => (block.height === height ? { ...block, transactions: block.transactions?.slice(1) } : block))));
       await file.read(1, height - 1);
-      expect(await refusal(file.read(height, 1))).to.match(new RegExp(`line ${height}: block ${height} says \\d+ transactions and carries \\d+\\.$`));
+      expect(await refusal(file.read(height, 1))).to.match(new RegExp(`line ${height}: block ${height} declares \\d+ transactions but contains \\d+\\.$`));
     });
   });
 

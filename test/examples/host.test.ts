@@ -273,7 +273,7 @@ describe("the standalone host", function () {
         expect(mine.map(({ username }) => username)).to.include(generator.username);
         expect(transactions).to.equal(0);
       }
-      expect(lines.filter((line) => line.startsWith("One of the secrets belongs to no delegate: "))).to.have.length(1);
+      expect(lines.filter((line) => line.startsWith("One of the secrets does not belong to a delegate: "))).to.have.length(1);
     });
 
     it("does not forge on another network without secrets", async () => {
@@ -323,7 +323,7 @@ describe("the standalone host", function () {
     });
 
     it("says that the address is none of this machine's", async () => {
-      expect(await refusal({ host: "192.0.2.1" })).to.equal("--host 192.0.2.1 is no address of this machine.");
+      expect(await refusal({ host: "192.0.2.1" })).to.equal("--host 192.0.2.1 is not an address of this machine.");
     });
 
     it("says that the folder cannot be written", async () => {
@@ -345,7 +345,7 @@ describe("the standalone host", function () {
       const lock = join(dataDir, "node.pid");
       mkdirSync(dataDir);
       writeFileSync(lock, String(process.ppid));
-      expect(await refusal({})).to.equal(`The data folder ${dataDir} is in use by process ${process.ppid}; if that is no node, remove ${lock}.`);
+      expect(await refusal({})).to.equal(`The data folder ${dataDir} is in use by process ${process.ppid}; if that process is not a node, remove ${lock}.`);
       expect(readFileSync(lock, "utf8")).to.equal(String(process.ppid));
       const gone = spawnSync(process.execPath, ["--version"]).pid;
       for (const stale of [String(gone), String(process.pid), "", "x"]) {
@@ -374,7 +374,7 @@ describe("the standalone host", function () {
       meta.putSync(key, { ...format, schema: 1 });
       await root.close();
       expect(await refusal({})).to.match(
-        /chain\.mdb was written in layout 1, this version reads layout \d+: move \/.*\/data\/chain\.mdb away and start again: the chain is indexed anew from its blocks, webhooks have to be made anew\.$/,
+        /chain\.mdb was written in layout 1; this version reads layout \d+: move \/.*\/data\/chain\.mdb away and start again: the chain is reindexed from its blocks; webhooks must be created again\.$/,
       );
       rmSync(path);
       expect((await start()).height).to.equal(1);
@@ -383,7 +383,7 @@ describe("the standalone host", function () {
     it("says that the store is damaged", async () => {
       mkdirSync(join(folder, "data"));
       writeFileSync(join(folder, "data", "chain.mdb"), "no such thing".repeat(1_000));
-      expect(await refusal({})).to.match(/^The store in \/.*data is of no use: \/.*chain\.mdb cannot be opened: .+\.$/);
+      expect(await refusal({})).to.match(/^The store in \/.*data cannot be used: \/.*chain\.mdb cannot be opened: .+\.$/);
     });
 
     it("says that a fork's milestones are of no use", async () => {
@@ -394,7 +394,7 @@ describe("the standalone host", function () {
     for (const [name, content, message] of [
       ["no JSON", "{", /delegates\.json is not valid JSON: .+\.$/],
       ["no list", '{"secrets": "x"}', /delegates\.json must have a member "secrets", a list of passphrases\.$/],
-      ["none", '{"secrets": [], "bip38": "6PYV"}', /delegates\.json names no secrets; a bip38 key is of no use to this host\.$/],
+      ["none", '{"secrets": [], "bip38": "6PYV"}', /delegates\.json contains no secrets; this host cannot use a bip38 key\.$/],
     ] as const) {
       it(`says what is wrong with the secrets: ${name}`, async () => {
         expect(await refusal({ network: "testnet", forge: true, secrets: write("delegates.json", content) })).to.match(message);

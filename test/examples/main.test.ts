@@ -49,7 +49,7 @@ describe("npm start", function () {
     for (const line of first.lines.filter((text) => text.startsWith("  http"))) expect((await fetch(line.trim())).status, line).to.equal(200);
     first.kill("SIGINT");
     expect(await first.ended).to.equal(0);
-    expect(first.lines.at(-1)).to.equal("The node is stopped.");
+    expect(first.lines.at(-1)).to.equal("The node has stopped.");
     const last = heightIn(first.lines.filter((line) => line.startsWith("block ")).at(-1) ?? "");
 
     const second = node("--forge-interval", "20");
@@ -91,7 +91,7 @@ describe("npm start", function () {
     const mistyped = run("--prot", "1");
     expect(await mistyped.ended).to.equal(2);
     expect(mistyped.lines).to.have.length(1);
-    expect(mistyped.lines[0]).to.match(/^There is no option --prot; there are .+\.$/);
+    expect(mistyped.lines[0]).to.match(/^There is no option --prot; the options are .+\.$/);
   });
 
   it("answers trouble with one sentence and code 1", async () => {

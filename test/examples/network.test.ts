@@ -116,6 +116,6 @@ describe("the standalone host's networks", () => {
 
   it("names the file that holds something else", () => {
     writeFiles({ ...loadChain("core3-custom-c").network, network: { name: "x" } });
-    expect(refusal(folder).message).to.equal(`${join(folder, "network.json")} has no whole number pubKeyHash.`);
+    expect(refusal(folder).message).to.equal(`${join(folder, "network.json")} has no pubKeyHash that is a whole number.`);
   });
 });

@@ -45,9 +45,9 @@ describe("the standalone host's command line", () => {
   });
 
   for (const [line, message] of [
-    ["--prot 1", "There is no option --prot; there are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --help."],
-    ["-p 1", "There is no option -p; there are"],
-    ["testnet", '"testnet" belongs to no option'],
+    ["--prot 1", "There is no option --prot; the options are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --help."],
+    ["-p 1", "There is no option -p; the options are"],
+    ["testnet", '"testnet" does not belong to an option'],
     ["--port", "--port needs a value: --port PORT."],
     ["--port --no-forge", "--port needs a value: --port PORT."],
     ["--port=", "--port needs a value: --port PORT."],
@@ -58,11 +58,11 @@ describe("the standalone host's command line", () => {
     ["--forge-interval 0", '--forge-interval must be a whole number from 1 to 86400000, not "0".'],
     ["--workers 0", '--workers must be a whole number from 1 to 64, not "0".'],
     ["--no-forge=yes", "--no-forge takes no value."],
-    ["--no-forge --forge-interval 5", "--no-forge and --forge-interval cannot go together: there is no pace without blocks."],
-    ["--network testnet --no-forge --secrets s", "--no-forge and --secrets cannot go together: there is nothing to sign."],
-    ["--secrets s", "--secrets is for a network other than local"],
+    ["--no-forge --forge-interval 5", "--no-forge and --forge-interval cannot be combined: no blocks are forged."],
+    ["--network testnet --no-forge --secrets s", "--no-forge and --secrets cannot be combined: no blocks are signed."],
+    ["--secrets s", "--secrets is for networks other than local"],
     ["--allow-target 10.1", '--allow-target must be addresses or networks such as 10.1.0.0/16, not "10.1".'],
-    ["--webhook-token letmein", "--webhook-token must have at least 8 characters, none of them a space at an end."],
+    ["--webhook-token letmein", "--webhook-token must have at least 8 characters, and no space at either end."],
     ["--log-level loud", '--log-level must be one of debug, info, warn, error, not "loud".'],
   ] as const) {
     it(`refuses "${line}"`, () => {

@@ -125,7 +125,7 @@ describe("the standalone host's pool", () => {
   describe("refuses, by the predecessor's names:", () => {
     it("ERR_BAD_DATA: what is no transaction", async () => {
       await expectRefused({ id: "x" } as TransactionData, "ERR_BAD_DATA", /./);
-      await expectRefused("x" as unknown as TransactionData, "ERR_BAD_DATA", "A transaction is an object.");
+      await expectRefused("x" as unknown as TransactionData, "ERR_BAD_DATA", "A transaction must be an object.");
       await expectRefused({ ...transactionData(order(ann, {})), type: 99 }, "ERR_BAD_DATA", /99/);
       await expectRefused({ ...transactionData(order(ann, {})), amount: "1.5" }, "ERR_BAD_DATA", /./);
     });
@@ -148,7 +148,7 @@ describe("the standalone host's pool", () => {
     });
 
     it("ERR_WRONG_NETWORK", async () => {
-      await expectRefused({ ...transactionData(order(ann, {})), network: 23 }, "ERR_WRONG_NETWORK", "Its network is 23; this one is 48.");
+      await expectRefused({ ...transactionData(order(ann, {})), network: 23 }, "ERR_WRONG_NETWORK", "Its network is 23; this node's is 48.");
     });
 
     it("ERR_DUPLICATE: what waits already, also in the same request", async () => {
@@ -156,19 +156,19 @@ describe("the standalone host's pool", () => {
       const result = await submit(transaction, transaction);
       expect(result.accept).to.deep.equal([idOf(transaction)]);
       expect(result.errors?.[idOf(transaction)]?.[0]?.type).to.equal("ERR_DUPLICATE");
-      await expectRefused(transactionData(transaction), "ERR_DUPLICATE", `Transaction ${idOf(transaction)} is in the pool already.`);
+      await expectRefused(transactionData(transaction), "ERR_DUPLICATE", `Transaction ${idOf(transaction)} is already in the pool.`);
     });
 
     it("ERR_FORGED", async () => {
       const transaction = order(ann, {});
       await submit(transaction);
       await forge();
-      await expectRefused(transactionData(transaction), "ERR_FORGED", "It is forged already.");
+      await expectRefused(transactionData(transaction), "ERR_FORGED", "It has already been forged.");
     });
 
     it("ERR_LOW_FEE", async () => {
       const bytes = order(ann, { fee: 1n }).serialized.length;
-      await expectRefused(transactionData(order(ann, { fee: BigInt((bytes + 100) * 3_000 - 1) })), "ERR_LOW_FEE", `Its fee is below the least that this pool takes, ${(bytes + 100) * 3_000}.`);
+      await expectRefused(transactionData(order(ann, { fee: BigInt((bytes + 100) * 3_000 - 1) })), "ERR_LOW_FEE", `Its fee is below this pool's minimum, ${(bytes + 100) * 3_000}.`);
       expect((await submit(order(ann, { fee: BigInt((bytes + 100) * 3_000) }))).invalid).to.deep.equal([]);
     });
 
@@ -184,7 +184,7 @@ describe("the standalone host's pool", () => {
       expect(result.accept).to.have.length(4);
       expect(result.excess).to.deep.equal([last]);
       expect(result.invalid).to.deep.equal([last]);
-      expect(result.errors?.[last]?.[0]).to.deep.equal({ type: "ERR_EXCEEDS_MAX_COUNT", message: "The sender has 4 transactions waiting, the most that it may." });
+      expect(result.errors?.[last]?.[0]).to.deep.equal({ type: "ERR_EXCEEDS_MAX_COUNT", message: "The sender has 4 transactions waiting, the most allowed." });
     });
 
     it("ERR_POOL_FULL", async () => {
@@ -231,10 +231,10 @@ describe("the standalone host's pool", () => {
     }, "Its second signature is missing or not valid.");
     apply("a second signature of a wallet that has none", () => order(ann, { seconds: ann }), "The sender's wallet has no second signature.");
     apply("a username that is taken", () => order(ann, { type: 2, fee: 25n * token, asset: { delegate: { username: "genesis_7" } } }), "The username genesis_7 is taken.");
-    apply("a delegate that registers again", () => order(genesisDelegate(), { type: 2, nonce: 3n, fee: 25n * token, asset: { delegate: { username: "seven" } } }), "The sender is delegate genesis_7 already.");
+    apply("a delegate that registers again", () => order(genesisDelegate(), { type: 2, nonce: 3n, fee: 25n * token, asset: { delegate: { username: "seven" } } }), "The sender is already delegate genesis_7.");
     apply("a vote for nobody", () => order(ann, { type: 3, fee: token, asset: { votes: [voteFor(bob)] } }), /^There is no delegate 0/);
     apply("an unvote without a vote", () => order(ann, { type: 3, fee: token, asset: { votes: [voteFor(genesisDelegate(), "-")] } }), /^The sender does not vote for 0/);
-    apply("a second vote", () => order(genesisDelegate(), { type: 3, nonce: 3n, fee: token, asset: { votes: [voteFor(chain.cast.delegate(8))] } }), "The sender votes already; it must unvote first.");
+    apply("a second vote", () => order(genesisDelegate(), { type: 3, nonce: 3n, fee: token, asset: { votes: [voteFor(chain.cast.delegate(8))] } }), "The sender already votes for a delegate; it must unvote first.");
     apply("a vote for one that resigned", async () => {
       await applied(order(ann, { type: 2, fee: 25n * token, asset: { delegate: { username: "ann" } } }));
       // To the round's end: only then is there one more delegate than forge.
@@ -242,7 +242,7 @@ describe("the standalone host's pool", () => {
       await applied(order(ann, { type: 7, nonce: 2n, fee: 25n * token }));
       return order(bob, { type: 3, fee: token, asset: { votes: [voteFor(ann)] } });
     }, "Delegate ann has resigned.");
-    apply("a resignation by nobody", () => order(ann, { type: 7, fee: 25n * token }), "The sender is no delegate.");
+    apply("a resignation by nobody", () => order(ann, { type: 7, fee: 25n * token }), "The sender is not a delegate.");
     apply("a resignation that leaves too few", () => order(genesisDelegate(), { type: 7, nonce: 3n, fee: 25n * token }), "Too few delegates would be left.");
 
     const secret = "ab".repeat(32);
@@ -251,7 +251,7 @@ describe("the standalone host's pool", () => {
     const claim = (id: string, unlockSecret = secret) => order(bob, { type: 9, fee: 0n, asset: { claim: { lockTransactionId: id, unlockSecret } } });
     const refund = (id: string) => order(bob, { type: 10, fee: 0n, asset: { refund: { lockTransactionId: id } } });
 
-    apply("a lock that lapsed", () => lock(3), "The lock would lapse before it is forged.");
+    apply("a lock that lapsed", () => lock(3), "The lock would expire before it is forged.");
     apply("a claim of nothing", () => claim("00".repeat(32)), "There is no such open lock.");
     apply("a claim with a wrong secret", async () => {
       await applied(lock(50));
@@ -260,11 +260,11 @@ describe("the standalone host's pool", () => {
     apply("a claim that is late", async () => {
       await applied(lock(4));
       return claim(await lastId());
-    }, "The lock has lapsed: it can only be refunded.");
+    }, "The lock has expired: it can only be refunded.");
     apply("a refund that is early", async () => {
       await applied(lock(50));
       return refund(await lastId());
-    }, "The lock has not lapsed yet.");
+    }, "The lock has not expired yet.");
     apply("a claim of a claimed lock", async () => {
       await applied(lock(50));
       const id = await lastId();
@@ -283,7 +283,7 @@ describe("the standalone host's pool", () => {
     const everyone = group.members.map(({ keys }, index) => ({ index, keys }));
     const found = { type: 4, nonce: 1n, fee: 20n * token, asset: { multiSignature: group.asset } };
     const byTwo = chain.crypto.sign(found, { senderPublicKey: ann.keys.publicKey, keys: ann.keys, participants: everyone.slice(0, 2) }, 3);
-    await expectRefused(transactionData(byTwo), "ERR_APPLY", "Every participant has to sign.");
+    await expectRefused(transactionData(byTwo), "ERR_APPLY", "Every participant must sign.");
     const founded = chain.crypto.sign(found, { senderPublicKey: ann.keys.publicKey, keys: ann.keys, participants: everyone }, 3);
     const paidIn = order(ann, { nonce: 2n, amount: 10n * token, recipientId: group.address });
     expect((await submit(founded, paidIn)).invalid).to.deep.equal([]);

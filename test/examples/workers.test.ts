@@ -162,14 +162,14 @@ describe("npm start -- --workers", function () {
     const url = await served(host);
     const pids = [await pidOf(host, 1), await pidOf(host, 2)];
     process.kill(pids[0] ?? 0, "SIGKILL");
-    await host.line(/^warn: worker 1 ended \(SIGKILL\); another one is started/);
+    await host.line(/^warn: worker 1 ended \(SIGKILL\); starting another/);
     // The other one serves meanwhile.
     expect((await ask(`${url}/health`)).status).to.equal(200);
     await host.line(new RegExp(`^worker 1 serves as process (?!${String(pids[0])}$)`));
     expect(await askEach(2, `${url}/delegates?limit=1`)).to.have.length(2);
     // One that is told to stop by itself ends cleanly, and is replaced too.
     process.kill(pids[1] ?? 0, "SIGTERM");
-    await host.line(/^warn: worker 2 ended \(code 0\); another one is started/);
+    await host.line(/^warn: worker 2 ended \(code 0\); starting another/);
     await host.line(new RegExp(`^worker 2 serves as process (?!${String(pids[1])}$)`));
     expect(await askEach(2, `${url}/delegates?limit=1`)).to.have.length(2);
     host.kill("SIGTERM");

@@ -329,7 +329,7 @@ describe("the follower", function () {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
     await restart(sourceOf(chain.blocks.slice(0, 39)));
     expect(tip()).to.equal(at(39).id);
-    expect(told).to.include(`block 40 (${at(40).id}) is not in the host's chain: taken out`);
+    expect(told).to.include(`block 40 (${at(40).id}) is not in the host's chain: reverted`);
     await restart(sourceOf(chain.blocks.slice(0, 41)));
     expect(tip()).to.equal(at(41).id);
   });

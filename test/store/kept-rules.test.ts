@@ -49,7 +49,7 @@ describe("a store that was written by other rules", function () {
   it("is refused, whoever opens it, where addresses are of another version", async () => {
     const dataDir = await made();
     for (const access of ["write", "read", "webhooks"] as const) {
-      expect(await open(dataDir, { pubKeyHash: 0, access }), access).to.match(/chain\.mdb was written with addresses of version \d+, not 0: give it the same again, or move it away/);
+      expect(await open(dataDir, { pubKeyHash: 0, access }), access).to.match(/chain\.mdb was written with address version byte \d+, not 0: restore the former value, or move the store away/);
     }
     expect(await open(dataDir, {})).to.equal("opened");
   });
@@ -58,8 +58,8 @@ describe("a store that was written by other rules", function () {
     const dataDir = await made();
     const [first, ...rest] = network.milestones;
     const dearer = [{ ...first, height: 1, reward: 77 }, ...rest];
-    expect(await open(dataDir, { milestones: dearer })).to.include("was written with other milestones below its tip");
-    expect(await open(dataDir, { milestones: [...network.milestones, { height: height - 1, reward: 77 }] })).to.include("other milestones below its tip");
+    expect(await open(dataDir, { milestones: dearer })).to.include("was written with other milestones up to its tip");
+    expect(await open(dataDir, { milestones: [...network.milestones, { height: height - 1, reward: 77 }] })).to.include("other milestones up to its tip");
     // As when a network agrees on a change to come, and then on another one.
     for (const activeDelegates of [77, 78]) {
       expect(await open(dataDir, { milestones: [...network.milestones, { height: height + 1, activeDelegates }] })).to.equal("opened");
@@ -74,7 +74,7 @@ describe("a store that was written by other rules", function () {
     expect([...seen]).to.include("1/3");
     const vote: TransactionType = { typeGroup: 1, type: 3, key: "vote", name: "Vote" };
     const dataDir = await made();
-    expect(await open(dataDir, { types: [vote] })).to.include("another notion of transactions of group 1, type 3, version ");
+    expect(await open(dataDir, { types: [vote] })).to.include("another definition of transactions of group 1, type 3, version ");
     const gift: TransactionType = { typeGroup: 9, type: 0, key: "gift", name: "Gift" };
     expect(await open(dataDir, { types: [gift] })).to.equal("opened");
     expect(await open(dataDir, { types: [{ ...gift, apply: () => undefined }] })).to.equal("opened");

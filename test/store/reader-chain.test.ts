@@ -88,7 +88,7 @@ describe("the store of another process", function () {
     expect([reader.tipId(), reader.height(), reader.problem()]).to.deep.equal([undefined, 0, undefined]);
     writeElsewhere(dataDir, 4, 6);
     await starting;
-    expect(told).to.deep.equal([`waiting: there is no ${join(dataDir, "chain.mdb")} yet`]);
+    expect(told).to.deep.equal([`waiting: ${join(dataDir, "chain.mdb")} does not exist yet`]);
     expect([reader.tipId(), reader.height()]).to.deep.equal([chain.blocks[5]?.id, 6]);
   });
 
@@ -126,7 +126,7 @@ describe("the store of another process", function () {
     renameSync(storeFile(elsewhere), storeFile(dataDir));
     const path = join(dataDir, "chain.mdb");
     const told = await eventually(() => reader.problem());
-    expect(told).to.equal(`${path} was replaced or taken away: the store in its place is served as soon as it is complete`);
+    expect(told).to.equal(`${path} was replaced or removed: the store in its place is served as soon as it is complete`);
     expect([reader.snapshot(), reader.tipId()]).to.deep.equal([undefined, undefined]);
     expect(await old?.block({ height: 20 })).to.include({ id: chain.blocks[19]?.id });
     old?.release?.();
@@ -135,7 +135,7 @@ describe("the store of another process", function () {
 
     await write(3, { folder: elsewhere, change: ({ environment: { db } }) => db.meta.putSync(textKey("format"), { schema: 99, nethash: "aa" }) });
     renameSync(storeFile(elsewhere), storeFile(dataDir));
-    expect(await eventually(() => (reader.problem()?.includes("layout 99") === true ? reader.problem() : undefined))).to.include("move it away and the chain is indexed anew");
+    expect(await eventually(() => (reader.problem()?.includes("layout 99") === true ? reader.problem() : undefined))).to.include("move it away and the chain is reindexed");
     expect(reader.snapshot()).to.equal(undefined);
     expect(lines).to.have.length(3);
   });

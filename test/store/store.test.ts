@@ -115,7 +115,7 @@ describe("the LMDB store", function () {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const writing = store.apply(chain.blocks.slice(60, 200).map(rules.parseBlock));
-    expect(await messageOf(store.revert())).to.equal("the store is being written already");
+    expect(await messageOf(store.revert())).to.equal("the store is already being written");
     let [turns, done] = [0, false];
     void writing.then(() => (done = true));
     while (!done) {
@@ -305,7 +305,7 @@ describe("the LMDB store", function () {
       const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 16; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
       return JSON.parse(stdout) as string[];
     };
-    const refused = ["chain.mdb", "webhooks.mdb"].map((name) => `${join(dataDir, name)} cannot be opened: there is no room on its disk`);
+    const refused = ["chain.mdb", "webhooks.mdb"].map((name) => `${join(dataDir, name)} cannot be opened: there is no space left on its disk`);
     expect(await told()).to.deep.equal(refused);
     expect(readdirSync(dataDir)).to.deep.equal([]);
 
@@ -445,7 +445,7 @@ describe("the LMDB store", function () {
     expect(() => openTemporaryStore(chain.network, { dataDir })).to.throw(PorticoError, /chain\.mdb cannot be/);
     writeFileSync(join(dataDir, "file"), "");
     truncateSync(healthy, Math.floor(statSync(healthy).size / 3 / 4096) * 4096);
-    expect(() => openTemporaryStore(chain.network, { dataDir: dirname(healthy) })).to.throw(PorticoError, /chain\.mdb cannot be opened: it is cut off/);
+    expect(() => openTemporaryStore(chain.network, { dataDir: dirname(healthy) })).to.throw(PorticoError, /chain\.mdb cannot be opened: it is truncated/);
     expect(() => openTemporaryStore(chain.network, { dataDir: join(dataDir, "file", "folder") })).to.throw(PorticoError, /cannot be opened/);
   });
 });

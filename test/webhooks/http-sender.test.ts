@@ -157,7 +157,7 @@ describe("http sender", () => {
       const sender = create({}, { allow: [], resolve: () => Promise.reject(new Error("queryA ENOTFOUND")) });
       expect((await refusedBy(sender, "nowhere.example")).failure).to.deep.equal({
         stage: "dns",
-        error: "nowhere.example is not found: queryA ENOTFOUND",
+        error: "nowhere.example cannot be resolved: queryA ENOTFOUND",
       });
     });
   });

@@ -219,7 +219,7 @@ describe("webhook store", function () {
   });
 
   it("refuses writes outside a transaction", () => {
-    expect(() => environment.store.append({ at: 1, json: "1" }, [])).to.throw("within a transaction only");
+    expect(() => environment.store.append({ at: 1, json: "1" }, [])).to.throw("only within a transaction");
   });
 
   it("says when the register changes, and when there is work, in whatever process", () => {
@@ -319,7 +319,7 @@ describe("webhook store", function () {
     const next = openWebhookStore(folder);
     expect(next.store.webhook(1)?.event).to.equal(webhookRow.event);
     expect(() => openWebhookStore(folder))
-      .to.throw(PorticoError, "by this process already")
+      .to.throw(PorticoError, "already being written by this process")
       .with.property("code", "STORE_IN_USE");
     await next.close();
     expect(readdirSync(folder).sort()).to.deep.equal(["webhooks.mdb", "webhooks.mdb-lock"]);
@@ -331,11 +331,11 @@ describe("webhook store", function () {
     const path = join(dataDir, "webhooks.mdb");
     const whole = readFileSync(path);
     const damaged: [string, Buffer][] = [
-      ["it is no LMDB file", Buffer.from("hello world\n".repeat(5_000))],
-      ["it is no LMDB file", Buffer.from("hello")],
-      ["it is no LMDB file", Buffer.alloc(whole.length)],
+      ["it is not an LMDB file", Buffer.from("hello world\n".repeat(5_000))],
+      ["it is not an LMDB file", Buffer.from("hello")],
+      ["it is not an LMDB file", Buffer.alloc(whole.length)],
       ["its second meta page is damaged", whole.subarray(0, 4_096)],
-      ["it is cut off", whole.subarray(0, 2 * 4_096)],
+      ["it is truncated", whole.subarray(0, 2 * 4_096)],
     ];
     for (const [fault, content] of damaged) {
       writeFileSync(path, content);

@@ -61,7 +61,7 @@ describe("webhook tokens", () => {
       expect(token).to.match(/^[0-9a-f]{64}$/);
       expect((await stat(path())).mode & 0o777).to.equal(0o600);
       expect(authorize(token)).to.equal(true);
-      expect(lines).to.deep.equal([`info webhooks: a token was generated, it is kept in ${path()}`]);
+      expect(lines).to.deep.equal([`info webhooks: a token was generated; it is kept in ${path()}`]);
       expect(await readdir(join(dataDir, "inner"))).to.deep.equal([tokenFile]);
 
       const again = await open();
@@ -99,7 +99,7 @@ describe("webhook tokens", () => {
     it("are refused where the file is empty", async () => {
       await open();
       await writeFile(path(), "\n");
-      expect(await refusal(open())).to.equal(`${path()} holds no token: remove it and another one is generated`);
+      expect(await refusal(open())).to.equal(`${path()} does not contain a valid token: remove it and the next start generates another`);
     });
 
     it("are the node's in another process of it, which makes none", async () => {

@@ -9,7 +9,7 @@ const sortable = (amount: bigint): string => (amount + bias).toString().padStart
 
 /** @throws RangeError for an amount of 1e38 or more, or below -1e38, which no chain has */
 export const amountText = (amount: bigint): string => {
-  if (amount >= bias || amount < -bias) throw new RangeError(`${amount} is no amount`);
+  if (amount >= bias || amount < -bias) throw new RangeError(`${amount} is out of range for an amount`);
   return sortable(amount);
 };
 

@@ -79,7 +79,7 @@ export const createSqliteChain = ({ path, network, transactionTypes, undoBlocks 
   let open: Database | undefined;
 
   const database = (): Database => {
-    if (open === undefined) throw new Error("the chain is not started");
+    if (open === undefined) throw new Error("the chain has not been started");
     return open;
   };
 

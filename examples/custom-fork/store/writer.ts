@@ -53,7 +53,7 @@ const changeWallets = ({ block }: FullBlock, changes: BlockChanges, wallets: Wal
   for (const [address, { after }] of changes.wallets) Object.assign(wallets.touch(address), after);
   for (const [publicKey, by] of changes.votes) {
     const delegate = wallets.touchKey(publicKey);
-    if (delegate.username === null) throw new Error(`block ${block.height} holds a vote for ${publicKey}, which is no delegate`);
+    if (delegate.username === null) throw new Error(`block ${block.height} contains a vote for ${publicKey}, which is not a delegate`);
     delegate.voteBalance += by;
   }
   const generator = wallets.touchKey(block.generatorPublicKey);
@@ -152,7 +152,7 @@ export const revertBlock = (database: Database): void => {
   if (now === undefined) return;
   const revision = now.revision + 1;
   const row = database.get("SELECT revision FROM states WHERE revision = ?", [now.before]);
-  if (row === undefined) throw new Error(`block ${now.tip.height} cannot be reverted: the state before it is not kept any more`);
+  if (row === undefined) throw new Error(`block ${now.tip.height} cannot be reverted: the state before it is no longer kept`);
   returnTo(database, now.before, revision);
   database.run("INSERT INTO states SELECT ?, id, height, timestamp, supply, before FROM states WHERE revision = ?", [revision, now.before]);
 };

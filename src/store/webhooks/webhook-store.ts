@@ -32,7 +32,7 @@ const openDatabases = (environment: OpenEnvironment): { db: WebhookDatabases; in
     db.counters.putSync(counters.schema, schemaVersion);
     db.counters.putSync(counters.instance, randomBytes(6).toString("hex"));
   } else if (schema !== schemaVersion) {
-    throw new PorticoError("STORE_FOREIGN", `the webhooks were written in layout ${schema}, this version reads layout ${schemaVersion}`);
+    throw new PorticoError("STORE_FOREIGN", `the webhooks were written in layout ${schema}; this version reads layout ${schemaVersion}`);
   }
   return { db, instance: db.counters.get(counters.instance) as string };
 };
@@ -48,7 +48,7 @@ export const createWebhookStore = (environment: OpenEnvironment): WebhookStore =
   let open: Writing | undefined;
 
   const writing = (): Writing => {
-    if (open === undefined) throw new Error("The webhook store is written within a transaction only.");
+    if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
     return open;
   };
 
