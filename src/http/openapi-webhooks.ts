@@ -7,7 +7,7 @@ import type { OutgoingRequest } from "./route.js";
 const responses = {
   "2XX": { description: "The delivery succeeded." },
   "410": { description: "No more deliveries are wanted: the webhook is disabled." },
-  default: { description: "The attempt failed; it is retried later." },
+  default: { description: "The attempt failed; the delivery is retried later." },
 };
 
 const headersOf = ({ properties }: TObject, writer: SchemaWriter): JsonSchema[] =>

@@ -49,7 +49,7 @@ describe("a store that was written by other rules", function () {
   it("is refused, whoever opens it, where addresses are of another version", async () => {
     const dataDir = await made();
     for (const access of ["write", "read", "webhooks"] as const) {
-      expect(await open(dataDir, { pubKeyHash: 0, access }), access).to.match(/chain\.mdb was written with address version byte \d+, not 0: restore the former value, or move the store away/);
+      expect(await open(dataDir, { pubKeyHash: 0, access }), access).to.match(/chain\.mdb was written with address version byte \d+, not 0: restore the former rules, or move the store away/);
     }
     expect(await open(dataDir, {})).to.equal("opened");
   });
