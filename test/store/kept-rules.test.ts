@@ -54,7 +54,7 @@ describe("a store that was written by other rules", function () {
     expect(await open(dataDir, {})).to.equal("opened");
   });
 
-  it("is refused where constants below its tip are others, and not where they are above it", async () => {
+  it("is refused where constants up to its tip are others, and not where they are above it", async () => {
     const dataDir = await made();
     const [first, ...rest] = network.milestones;
     const dearer = [{ ...first, height: 1, reward: 77 }, ...rest];
