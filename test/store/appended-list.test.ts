@@ -24,7 +24,7 @@ describe("an appended list", function () {
   });
   afterEach(closeTemporaryStores);
 
-  /** Appends numbers as one block does. What takes them away again. */
+  /** Appends numbers as one block does; returns the undo record that removes them. */
   const append = (length: number, numbers: readonly number[], of = owner): Buffer => {
     const journal = createUndoJournal(pending);
     numbers.forEach((number, i) => appendToList(journal, list, of, length + i, number));
@@ -34,7 +34,7 @@ describe("an appended list", function () {
   const slice = (length: number, offset: number, limit: number, of = owner): number[] =>
     listSequence(createReading(store.environment), list, of, length).slice(offset, limit);
 
-  it("is the same array whatever blocks append and take away, committed one by one or together", async () => {
+  it("reads as one array whatever blocks append and undo, whether they are committed singly or together", async () => {
     const blocks = fc.record({
       takenOut: fc.nat(3),
       sizes: fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: pieceLength - 2, max: 2 * pieceLength + 2 })), { maxLength: 4 }),
@@ -73,7 +73,7 @@ describe("an appended list", function () {
     );
   });
 
-  it("lies in pieces, side by side", async () => {
+  it("is stored in consecutive pieces", async () => {
     const all = Array.from({ length: 2 * pieceLength + 1 }, (_, n) => n * 3);
     append(0, all);
     append(0, [5], owner + 1);
@@ -88,7 +88,7 @@ describe("an appended list", function () {
     ]);
   });
 
-  it("changes nothing where the same is committed once more", async () => {
+  it("is unchanged when the same append is committed again", async () => {
     append(0, [1, 2, 3]);
     await pending.commit();
     const before = contentsOf(store);
@@ -97,7 +97,7 @@ describe("an appended list", function () {
     expect(contentsOf(store)).to.deep.equal(before);
   });
 
-  it("refuses what would leave a gap, and writes nothing of it", async () => {
+  it("refuses an append that would leave a gap, and writes nothing of that commit", async () => {
     append(0, [1, 2, 3]);
     append(5, [6], owner + 1);
     const failure: unknown = await pending.commit().catch((error: unknown) => error);
@@ -105,7 +105,7 @@ describe("an appended list", function () {
     expect(contentsOf(store)["lists"]).to.deep.equal([]);
   });
 
-  it("says what is missing where the store has less of it than its owner says", async () => {
+  it("reports the missing piece when it is shorter than its owner's count", async () => {
     append(0, [1, 2, 3]);
     await pending.commit();
     expect(() => slice(pieceLength + 1, pieceLength, 1)).to.throw("the store has no part of a list that its index names");

@@ -7,11 +7,11 @@ import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporar
 
 const chain = loadChain("core3-custom-c");
 
-describe("the LMDB store beside webhooks that are written at the same time", function () {
+describe("the LMDB store, with webhooks written concurrently", function () {
   this.timeout(60_000);
   afterEach(closeTemporaryStores);
 
-  it("loses nothing of either, whether they are written at once or soon", async () => {
+  it("loses neither blocks nor deliveries, whether a webhook transaction runs at once or is queued", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const webhooks = createWebhookStore(store.environment);
     const { id } = webhooks.transaction(() => webhooks.addWebhook(webhookRow));
@@ -43,7 +43,7 @@ describe("the LMDB store beside webhooks that are written at the same time", fun
     expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
   });
 
-  it("lets its file grow no further for what they write while no block comes, when pages are freed", async () => {
+  it("does not let webhook writes grow the file between blocks once pages are freed", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const webhooks = createWebhookStore(store.environment);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
@@ -66,9 +66,9 @@ describe("the LMDB store beside webhooks that are written at the same time", fun
     expect(store.tip()).to.deep.equal(before.tip);
   });
 
-  it("keeps a snapshot as it is, and the state that is shown, when pages are freed", async () => {
+  it("leaves snapshots and the visible state unchanged when pages are freed", async () => {
     const shown: (number | undefined)[] = [];
-    // Committed and not shown yet: that is not for who frees pages to do.
+    // Committed but not visible yet: freeing pages must not make it visible.
     const beforeShown = async (): Promise<void> => {
       store.freePages();
       await new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,7 @@ import { blockCodec, transactionCodec } from "../../src/store/codec.js";
 import type { Block, Transaction } from "../../types/chain.js";
 
 const hex = (digits: number): fc.Arbitrary<string> => fc.uint8Array({ minLength: digits / 2, maxLength: digits / 2 }).map((bytes) => Buffer.from(bytes).toString("hex"));
-/** Ids as first networks have them, ids in capitals, ids of another length, and none. */
+/** Ids as in the first networks, ids in capitals, ids of other lengths, and empty ids. */
 const odd = fc.oneof(fc.constantFrom("", "0", "17184958558311101492", "AB".repeat(32), "ab".repeat(33), "abc", "x".repeat(64)), fc.string());
 const text = (digits: number): fc.Arbitrary<string> => fc.oneof({ weight: 6, arbitrary: hex(digits) }, { weight: 1, arbitrary: odd });
 const amount = fc.bigInt({ min: 0n, max: 2n ** 64n });
@@ -51,16 +51,16 @@ const transaction: fc.Arbitrary<Transaction> = fc.record(
   },
 );
 
-describe("records as they lie in the store", () => {
-  it("give back every block as it was, whatever its ids look like", () => {
+describe("stored records", () => {
+  it("return every block unchanged, whatever its ids look like", () => {
     fc.assert(fc.property(block, (given) => void expect(blockCodec.unpack(blockCodec.pack(given))).to.deep.equal(given)), { numRuns: 500 });
   });
 
-  it("give back every transaction as it was, members that it lacks lacking", () => {
+  it("return every transaction unchanged, with absent members still absent", () => {
     fc.assert(fc.property(transaction, (given) => void expect(transactionCodec.unpack(transactionCodec.pack(given))).to.deep.equal(given)), { numRuns: 500 });
   });
 
-  it("keep what is hex digits as bytes", () => {
+  it("hold hexadecimal text as bytes", () => {
     const [given] = fc.sample(block, 1);
     const plain = { ...given, id: "ab".repeat(32), previousBlock: "cd".repeat(32), payloadHash: "ef".repeat(32), generatorPublicKey: "02".repeat(33), blockSignature: "30".repeat(70) };
     expect(blockCodec.pack(plain as Block)[0]).to.have.length(32 * 3 + 33 + 70);

@@ -4,11 +4,11 @@ import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
 
-describe("the thread that commits", function () {
+describe("the commit thread", function () {
   this.timeout(10_000);
   afterEach(closeTemporaryStores);
 
-  it("goes on when there was no room for the bytes of a commit", async () => {
+  it("goes on after a commit whose bytes could not be allocated", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const tooLong = { length: 2 ** 53 } as Buffer;
     const failure = await store.environment.commit(tooLong).catch((error: unknown) => error);

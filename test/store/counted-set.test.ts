@@ -18,14 +18,14 @@ const keyOf = (n: number): Buffer => {
   key.writeUInt32BE(n);
   return key;
 };
-/** Read both ways: the entries, and the numbers at the ends of the keys alone. */
+/** Reads both ways: whole entries, and only the numbers that end the keys. */
 const numbersOf = (reading: Reading, from: number, limit: number): number[] => {
   const numbers = fromNth(readEntries, reading, set, from, limit).map(({ key }) => key.readUInt32BE(0));
   expect(fromNth(readNumbers, reading, set, from, limit)).to.deep.equal(numbers);
   return numbers;
 };
 
-/** Numbers whose keys are separators of the upper levels: rare, so they are looked for. */
+/** Numbers whose keys separate the upper levels. They are rare, so they are searched for. */
 const separatorsOf = (level: number, count: number): number[] => {
   const found: number[] = [];
   for (let n = 0; found.length < count; n++) if (levelOf(keyOf(n)) === level) found.push(n);
@@ -40,7 +40,7 @@ describe("a counted set", () => {
   let countedSets: CountedSets;
   let writer: CountedSetWriter;
 
-  /** As a new block would. */
+  /** Starts a journal and a writer, as a new block does. */
   const begin = (): void => {
     journal = createUndoJournal(pending);
     writer = countedSets.writer(journal);
@@ -55,7 +55,7 @@ describe("a counted set", () => {
   });
   afterEach(closeTemporaryStores);
 
-  /** Not committed yet. */
+  /** Leaves the change uncommitted. */
   const insertPending = (...numbers: number[]): void => {
     for (const n of numbers) writer.insert(set, keyOf(n));
     atOnce(writer.flush());
@@ -79,7 +79,7 @@ describe("a counted set", () => {
     expect(numbersOf(reading, 0, 10)).to.deep.equal([]);
   });
 
-  it("finds every key by its place and every place by its key, over all its levels", async function () {
+  it("finds every key by position and every position by key, across all levels", async function () {
     this.timeout(60_000);
     const count = 20_000;
     const shuffled = Array.from({ length: count }, (_, i) => ((i * 7919) % count) * 3);
@@ -95,7 +95,7 @@ describe("a counted set", () => {
     }
   });
 
-  it("gives the part between any two keys, whether it is short or long, and whichever of them is the greater", async () => {
+  it("returns the range between any two keys, short or long, and an empty one when the bounds are reversed", async () => {
     const all = Array.from({ length: 400 }, (_, i) => i * 2);
     await insert(...all);
     const bound = fc.option(fc.oneof(fc.nat(810), fc.integer({ min: 300, max: 380 })), { nil: undefined });
@@ -113,7 +113,7 @@ describe("a counted set", () => {
     );
   });
 
-  it("agrees with a sorted array after any inserts and removals", async () => {
+  it("matches a sorted array after any inserts and removals", async () => {
     const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 5_000 }), { maxLength: 400 });
     await fc.assert(
       fc.asyncProperty(numbers, fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 5_001 }), async (all, taken, probe) => {
@@ -131,7 +131,7 @@ describe("a counted set", () => {
     );
   });
 
-  it("agrees with a sorted array where separators of every level come and go, whether it remembers them or not, and whether they are committed or not", async function () {
+  it("matches a sorted array when separators of every level come and go, cached or not, committed or pending", async function () {
     this.timeout(60_000);
     const upper = [...separatorsOf(topLevel, 2), ...separatorsOf(2, 12), ...separatorsOf(1, 40)];
     const highest = Math.max(...upper);
@@ -164,7 +164,7 @@ describe("a counted set", () => {
     );
   });
 
-  it("has one shape for one set of keys, whatever came and went before", async () => {
+  it("has one layout for one set of keys, whatever was inserted and removed before", async () => {
     await insert(...Array.from({ length: 3_000 }, (_, i) => i * 2));
     const shape = contentsOf(store)["sets"];
     await insert(...Array.from({ length: 3_000 }, (_, i) => i * 2 + 1));
@@ -172,7 +172,7 @@ describe("a counted set", () => {
     expect(contentsOf(store)["sets"]).to.deep.equal(shape);
   });
 
-  it("is put back by its journal", async () => {
+  it("is restored by its undo journal", async () => {
     await insert(...Array.from({ length: 1_000 }, (_, i) => i));
     const before = contentsOf(store);
     begin();

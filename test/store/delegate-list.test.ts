@@ -19,7 +19,7 @@ const read = (store: Store, before?: DelegateList, wrap: (reading: Reading) => R
   return atOnce(readDelegates(reading, readState(reading)!, before));
 };
 
-/** What a list says, whatever the order in which it came to be. */
+/** What a list holds, regardless of the order in which it was built. */
 const contentsOf = ({ tip, all, secondPublicKeys, byPublicKey, byAddress, byUsername, ranks, producedBlocks }: DelegateList) => {
   const sorted = <T>(entries: Iterable<[string, T]>): [string, T][] => [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
@@ -36,7 +36,7 @@ const contentsOf = ({ tip, all, secondPublicKeys, byPublicKey, byAddress, byUser
 
 const expectSame = (one: DelegateList, other: DelegateList): void => void expect(contentsOf(one)).to.deep.equal(contentsOf(other));
 
-/** Blocks to go on by before the delegates are read again, or to take out where it is below 0. */
+/** How many blocks to apply (or, if negative, to revert) before the delegates are read again. */
 const moves = fc.array(fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 3 }) }, fc.integer({ min: -4, max: -1 })), { minLength: 5, maxLength: 40 });
 
 const { origin, ada, bob, cyd } = parties;
@@ -45,14 +45,14 @@ const chains = chainWish({ among: ["registration", "secondSignature", "vote", "v
 
 const heightOf = (store: Store): number => store.tip()?.height ?? 0;
 
-/** Whether the tip can be taken out, and something is left then. */
+/** Whether the tip can be reverted and leave a chain. */
 const canRevert = (store: Store): boolean => heightOf(store) > 1 && readUndo(createReading(store.environment), heightOf(store)) !== undefined;
 
-describe("the delegates of a tip", function () {
+describe("the delegates at a tip", function () {
   this.timeout(60_000);
   afterEach(closeTemporaryStores);
 
-  it("are the same whether all are read, or what has changed since another tip: one before, one after, one of another branch", async () => {
+  it("are the same whether all are read, or only the changes since an earlier tip, a later one or one of another branch", async () => {
     await fc.assert(
       fc.asyncProperty(chains, moves, fc.integer({ min: 1, max: 8 }), async (wish, steps, undoBlocks) => {
         const { network, blocks, forkHeight, otherBranch } = await buildRandomChain(wish);
@@ -76,7 +76,7 @@ describe("the delegates of a tip", function () {
     );
   });
 
-  it("are kept where a block has nothing to do with them, and not read again", async () => {
+  it("are reused and not read again when a block does not touch them", async () => {
     const maker = createChainMaker([firstMilestone(3)]);
     const first = { version: 1, fee: 0n } as const;
     const registered = [ada, bob, cyd];

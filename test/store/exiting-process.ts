@@ -1,4 +1,4 @@
-/** A process that exits while blocks are committed: `node --import tsx exiting-process.ts DIR MILLISECONDS`, so long after they were worked out. */
+/** A process that exits MILLISECONDS after blocks were processed, during their commit: `node --import tsx exiting-process.ts DIR MILLISECONDS`. */
 import { createChainRules } from "../../src/chain/rules.js";
 import { createStore } from "../../src/store/store.js";
 import { loadChain } from "../data/read.js";

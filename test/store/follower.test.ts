@@ -14,7 +14,7 @@ const at = (height: number): BlockData => chain.blocks[height - 1]!;
 const headerOf = ({ transactions: _, ...header }: BlockData): BlockData => header;
 const withTransactions = chain.blocks.find(({ height, numberOfTransactions }) => height > 1 && numberOfTransactions > 0)!.height;
 
-/** The other branch of a fork at `height`: an empty block of the same forger. */
+/** The other branch of a fork at `height`: an empty block by the same forger. */
 const forkedAt = (height: number, id: string, previousBlock = at(height - 1).id): BlockData => ({
   ...at(height),
   id,
@@ -25,7 +25,7 @@ const forkedAt = (height: number, id: string, previousBlock = at(height - 1).id)
   transactions: [],
 });
 
-/** A host's chain that can be set, and read as a block source. */
+/** A host's chain that tests can replace and that is read as a block source. */
 const sourceOf = (blocks: BlockData[]): BlockSource & { blocks: BlockData[]; reads: number } => ({
   blocks,
   reads: 0,
@@ -64,7 +64,7 @@ describe("the follower", function () {
     follower = create(source);
     if (start) await follower.start();
   };
-  /** Goes on with the store as it was left. */
+  /** Follows again with the store as it was left. */
   const restart = async (source: BlockSource): Promise<void> => {
     await follower.stop();
     follower = create(source);
@@ -82,20 +82,20 @@ describe("the follower", function () {
     await closeTemporaryStores();
   });
 
-  it("begins with genesis and takes whole blocks as they are emitted", async () => {
+  it("starts from genesis and applies whole blocks as they are emitted", async () => {
     await follow();
     expect(tip()).to.equal(at(1).id);
     for (let height = 2; height <= withTransactions + 1; height++) await emit("block.applied", at(height));
     expect(store.tip()?.height).to.equal(withTransactions + 1);
   });
 
-  it("reads the whole chain from the source at first", async () => {
+  it("reads the whole chain from the source at first start", async () => {
     await follow(sourceOf(chain.blocks));
     expect(tip()).to.equal(chain.meta.tip.id);
     expect(follower.isReady()).to.equal(true);
   });
 
-  it("takes an empty block from its header, and asks the source for the transactions of others", async () => {
+  it("takes an empty block from its header alone, and asks the source for other blocks' transactions", async () => {
     const source = sourceOf(chain.blocks.slice(0, withTransactions - 2));
     await follow(source);
     const before = source.reads;
@@ -108,7 +108,7 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(withTransactions).id);
   });
 
-  it("ignores a block that it has", async () => {
+  it("ignores a block that it already has", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 20)));
     await emit("block.applied", at(20));
     await emit("block.applied", at(7));
@@ -116,7 +116,7 @@ describe("the follower", function () {
     expect(told.filter((line) => line.includes("cannot be followed"))).to.deep.equal([]);
   });
 
-  it("mends a gap from the source", async () => {
+  it("fills a gap from the source", async () => {
     const source = sourceOf(chain.blocks.slice(0, 10));
     await follow(source);
     source.blocks = chain.blocks.slice(0, 30);
@@ -124,7 +124,7 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(30).id);
   });
 
-  it("goes back to where the host's chain forked, and on along it", async () => {
+  it("goes back to where the host's chain forked and follows the new branch", async () => {
     const source = sourceOf(chain.blocks.slice(0, 40));
     await follow(source);
     const fork = forkedAt(36, "36000000000000000036");
@@ -134,7 +134,7 @@ describe("the follower", function () {
     expect(store.tip()).to.include({ height: 37, id: next.id });
   });
 
-  it("takes out what the host reverts, and what follows it", async () => {
+  it("takes out what the host reverts, and follows the branch that comes next", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
     await emit("block.reverted", at(40));
     await emit("block.reverted", at(39));
@@ -143,7 +143,7 @@ describe("the follower", function () {
     expect(tip()).to.equal("39000000000000000039");
   });
 
-  it("writes what is told faster than it can be written one by one in fewer commits", async () => {
+  it("needs fewer commits than blocks when blocks arrive faster than they can be written", async () => {
     await follow();
     const commits = (): number => (store.environment.root.getStats() as { lastTxnId: number }).lastTxnId;
     const before = commits();
@@ -153,7 +153,7 @@ describe("the follower", function () {
     expect(commits() - before).to.be.below(150);
   });
 
-  it("takes what is told at once beyond a gap, although the source lags", async () => {
+  it("takes blocks emitted in a burst after a gap, although the source lags behind them", async () => {
     const source = sourceOf(chain.blocks.slice(0, 20));
     await follow(source);
     for (let end = 60; end <= 120; end += 20) {
@@ -165,7 +165,7 @@ describe("the follower", function () {
     expect(told.filter((line) => line.includes("cannot be followed"))).to.deep.equal([]);
   });
 
-  it("has mended what is told at once from the source, where one of it is broken, when it is settled", async () => {
+  it("has replaced a malformed block of a burst from the source once it is settled", async () => {
     const source = sourceOf(chain.blocks.slice(0, 1));
     await follow(source);
     const end = withTransactions + 20;
@@ -177,7 +177,7 @@ describe("the follower", function () {
   });
 
   for (const count of [11, 12, 40]) {
-    it(`loses none of ${count} blocks that are told at once when those who look at them fail`, async () => {
+    it(`loses none of ${count} blocks emitted in a burst when the listener fails`, async () => {
       let witnessed = 0;
       const witness = (): void => {
         if (++witnessed === 3) throw new Error("looked away");
@@ -189,7 +189,7 @@ describe("the follower", function () {
     });
   }
 
-  it("keeps the good ones of what is told at once, and goes on after what is none", async () => {
+  it("keeps the valid blocks of a burst, and goes on after invalid payloads", async () => {
     await follow();
     const broken = { ...at(30), totalFee: "none" };
     for (const payload of [undefined, at(2), ...chain.blocks.slice(2, 29), broken, at(30), null, at(31)]) events.emit("block.applied", payload);
@@ -198,7 +198,7 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(31).id);
   });
 
-  it("ends where the host does, however much is told at once and taken back", async () => {
+  it("ends where the host does, whatever mix of blocks and reverts is emitted in a burst", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.record({ what: fc.constantFrom("on", "on", "on", "fork", "back"), settled: fc.boolean() }), { maxLength: 60 }), async (steps) => {
         await follow();
@@ -226,7 +226,7 @@ describe("the follower", function () {
     );
   });
 
-  it("waits for a block that the host has told of before its database has it", async () => {
+  it("waits for a block that the host emits before its database has it", async () => {
     const source = sourceOf(chain.blocks.slice(0, withTransactions - 1));
     await follow(source);
     await emit("block.applied", headerOf(at(withTransactions)));
@@ -237,7 +237,7 @@ describe("the follower", function () {
     expect(follower.problem()).to.equal(undefined);
   });
 
-  it("never throws into the host's emitter, whatever it emits", async () => {
+  it("never throws into the host's emitter, whatever is emitted", async () => {
     await follow();
     const trap = {
       get height(): number {
@@ -256,7 +256,7 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(2).id);
   });
 
-  it("keeps every good block before one that is broken, and says which is", async () => {
+  it("keeps every valid block before one that does not chain, and names that one", async () => {
     const broken = chain.blocks.map((block) => (block.height === 100 ? { ...block, previousBlock: "1" } : block));
     await follow(sourceOf(broken), false);
     const error = await follower.start().catch((reason: unknown) => reason);
@@ -265,7 +265,7 @@ describe("the follower", function () {
     expect(follower.isReady()).to.equal(false);
   });
 
-  it("keeps every good block before one that cannot be read", async () => {
+  it("keeps every valid block before one that cannot be parsed", async () => {
     const broken = chain.blocks.map((block) => (block.height === 100 ? { ...block, generatorPublicKey: "no key" } : block));
     await follow(sourceOf(broken), false);
     const error = await follower.start().catch((reason: unknown) => reason);
@@ -273,13 +273,13 @@ describe("the follower", function () {
     expect(store.tip()?.height).to.equal(99);
   });
 
-  it("tells of a block that it cannot come by for as long as it cannot, and no longer", async () => {
+  it("reports a block that it cannot get for as long as it cannot, and no longer", async () => {
     const source = sourceOf(chain.blocks.slice(0, 30));
     await follow(source);
     const toldOf = (text: string): string[] => told.filter((line) => line.includes(text));
     const troubled = new Promise<void>((resolve) => (onError = resolve));
     await emit("block.applied", headerOf({ ...at(33), numberOfTransactions: 1 }));
-    // The tries after the first are made by the follower itself, each later than the one before.
+    // The follower makes the later attempts itself, each after a longer wait.
     await troubled;
     expect(follower.problem()).to.match(/the block source does not have block 33/);
     expect(toldOf("does not have block 33").length).to.be.within(5, 8);
@@ -289,7 +289,7 @@ describe("the follower", function () {
     expect(follower.problem()).to.equal(undefined);
   });
 
-  it("does not wait for a block that the host has taken back", async () => {
+  it("does not wait for a block that the host has reverted", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 30)));
     const fork = headerOf({ ...at(31), id: "31000000000000000031", numberOfTransactions: 1 });
     await emit("block.applied", fork);
@@ -300,7 +300,7 @@ describe("the follower", function () {
     expect(failures()).to.equal(1);
   });
 
-  it("stops while the source owes it an answer, at first and later", async () => {
+  it("stops while a read of the source is pending, at start and later", async () => {
     const silent: BlockSource = { read: () => new Promise(() => undefined) };
     await follow(silent, false);
     const starting = follower.start();
@@ -317,7 +317,7 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(30).id);
   });
 
-  it("leaves the store alone when the source is behind it", async () => {
+  it("leaves the store alone when the source lacks a block that the host emits", async () => {
     const source = sourceOf(chain.blocks.slice(0, 30));
     await follow(source);
     source.blocks = [];
@@ -325,7 +325,7 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(30).id);
   });
 
-  it("takes out, when it starts, the block that the host was killed before it saved", async () => {
+  it("takes out, at start, a tip that the host did not save before it was killed", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
     await restart(sourceOf(chain.blocks.slice(0, 39)));
     expect(tip()).to.equal(at(39).id);
@@ -334,19 +334,19 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(41).id);
   });
 
-  it("keeps what it has when the source ends further below", async () => {
+  it("keeps its chain when the source ends further below", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
     await restart(sourceOf(chain.blocks.slice(0, 20)));
     expect(tip()).to.equal(at(40).id);
   });
 
-  it("keeps what it has when the host has nothing, or reads its chain anew", async () => {
+  it("keeps its chain when the source is empty, as while the host reads its chain anew", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
     await restart(sourceOf([]));
     expect(tip()).to.equal(at(40).id);
   });
 
-  it("takes its listeners off the emitter when it stops", async () => {
+  it("removes its listeners from the emitter when it stops", async () => {
     await follow();
     expect(events.listenerCount("block.applied")).to.equal(1);
     await follower.stop();

@@ -1,13 +1,13 @@
 /**
  * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node --import tsx full-disk-process.ts DIR MODE"`. It writes blocks,
- * one by one or each ahead of the commit of the one before, until one does not fit, and tells how that was.
+ * one by one or each ahead of the commit of the one before, until one does not fit, and prints what happened.
  */
 import { createChainRules } from "../../src/chain/rules.js";
 import { messageOf } from "../../src/errors.js";
 import { createStore } from "../../src/store/store.js";
 import { loadChain } from "../data/read.js";
 
-// What a file that may not grow costs is an error of the write, not the process.
+// A write beyond the limit must fail with an error, not end the process.
 process.on("SIGXFSZ", () => undefined);
 
 const [, , dataDir = "", mode] = process.argv;
@@ -21,7 +21,7 @@ for (const block of blocks) {
   await write([rules.parseBlock(block)]).catch((error: unknown) => failures.push(messageOf(error)));
 }
 const height = store.tip()?.height ?? 0;
-// The same block again: nothing of it is there.
+// The failed block again: nothing of it was kept.
 await store.apply([rules.parseBlock(blocks[height]!)]).catch((error: unknown) => failures.push(messageOf(error)));
 const readable = store.snapshot()?.block({ height }) !== undefined;
 process.stdout.write(JSON.stringify({ height, failures, readable, after: store.tip()?.height }));

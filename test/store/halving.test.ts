@@ -2,8 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { firstNotBelow, firstWhere } from "../../src/store/halving.js";
 
-describe("halving", () => {
-  it("finds the first number for which something holds, or where all end, and asks for few", () => {
+describe("binary search", () => {
+  it("finds the first number for which a condition holds, or the upper bound, in a logarithmic number of steps", () => {
     const bounds = fc.tuple(fc.nat(2 ** 30), fc.nat(2 ** 30), fc.nat(2 ** 30));
     fc.assert(
       fc.property(bounds, (numbers) => {
@@ -20,12 +20,12 @@ describe("halving", () => {
     );
   });
 
-  it("ends where it begins when there is nothing to ask for", () => {
+  it("returns the bound of an empty range without testing anything", () => {
     expect(firstWhere(7, 7, () => expect.fail("was asked"))).to.equal(7);
   });
 });
 
-describe("looking for a number among those that ascend", () => {
+describe("searching ascending numbers", () => {
   const searched = (numbers: readonly number[], low: number, high: number, wanted: number): { place: number; read: number } => {
     let read = 0;
     const place = firstNotBelow(low, high, wanted, (at) => {
@@ -36,7 +36,7 @@ describe("looking for a number among those that ascend", () => {
     return { place, read };
   };
 
-  it("finds the first that is not below, however they lie, by few more reads than halving", () => {
+  it("finds the first one not below the wanted, however they are distributed, with few more reads than binary search", () => {
     const steps = fc.array(fc.oneof(fc.constant(0), fc.nat(3), fc.nat(10 ** 6)), { maxLength: 300 });
     fc.assert(
       fc.property(steps, fc.nat(300), fc.nat(300), fc.nat(10 ** 6), (all, one, other, wanted) => {
@@ -51,7 +51,7 @@ describe("looking for a number among those that ascend", () => {
     );
   });
 
-  it("reads four where they lie evenly, and a few more where some are missing", () => {
+  it("takes four reads when they are evenly spaced, and a few more when some are missing", () => {
     const even = Array.from({ length: 1_000_000 }, (_, at) => 8 * at);
     const gaps = even.filter((_, at) => (at * 2_654_435_761) % 97 > 4);
     for (const wanted of [17, 80_001, 4_000_000, 7_999_990]) {

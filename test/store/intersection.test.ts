@@ -21,11 +21,11 @@ import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 const below = 3_000;
 const rows = Array.from({ length: below }, (_, number) => number);
 
-/** A filter lets the multiples of a number through, or all that are none. */
+/** A filter passes the multiples of a number, or everything else. */
 interface Wanted {
   of: number;
   multiples: boolean;
-  /** Whether there is a sequence of those that it leaves out. */
+  /** Whether there is also a sequence of the rows that it excludes. */
   others: boolean;
 }
 
@@ -85,8 +85,8 @@ const ask = async (filter: Filter, { descending = false, offset = 0, limit = 100
 const wanted: fc.Arbitrary<Wanted> = fc.record({ of: fc.integer({ min: 1, max: 40 }), multiples: fc.boolean(), others: fc.boolean() });
 const filters: fc.Arbitrary<Filter> = fc.record({ a: wanted, b: wanted, c: wanted }, { requiredKeys: ["a", "b"] });
 
-describe("several filters that sequences of numbers answer", () => {
-  it("have the answer that testing every row has, in either direction, on any page", async () => {
+describe("several filters answered by sequences of numbers", () => {
+  it("give the same answer as testing every row, in either direction, on any page", async () => {
     await fc.assert(
       fc.asyncProperty(filters, fc.boolean(), fc.nat({ max: 300 }), fc.integer({ min: 0, max: 150 }), async (filter, descending, offset, limit) => {
         const passing = rows.filter((row) => names.every((name) => filter[name] === undefined || passes(filter[name], row)));
@@ -100,19 +100,19 @@ describe("several filters that sequences of numbers answer", () => {
   const third = { of: 3, multiples: true, others: false };
   const second = { of: 2, multiples: true, others: false };
 
-  it("are answered without reading a row that is not on the page", async () => {
+  it("are answered without loading a row that is not on the page", async () => {
     const { page, loaded, read } = await ask({ a: third, b: second }, { limit: 10 });
     expect(page).to.deep.equal({ rows: [0, 6, 12, 18, 24, 30, 36, 42, 48, 54], total: 500 });
     expect({ loaded, read }).to.deep.equal({ loaded: 10, read: 1_000 + 1_500 });
   });
 
-  it("are answered from what is left out, where that is less", async () => {
+  it("are answered from the excluded rows where those are fewer", async () => {
     const { page, loaded, read } = await ask({ a: third, b: { of: 30, multiples: false, others: true } }, { limit: 10 });
     expect(page.total).to.equal(900);
     expect({ loaded, read }).to.deep.equal({ loaded: 10, read: 1_000 + 100 });
   });
 
-  it("have rows tested where there are few, or many times as many numbers", async () => {
+  it("have rows tested when one of them leaves few, or when the sequences have many times as many numbers", async () => {
     const few = { of: 31, multiples: true, others: false };
     expect((await ask({ a: few, b: second }, { limit: 10 })).loaded).to.equal(97);
     const some = { of: 29, multiples: true, others: false };
@@ -120,7 +120,7 @@ describe("several filters that sequences of numbers answer", () => {
     expect((await ask({ a: some, b: most }, { limit: 10 })).loaded).to.equal(104);
   });
 
-  it("count for an eighth of as many rows, and are refused beforehand where those are too many", async () => {
+  it("count each number read as an eighth of a row, and are refused up front when that is too many", async () => {
     const codeOf = async (most: number): Promise<string> => {
       try {
         await ask({ a: third, b: second }, { limit: 10, most });
@@ -137,8 +137,8 @@ describe("several filters that sequences of numbers answer", () => {
 
 const { origin, ada, bob } = parties;
 
-/** Long enough for rows not to be looked at where that is not the least work. */
-describe("several filters of a real chain's lists", function () {
+/** Long enough that testing rows is not the cheapest way. */
+describe("several filters on the lists of a real chain", function () {
   this.timeout(120_000);
   let store: ChainSnapshot;
   let memory: ChainSnapshot;
@@ -154,7 +154,7 @@ describe("several filters of a real chain's lists", function () {
   });
   after(closeTemporaryStores);
 
-  /** Ranges from one to another of some values that lie evenly among them. */
+  /** Ranges between values evenly spaced among the given ones. */
   const rangesOf = <T extends number | bigint>(values: readonly T[]): { from?: T; to?: T }[] => {
     const sorted = [...values].sort((x, y) => (x < y ? -1 : 1));
     const at = (part: number): T => sorted[Math.floor(part * (sorted.length - 1))]!;
@@ -164,7 +164,7 @@ describe("several filters of a real chain's lists", function () {
 
   type Values<Filter> = { [Name in keyof Filter]?: NonNullable<Filter[Name]>[] };
 
-  /** Values of filters that let many rows through. */
+  /** Filter values that pass many rows. */
   const transactionValues = (all: readonly Transaction[]): Values<TransactionFilter> => {
     const senders = [...new Set(all.map(({ senderId }) => senderId))];
     const busiest = senders.sort((x, y) => all.filter(({ senderId }) => senderId === y).length - all.filter(({ senderId }) => senderId === x).length).slice(0, 3);
@@ -212,7 +212,7 @@ describe("several filters of a real chain's lists", function () {
     );
   };
 
-  it("let nothing through that one of them keeps out where another is answered by what it leaves out", async () => {
+  it("pass no row that one of them excludes when another is answered from its excluded rows", async () => {
     const maker = createChainMaker([firstMilestone(1), { height: 2, aip11: true }]);
     const first = { version: 1, fee: 0n } as const;
     maker.add({ generator: origin, transactions: [transfer(origin, bob, 1_000_000n, first), registration(ada, "ada", first)] });
@@ -222,7 +222,7 @@ describe("several filters of a real chain's lists", function () {
     }
     const { store: long, rules } = openTemporaryStore(networkOf(maker.blocks[0]!));
     await long.apply(maker.blocks.map(rules.parseBlock));
-    // Those of these amounts are fewer than those of that time; the fewest are no transfers.
+    // Fewer rows have these amounts than this timestamp; the non-transfers are fewest.
     const filter: TransactionFilter = { type: 0, amount: { from: 3n }, timestamp: { from: rules.parseBlock(maker.blocks[20]!).block.timestamp } };
     const page = await long.snapshot()!.transactions({ filter, order: { field: "amount", direction: "asc" }, offset: 0, limit: 10 });
     expect(page.total).to.equal(40 * 4);

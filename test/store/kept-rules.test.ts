@@ -11,7 +11,7 @@ import { closeTemporaryStores, temporaryFolder } from "./temporary-store.js";
 const chain = loadChain("core3-custom-c");
 const { network } = chain;
 
-/** Opens a store by other rules than it may have been written by, applies some blocks and closes it. What went wrong, or "opened". */
+/** Opens a store with other rules than it may have been written with, applies some blocks and closes it. Returns the error message, or "opened". */
 const open = async (
   dataDir: string,
   given: { milestones?: Milestone[]; pubKeyHash?: number; types?: TransactionType[] } & Pick<Partial<StoreOptions>, "access">,
@@ -34,7 +34,7 @@ const open = async (
   }
 };
 
-describe("a store that was written by other rules", function () {
+describe("a store written with other rules", function () {
   this.timeout(30_000);
   after(closeTemporaryStores);
   const height = 40;
@@ -46,7 +46,7 @@ describe("a store that was written by other rules", function () {
   const kindsOf = ({ transactions = [] }: (typeof chain.blocks)[number]): string[] => transactions.map(({ type, typeGroup = 1 }) => `${typeGroup}/${type}`);
   const seen = new Set(chain.blocks.slice(0, height).flatMap(kindsOf));
 
-  it("is refused, whoever opens it, where addresses are of another version", async () => {
+  it("is refused for every kind of access when its addresses have another version byte", async () => {
     const dataDir = await made();
     for (const access of ["write", "read", "webhooks"] as const) {
       expect(await open(dataDir, { pubKeyHash: 0, access }), access).to.match(/chain\.mdb was written with address version byte \d+, not 0: restore the former rules, or move the store away/);
@@ -54,23 +54,23 @@ describe("a store that was written by other rules", function () {
     expect(await open(dataDir, {})).to.equal("opened");
   });
 
-  it("is refused where constants up to its tip are others, and not where they are above it", async () => {
+  it("is refused when constants up to its tip differ, but not when they differ above it", async () => {
     const dataDir = await made();
     const [first, ...rest] = network.milestones;
     const dearer = [{ ...first, height: 1, reward: 77 }, ...rest];
     expect(await open(dataDir, { milestones: dearer })).to.include("was written with other milestones up to its tip");
     expect(await open(dataDir, { milestones: [...network.milestones, { height: height - 1, reward: 77 }] })).to.include("other milestones up to its tip");
-    // As when a network agrees on a change to come, and then on another one.
+    // As when a network agrees on an upcoming change and then on a different one.
     for (const activeDelegates of [77, 78]) {
       expect(await open(dataDir, { milestones: [...network.milestones, { height: height + 1, activeDelegates }] })).to.equal("opened");
     }
-    // The same in two steps.
+    // The same milestones in two entries.
     expect(await open(dataDir, { milestones: [{ ...first, height: 1, reward: 77 }, ...network.milestones] })).to.equal("opened");
-    // What state does not follow from may change anywhere.
+    // Constants that do not affect state may change anywhere.
     expect(await open(dataDir, { milestones: [{ ...first, height: 1, vendorFieldLength: 255 }, ...rest] })).to.equal("opened");
   });
 
-  it("is refused where a kind of transactions that it holds has another effect now, and not where it holds none", async () => {
+  it("is refused when a transaction type that it holds now has another effect, but not when it holds none of that type", async () => {
     expect([...seen]).to.include("1/3");
     const vote: TransactionType = { typeGroup: 1, type: 3, key: "vote", name: "Vote" };
     const dataDir = await made();
@@ -79,13 +79,13 @@ describe("a store that was written by other rules", function () {
     expect(await open(dataDir, { types: [gift] })).to.equal("opened");
     expect(await open(dataDir, { types: [{ ...gift, apply: () => undefined }] })).to.equal("opened");
     expect(await open(dataDir, {})).to.equal("opened");
-    // What a kind is called changes no state.
+    // Renaming a type changes no state.
     const transfer = coreTransactionTypes.find(({ key }) => key === "transfer")!;
     expect([...seen]).to.include("1/0");
     expect(await open(dataDir, { types: [{ ...transfer, key: "payment", name: "Payment" }] })).to.equal("opened");
   });
 
-  it("is as it was when it is refused", async () => {
+  it("is left unchanged when it is refused", async () => {
     const dataDir = await made();
     expect(await open(dataDir, { pubKeyHash: 0 })).to.not.equal("opened");
     expect(await open(dataDir, { pubKeyHash: 0 })).to.not.equal("opened");

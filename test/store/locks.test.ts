@@ -14,7 +14,7 @@ import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporar
 
 const { origin, ada, bob } = parties;
 
-/** What no network of today has, and none forbids: ids of other letters, expirations of any size and of a type that is not known. */
+/** What no network has today but nothing forbids: unusual ids, expirations of any size and of unknown types. */
 const odd: readonly { id?: string; type: number; value: number }[] = [
   { type: 1, value: 8_000 },
   { type: 2, value: 2 },
@@ -46,10 +46,10 @@ const asOdd = (data: TransactionData, place: number): TransactionData => {
   return { ...data, id, asset: { lock: { secretHash, expiration } } };
 };
 
-describe("locks of the store", () => {
+describe("the store's locks", () => {
   afterEach(closeTemporaryStores);
 
-  it("are found by any filter, in any order, whatever their ids and expirations are", async () => {
+  it("are found by any filter, in any order, whatever their ids and expirations", async () => {
     const blocks = oddChain();
     const network = networkOf(blocks[0]!);
     const { store, rules } = openTemporaryStore(network);
@@ -76,7 +76,7 @@ describe("locks of the store", () => {
     found.release?.();
   });
 
-  it("leave nothing of themselves in the sets when they end, and stand there again when that is reverted", async () => {
+  it("leave no set entries when they end, and are restored when that is reverted", async () => {
     const blocks = oddChain();
     const { store, rules } = openTemporaryStore(networkOf(blocks[0]!));
     const ofLocks = new Set<number>(Object.entries(sets).flatMap(([name, set]) => (name.startsWith("locksBy") ? [set] : [])));

@@ -1,6 +1,6 @@
 /**
- * A process whose files may not grow beyond 8 KB: `sh -c "ulimit -f 16; exec node --import tsx no-room-process.ts DIR"`. It tells what comes
- * of opening a store there, and one of webhooks alone.
+ * A process whose files may not grow beyond 8 KB: `sh -c "ulimit -f 16; exec node --import tsx no-room-process.ts DIR"`. It prints the
+ * result of opening a store there, and of opening a webhook store alone.
  */
 import { createChainRules } from "../../src/chain/rules.js";
 import { messageOf } from "../../src/errors.js";
@@ -8,7 +8,7 @@ import { createStore } from "../../src/store/store.js";
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 
-// What a file that may not grow costs is an error of the write, not the process.
+// A write beyond the limit must fail with an error, not end the process.
 process.on("SIGXFSZ", () => undefined);
 
 const [, , dataDir = ""] = process.argv;

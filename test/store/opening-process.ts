@@ -1,4 +1,4 @@
-/** A process that opens an LMDB file and closes it, without a pause, until its parent disconnects: `fork("opening-process.ts", [FILE])`. */
+/** A process that opens and closes an LMDB file without a pause until its parent disconnects: `fork("opening-process.ts", [FILE])`. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { open } from "lmdb";
 

@@ -11,14 +11,14 @@ import { closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./tem
 
 const chain = loadChain("core3-custom-c");
 
-/** One of the things that go on in a store: so many blocks more, or fewer, a state held or let go of, webhooks written. */
+/** One step: apply or revert some blocks, hold or release a snapshot, write webhooks, or free pages. */
 const deed = fc.record({ what: fc.constantFrom("on", "on", "on", "back", "hold", "let go", "deliver", "free"), count: fc.integer({ min: 1, max: 12 }) });
 
-describe("the pages of a store", function () {
+describe("the pages of a store file", function () {
   this.timeout(120_000);
   afterEach(closeTemporaryStores);
 
-  it("are each used once or free, whatever was written, taken out and read meanwhile", async () => {
+  it("are each either in use once or free, whatever was written, reverted and read meanwhile", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 40, maxLength: 80 }), async (deeds) => {
         const { store, rules } = openTemporaryStore(chain.network);
@@ -47,7 +47,7 @@ describe("the pages of a store", function () {
     );
   });
 
-  it("are seen to be lost, or used twice, where they are", async () => {
+  it("are reported as lost or used twice when they are", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     for (const block of chain.blocks.slice(0, 30)) await store.apply([rules.parseBlock(block)]);
     await store.stop();

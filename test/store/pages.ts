@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { metaOffsets } from "../../src/store/meta-pages.js";
 
-/** What became of every page of an LMDB file (64 bits, little-endian, pages of 4,096 bytes, as lmdb-js writes them). */
+/** Accounts for every page of an LMDB file (64 bits, little-endian, pages of 4,096 bytes, as lmdb-js writes them). */
 export interface Pages {
   used: number;
   free: number;
-  /** Neither in a tree nor free: room that is gone for good. */
+  /** Neither in a tree nor free: space lost for good. */
   lost: number;
-  /** Pages that are used twice, or used and free: what is written next may be written over them. */
+  /** Pages that are used twice, or both used and free: the next write may overwrite them. */
   problems: string[];
 }
 
@@ -25,16 +25,16 @@ export const lastPageAt = 144;
 type Owner = "used" | "free";
 
 interface Node {
-  /** Of a branch. */
+  /** The child page, if this is a node of a branch. */
   child: number;
   size: number;
   flags: number;
   key: Buffer;
-  /** Where its value, or what tells where that is, begins in the file. */
+  /** Where its value, or the reference to it, begins in the file. */
   at: number;
 }
 
-/** Goes through all trees and the list of free pages, as the newest meta page has them. */
+/** Walks all trees and the list of free pages that the newest meta page refers to. */
 export const pagesOf = (path: string): Pages => {
   const file = readFileSync(path);
   const number = (at: number): number => Number(file.readBigUInt64LE(at));
@@ -44,7 +44,7 @@ export const pagesOf = (path: string): Pages => {
   const lastPage = number(meta + lastPageAt);
   const problems: string[] = [];
   const owners = new Map<number, Owner>();
-  /** Takes note of pages that follow one another. */
+  /** Records the owner of consecutive pages. */
   const mark = (first: number, count: number, owner: Owner, what: string): void => {
     if (first + count - 1 > lastPage) problems.push(`page ${first} and ${count - 1} after it (${owner}: ${what}) go beyond the last, ${lastPage}`);
     else
@@ -67,7 +67,7 @@ export const pagesOf = (path: string): Pages => {
     }
   };
 
-  /** Visits the values of a tree, by where they begin in the file. */
+  /** Visits the values of a tree by their offset in the file. */
   const walk = (root: bigint, name: string, visit: (node: Node, at: number) => void): void => {
     if (root === none) return;
     const page = Number(root);
@@ -90,7 +90,7 @@ export const pagesOf = (path: string): Pages => {
   });
   walk(file.readBigInt64LE(meta + metaOffsets.freeRoot), "the free pages", ({ size }, at) => {
     const entries = Array.from({ length: size / 8 }, (_, i) => Number(file.readBigInt64LE(at + 8 * i)));
-    // The first says how many are in use. One below zero says how many pages there are from the next one on; zero says nothing.
+    // The first entry counts those in use. A negative entry is the length of a run that starts at the page in the next entry; zero is unused.
     for (let i = 1, end = Math.min(entries[0] ?? 0, entries.length - 1); i <= end; i++) {
       const entry = entries[i] ?? NaN;
       if (entry > 0) mark(entry, 1, "free", "its list");

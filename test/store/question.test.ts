@@ -6,7 +6,7 @@ import { arraySequence, mapSequence, numberSequence, reverseSequence, type Seque
 import type { Page } from "../../types/chain-adapter.js";
 
 const total = 50_000;
-/** Scattered over 0..total - 1, each once. */
+/** Scattered over 0..total - 1, each value once. */
 const valueOf = (number: number): number => (number * 7_919) % total;
 const isThird = (row: number): boolean => row % 3 === 0;
 const thirds = numberSequence(total).slice(0, total).filter(isThird);
@@ -20,7 +20,7 @@ interface Asked {
 }
 
 /**
- * Asks for the multiples of 3, the highest first. `counted`: beside an access in that order there is one to the multiples of 3, in
+ * Asks for the multiples of 3, highest first. `counted`: beside an access in that order there is one to the multiples of 3, in
  * another order, whose length is the total.
  */
 const ask = async (ways: readonly Way[], offset: number, limit: number, { rows = Infinity, refs }: { rows?: number; refs?: Sequence<number> } = {}): Promise<Asked> => {
@@ -61,7 +61,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
 describe("a list question", () => {
   const expected = [...thirds].reverse();
 
-  it("has the same answer from an access in order, from one in none, and from both with the total known, for any page", async () => {
+  it("has the same answer from an ordered access, an unordered one, and both with the total known, on any page", async () => {
     expect(scattered).to.have.length(thirds.length);
     for (const [offset, limit] of [
       [0, 0],
@@ -81,22 +81,22 @@ describe("a list question", () => {
     }
   });
 
-  it("looks at no more than it must to fill the page, from either end, where the total is known", async () => {
+  it("loads no more rows than filling the page takes, from either end, when the total is known", async () => {
     expect((await ask(["ordered", "counted"], 0, 100)).loaded).to.be.below(301);
     expect((await ask(["ordered", "counted"], expected.length - 100, 100)).loaded).to.be.below(301);
     expect((await ask(["ordered", "counted"], 0, 1)).loaded).to.be.below(4);
     expect((await ask(["ordered", "counted"], expected.length - 1, 1)).loaded).to.be.below(4);
   });
 
-  it("takes the other way when what it looks for lies further off than is to be expected", async () => {
-    // All that pass lie at the far end.
+  it("switches to the other access when matches are further away than expected", async () => {
+    // All matches are at the far end.
     const refs = arraySequence([...thirds, ...numberSequence(total).slice(0, total).filter((number) => !isThird(number))]);
     const { page, loaded } = await ask(["ordered", "counted"], 0, 100, { refs });
     expect(page).to.deep.equal({ rows: expected.slice(0, 100), total: expected.length });
     expect(loaded).to.be.below(2 * thirds.length + 200);
   });
 
-  it("refuses at once what would look at more rows than it may", async () => {
+  it("refuses at once a question that would load more rows than allowed", async () => {
     expect(await codeOf(ask(["ordered"], 0, 100, { rows: total - 1 }))).to.equal("SEARCH_TOO_WIDE");
     expect(await codeOf(ask(["unordered"], 0, 100, { rows: total - 1 }))).to.equal("SEARCH_TOO_WIDE");
     expect(await codeOf(ask(["ordered"], 0, 100, { rows: total }))).to.equal("no error");

@@ -1,4 +1,4 @@
-/** A process that opens a store for writing at a moment: `node --import tsx racing-process.ts chain|webhooks DIR`, then the moment on stdin. */
+/** A process that opens a store for writing at a given time: `node --import tsx racing-process.ts chain|webhooks DIR`, with the time on stdin. */
 import { once } from "node:events";
 import { PorticoError } from "../../src/errors.js";
 import { openEnvironment } from "../../src/store/environment.js";
@@ -8,7 +8,7 @@ const [, , which = "", dataDir = ""] = process.argv;
 const openStore = () => (which === "chain" ? openEnvironment(dataDir, "a network") : openWebhookStore(dataDir));
 console.log("ready");
 const [moment] = (await once(process.stdin, "data")) as [Buffer];
-// Not by a timer: others do the same at the same moment.
+// A busy wait, not a timer: others do the same at the same moment.
 while (Date.now() < Number(moment.toString()));
 try {
   const opened = openStore();

@@ -11,7 +11,7 @@ import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { buildRandomChain, type ChainWish, chainWish } from "../random-chain.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
-/** A list query in numbers, which pick among a list's filters, their samples and its orders. */
+/** A list query as numbers that pick among a list's filters, their samples and its orders. */
 interface QueryWish {
   list: number;
   filters: { filter: number; sample: number }[];
@@ -43,7 +43,7 @@ const comparing =
       const samples = filter.samples(rows, around);
       return [filter.name, samples[one.sample % samples.length]];
     });
-    // a list without rows has no values to ask for
+    // an empty list has no values to filter by
     const filter = Object.fromEntries(chosen.filter(([, value]) => value !== undefined)) as Filter;
     const order = { field: law.fields[wish.field % law.fields.length]!, direction: wish.direction };
     const query = { filter, order, offset: wish.offset, limit: wish.limit };
@@ -75,7 +75,7 @@ const whole =
   async (snapshot: ChainSnapshot): Promise<unknown> =>
     rowsOf(law.kind, await everyRow(snapshot, law));
 
-/** Every row of every list, every round, the fees of some windows: all that a state comes to. */
+/** Every row of every list, every round, and fee statistics of some windows: the whole observable state. */
 const stateOf = async (snapshot: ChainSnapshot): Promise<Record<string, unknown>> => {
   const { tip, supply } = snapshot;
   const rounds: unknown[] = [];
@@ -115,7 +115,7 @@ const expectState = async (store: ReturnType<typeof openTemporaryStore>["store"]
   snapshot.release?.();
 };
 
-/** The limit is for the shrinking of a failure: all runs take a few seconds. */
+/** The limit is for shrinking after a failure: all runs take a few seconds. */
 const effort = { numRuns: 25, interruptAfterTimeLimit: 60_000 };
 
 const failureOf = (work: Promise<unknown>): Promise<string> =>
@@ -127,11 +127,11 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
 /** Sizes of the batches that a chain is written in. */
 const batches = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 4 });
 
-describe("the store, on random chains", function () {
+describe("the store on random chains", function () {
   this.timeout(120_000);
   afterEach(closeTemporaryStores);
 
-  it("comes to the state that plain addition comes to, in whatever batches it is written", async () => {
+  it("reaches the state that plain addition gives, whatever the batches", async () => {
     await fc.assert(
       fc.asyncProperty(chainWish(), batches, async (wish, sizes) => {
         const { network, blocks } = await buildRandomChain(wish);
@@ -148,7 +148,7 @@ describe("the store, on random chains", function () {
     );
   });
 
-  it("comes to the same bytes where it is told how far the chain goes, and takes back as many blocks as it says", async () => {
+  it("reaches the same bytes when it knows the chain's height, and reverts as many blocks as configured", async () => {
     await fc.assert(
       fc.asyncProperty(chainWish(), fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 6 }), async (wish, size, undoBlocks) => {
         const { network, blocks } = await buildRandomChain(wish);
@@ -189,12 +189,12 @@ describe("the store, on random chains", function () {
       effort,
     );
 
-  it("answers any query as a plain filter, sort and cut of the whole would", () => expectAnswers(chainWish({ maxBlocks: 16 }), comparisons));
+  it("answers any query like filtering, sorting and slicing the whole list", () => expectAnswers(chainWish({ maxBlocks: 16 }), comparisons));
 
-  it("answers any query of locks so, where there are many", () =>
+  it("answers any query of locks the same way, when there are many", () =>
     expectAnswers(chainWish({ maxBlocks: 20, among: ["transfer", "lock", "lock", "lock", "lock", "claim"] }), [comparing(lockLaw)]));
 
-  it("takes back what it applied, to the byte, and goes on from there on another branch", async () => {
+  it("reverts what it applied, to the byte, and goes on from there on another branch", async () => {
     await fc.assert(
       fc.asyncProperty(chainWish(), async (wish) => {
         const { network, blocks, forkHeight, otherBranch } = await buildRandomChain(wish);
@@ -222,7 +222,7 @@ describe("the store, on random chains", function () {
 });
 
 describe("random chains", () => {
-  it("have every kind of transaction in both wire versions, and nobody but origin below zero", async () => {
+  it("contain every transaction type in both versions, and only the genesis wallet goes below zero", async () => {
     const seen = new Set<string>();
     for (const wish of fc.sample(chainWish(), { numRuns: 40, seed: 2_026 })) {
       const { network, blocks } = await buildRandomChain(wish);

@@ -17,13 +17,13 @@ const chain = loadChain("core3-testnet-a");
 const rules = createChainRules(chain.network);
 const script = fileURLToPath(new URL("writer-process.ts", import.meta.url));
 
-/** Another process writes blocks, and is done when this returns: the event loop has not turned meanwhile. */
+/** Another process writes the blocks and has ended when this returns; meanwhile the event loop has not turned. */
 const writeElsewhere = (dataDir: string, from: number, to: number): void => {
   const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", script, dataDir, String(from), String(to)], { encoding: "utf8" });
   expect(status, stderr).to.equal(0);
 };
 
-describe("the store of another process", function () {
+describe("a store written by another process", function () {
   this.timeout(60_000);
 
   let dataDir: string;
@@ -70,7 +70,7 @@ describe("the store of another process", function () {
       const after = store.snapshot();
       expect(after?.tip.id).to.equal(chain.blocks[8]?.id);
       expect(after?.block({ height: 9 })).to.include({ id: chain.blocks[8]?.id });
-      // What was being read stays of one state.
+      // An open snapshot stays at one state.
       expect(before?.tip.height).to.equal(5);
       expect(before?.block({ height: 6 })).to.equal(undefined);
       expect(await before?.blocks({ filter: {}, order: { field: "height", direction: "desc" }, offset: 0, limit: 1 })).to.include({ total: 5 });
@@ -79,7 +79,7 @@ describe("the store of another process", function () {
     });
   }
 
-  it("is waited for until it is there and complete", async () => {
+  it("is waited for until it exists and is complete", async () => {
     const reader = read();
     const starting = reader.start();
     expect(reader.snapshot()).to.equal(undefined);
@@ -92,7 +92,7 @@ describe("the store of another process", function () {
     expect([reader.tipId(), reader.height()]).to.deep.equal([chain.blocks[5]?.id, 6]);
   });
 
-  it("is waited for no longer than until the stop", async () => {
+  it("is no longer waited for once the reader stops", async () => {
     const reader = read();
     const starting = reader.start();
     await reader.stop();
@@ -103,7 +103,7 @@ describe("the store of another process", function () {
     expect(reader.height()).to.equal(2);
   });
 
-  it("is refused when it is of another layout, of another network, or damaged", async () => {
+  it("is refused when it has another layout, belongs to another network or is damaged", async () => {
     await write(2, { change: ({ environment: { db } }) => db.meta.putSync(textKey("format"), { schema: 99, nethash: chain.network.network.nethash }) });
     const layout = await read().start().catch((error: unknown) => error);
     expect(codeOf(layout)).to.equal("STORE_FOREIGN");
@@ -115,7 +115,7 @@ describe("the store of another process", function () {
     expect(codeOf(await read().start().catch((error: unknown) => error))).to.equal("STORE_DAMAGED");
   });
 
-  it("is let go of when another one takes its place, once what is being read of it is read", async () => {
+  it("is released when its file is replaced, after open reads end, and the new one is served if it can be", async () => {
     await write(20);
     const reader = read();
     await reader.start();

@@ -4,13 +4,13 @@ import { createSearch, createSearches } from "../../src/store/search.js";
 import type { Steps } from "../../src/steps.js";
 import { comparisonOf, sortInSteps } from "../../src/store/sorting.js";
 
-/** Keeps the process busy for so long. */
+/** Keeps the process busy for the given time. */
 const work = (milliseconds: number): void => {
   const end = performance.now() + milliseconds;
   while (performance.now() < end);
 };
 
-/** Steps of a millisecond, the number of which it comes to; `log` gets the name at each. */
+/** Steps of one millisecond each, returning their count; `log` gets the name at each. */
 function* steps(count: number, name = "", log: string[] = []): Steps<number> {
   for (let i = 0; i < count; i++) {
     work(1);
@@ -33,11 +33,11 @@ const codeOf = async (run: () => unknown): Promise<string> => {
 const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("searches", () => {
-  it("that are short have their answer at once", () => {
+  it("return short answers synchronously", () => {
     expect(createSearches({ turn: 50, most: 2 }).run(steps(3))).to.equal(3);
   });
 
-  it("that are long leave the process to others between turns", async () => {
+  it("yield to the event loop between turns when they are long", async () => {
     const { run } = createSearches({ turn: 5, most: 2 });
     const log: string[] = [];
     const answer = Promise.resolve(run(steps(60, "", log)));
@@ -47,7 +47,7 @@ describe("searches", () => {
     expect(rounds).to.be.at.least(10);
   });
 
-  it("take turns with each other, and use no more of a round together than one would", async () => {
+  it("share the turns, and together take no more of a round than one would", async () => {
     const { run } = createSearches({ turn: 5, most: 4 });
     const log: string[] = [];
     const answers = [run(steps(30, "a", log)), run(steps(30, "b", log)), run(steps(2, "c", log))];
@@ -64,7 +64,7 @@ describe("searches", () => {
     expect(await Promise.all(answers.map((answer) => Promise.resolve(answer)))).to.deep.equal([30, 30, 2]);
   });
 
-  it("that one request asks one after the other get one turn a round as well", async () => {
+  it("get one turn a round as well when one request makes them one after another", async () => {
     const { run } = createSearches({ turn: 5, most: 4 });
     let asked = 0;
     const all = (async () => {
@@ -85,7 +85,7 @@ describe("searches", () => {
     expect(await run(steps(20))).to.equal(20);
   });
 
-  it("are given up when the store stops, and none begins after that", async () => {
+  it("are abandoned when the store stops, and none starts after that", async () => {
     const { run, stop } = createSearches({ turn: 2, most: 8 });
     const log: string[] = [];
     const under = [run(steps(1_000, "a", log)), run(steps(1_000, "b", log))].map((answer) => codeOf(() => answer));
@@ -110,7 +110,7 @@ describe("searches", () => {
     }
   });
 
-  it("share the rows that a request may look at", () => {
+  it("share the rows that one request may load", () => {
     const search = createSearch(createSearches(), 1_000);
     search.require(1_000);
     search.spend(600);
@@ -122,7 +122,7 @@ describe("searches", () => {
 });
 
 describe("sorting in steps", () => {
-  it("comes to what sorting at once comes to", () => {
+  it("gives the same result as sorting at once", () => {
     const order = comparisonOf<number>({ direction: "desc", value: (row) => row % 100, key: (row) => row, ties: "asc" });
     for (const length of [0, 1, 4_096, 4_097, 30_000]) {
       const rows = Array.from({ length }, (_, i) => (i * 7_919) % 30_011);

@@ -9,7 +9,7 @@ import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 const chain = loadChain("core3-custom-c");
 const blocks = chain.blocks.slice(0, 260);
 
-/** No index has it. */
+/** No index answers this. */
 const withLetter: TransactionQuery = {
   filter: { vendorFieldHex: Buffer.from("e").toString("hex") },
   order: { field: "timestamp", direction: "desc" },
@@ -28,14 +28,14 @@ const errorOf = async (answer: unknown): Promise<PorticoError | undefined> => {
   }
 };
 
-/** Every search is interrupted at each step. */
+/** Every search is interrupted after each step. */
 const interrupted = { searches: { turn: 0, most: 4 } };
 
 describe("a search of the store", function () {
   this.timeout(60_000);
   afterEach(closeTemporaryStores);
 
-  it("goes on in the state that it began in, while blocks are written and taken back", async () => {
+  it("goes on in the state in which it began while blocks are written and reverted", async () => {
     const { store, rules } = openTemporaryStore(chain.network, {}, interrupted);
     const memory = createMemoryAdapter(chain.network);
     await store.apply(blocks.map(rules.parseBlock));
@@ -44,7 +44,7 @@ describe("a search of the store", function () {
     expect(expected?.total).to.be.above(0);
 
     const snapshot = store.snapshot();
-    // Several, so that it takes a while: they share the turns.
+    // Several, so that they take a while: they share the turns.
     const fields = ["timestamp", "amount", "fee", "id"] as const;
     const all = Promise.all(fields.map(async (field) => snapshot?.transactions({ ...withLetter, order: { field, direction: "desc" } })));
     const under = { way: true };
@@ -63,7 +63,7 @@ describe("a search of the store", function () {
     expect(page).to.deep.equal(expected);
   });
 
-  it("is given up when the store stops, and its snapshot can be released after that", async () => {
+  it("is abandoned when the store stops, and its snapshot can be released afterwards", async () => {
     const { store, rules } = openTemporaryStore(chain.network, {}, interrupted);
     await store.apply(blocks.map(rules.parseBlock));
     const snapshot = store.snapshot();
@@ -75,7 +75,7 @@ describe("a search of the store", function () {
     other?.release?.();
   });
 
-  it("is refused when it would look at more rows than its snapshot may; what an index answers is not", async () => {
+  it("is refused when it would load more rows than its snapshot allows, while indexed queries are not", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(blocks.map(rules.parseBlock));
     const rows = blocks.reduce((sum, { transactions = [] }) => sum + transactions.length, 0);

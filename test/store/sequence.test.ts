@@ -17,20 +17,20 @@ const limit = fc.integer({ min: 0, max: 60 });
 const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 99 }), { maxLength: 50 });
 const ascending = (items: readonly number[]): number[] => [...items].sort((a, b) => a - b);
 
-/** Holds a sequence against the array that it should be. */
+/** Compares a sequence with the array that it represents. */
 const expectLike = <T>(sequence: Sequence<T>, items: readonly T[], from: number, count: number): void => {
   expect(sequence.total).to.equal(items.length);
   expect(sequence.slice(from, count)).to.deep.equal(items.slice(from, from + count));
 };
 
 describe("sequences", () => {
-  it("run backwards", () => {
+  it("are reversed", () => {
     fc.assert(fc.property(numbers, offset, limit, (items, from, count) => expectLike(reverseSequence(arraySequence(items)), [...items].reverse(), from, count)));
     expect(directed(arraySequence([1, 2]), "asc").slice(0, 2)).to.deep.equal([1, 2]);
     expect(directed(arraySequence([1, 2]), "desc").slice(0, 2)).to.deep.equal([2, 1]);
   });
 
-  it("follow one another", () => {
+  it("are concatenated", () => {
     fc.assert(
       fc.property(fc.array(numbers, { maxLength: 5 }), offset, limit, (parts, from, count) =>
         expectLike(concatSequences(parts.map(arraySequence)), parts.flat(), from, count),
@@ -38,7 +38,7 @@ describe("sequences", () => {
     );
   });
 
-  it("leave keys out, looking at few entries to find a place", () => {
+  it("leave out keys, reading few entries to find a position", () => {
     const counts = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 });
     fc.assert(
       fc.property(counts, fc.boolean(), offset, limit, (kinds, dense, from, count) => {
@@ -60,13 +60,13 @@ describe("sequences", () => {
         };
         expectLike<Entry>(withoutKeys(all, keys), entries.filter(({ out }) => !out), from, count);
         withoutKeys(counting, keys).slice(from, 0);
-        // Some guesses, then halving.
+        // Some guesses, then binary search.
         expect(looked).to.be.at.most(4 + Math.ceil(Math.log2(keys.length + 1)));
       }),
     );
   });
 
-  it("are narrowed to a window of numbers", () => {
+  it("are narrowed to a range of numbers", () => {
     const bound = fc.integer({ min: -2, max: 105 });
     fc.assert(
       fc.property(numbers, bound, bound, offset, limit, (all, from, below, start, count) => {
@@ -76,7 +76,7 @@ describe("sequences", () => {
     );
   });
 
-  it("merge, when they are disjoint and ascend, whichever part has most of them", () => {
+  it("merge if they are disjoint and ascending, however the numbers are divided among them", () => {
     const split = fc.tuple(numbers, fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3 })), { minLength: 50, maxLength: 50 }));
     fc.assert(
       fc.property(split, offset, limit, ([all, owners], from, count) => {
@@ -86,10 +86,10 @@ describe("sequences", () => {
     );
   });
 
-  it("merge by reading as many numbers as halving each part takes, and fewer near the ends", () => {
+  it("merge with as many reads as a binary search of each part takes, and fewer near the ends", () => {
     const total = 1_000_000;
     let read = 0;
-    /** A large part that lies evenly, one that lies at one end, and a small one. */
+    /** A large part with even spacing, one at one end, and a small one. */
     const part = (count: number, numberAt: (place: number) => number): Sequence<number> => ({
       total: count,
       slice: (from, most) => {
@@ -105,13 +105,13 @@ describe("sequences", () => {
     for (const [from, first, most] of [
       [0, 0, 0],
       [9, 12, 3 * 4],
-      // A thousand of either large part and one of the small one in every 3,000 numbers.
+      // In every 3,000 numbers: a thousand from each large part and one from the small one.
       [2_001 * 300, 3_000 * 300, 21 + 20 + 11],
       [merged.total - 1, 3 * (total - 1), 3],
     ] as const) {
       read = 0;
       expect(merged.slice(from, 1)).to.deep.equal([first]);
-      // What halving takes, whose the next one is, and that one.
+      // The reads of the binary search, those that decide which part is next, and the number itself.
       expect(read).to.be.at.most(most + 3 + 1);
     }
   });

@@ -37,7 +37,7 @@ describe("the LMDB store", function () {
   this.timeout(60_000);
   afterEach(closeTemporaryStores);
 
-  it("comes back to exactly the same bytes after any revert", async () => {
+  it("returns to exactly the same bytes after reverts", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const blocks = chain.blocks.slice(0, 260).map(rules.parseBlock);
     await store.apply(blocks.slice(0, 150));
@@ -50,7 +50,7 @@ describe("the LMDB store", function () {
     expect(contentsOf(store)).to.deep.equal(at260);
   });
 
-  it("keeps its state when it is closed and opened again", async () => {
+  it("keeps its state when it is closed and reopened", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 100).map(rules.parseBlock));
     const before = contentsOf(store);
@@ -61,7 +61,7 @@ describe("the LMDB store", function () {
     expect(again.store.tip()?.height).to.equal(110);
   });
 
-  it("writes all of a batch or nothing of it", async () => {
+  it("writes a batch completely or not at all", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const before = contentsOf(store);
@@ -70,7 +70,7 @@ describe("the LMDB store", function () {
     expect(contentsOf(store)).to.deep.equal(before);
   });
 
-  it("tells of every change once it is complete, in order, and later of what it could not tell of", async () => {
+  it("reports every change in order once it is complete, and reports later what it could not before", async () => {
     const told: string[] = [];
     let failing = false;
     const witness = ({ kind, full: { block, transactions } }: StoreChange): void => {
@@ -111,7 +111,7 @@ describe("the LMDB store", function () {
     expect(told).to.have.length(6);
   });
 
-  it("answers as before until a write is committed, and takes one write at a time", async () => {
+  it("answers from the old state until a write is committed, and takes one write at a time", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const writing = store.apply(chain.blocks.slice(60, 200).map(rules.parseBlock));
@@ -131,7 +131,7 @@ describe("the LMDB store", function () {
     expect(store.tip()?.height).to.equal(200);
   });
 
-  it("works blocks out while those before are committed, and ends with the last good ones", async () => {
+  it("processes blocks while earlier ones are being committed, and ends with the last valid ones", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const blocks = chain.blocks.slice(0, 400).map(rules.parseBlock);
     const tips: number[] = [];
@@ -156,7 +156,7 @@ describe("the LMDB store", function () {
     expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
   });
 
-  it("shows a state when those who wanted to look at it before have done so, and not before it is complete", async () => {
+  it("shows a new state only after `beforeShown` has finished, which is not called until the store is complete", async () => {
     const seen: [before: number | undefined, next: number, delegates: number][] = [];
     const beforeShown: BeforeShown = async (open) => {
       const snapshot = open();
@@ -175,14 +175,14 @@ describe("the LMDB store", function () {
     expect(store.tip()?.height).to.equal(61);
   });
 
-  it("ends writing what is under way before it stops", async () => {
+  it("finishes pending writes before it stops", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
     await store.applyAhead(chain.blocks.slice(0, 100).map(rules.parseBlock));
     await store.stop();
     expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(100);
   });
 
-  it("lets a process exit while it writes, and has it all", async () => {
+  it("lets a process exit during a write and still keeps every block", async () => {
     const script = fileURLToPath(new URL("exiting-process.ts", import.meta.url));
     for (const milliseconds of [1, 10]) {
       const dataDir = temporaryFolder();
@@ -192,7 +192,7 @@ describe("the LMDB store", function () {
     }
   });
 
-  it("is written by one process at a time, and by the next when that one was killed", async () => {
+  it("is written by one process at a time, and by the next after that one was killed", async () => {
     const script = fileURLToPath(new URL("holding-process.ts", import.meta.url));
     const dataDir = temporaryFolder();
     const holding = spawn(process.execPath, ["--import", "tsx", script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
@@ -216,10 +216,10 @@ describe("the LMDB store", function () {
   });
 
   for (const which of ["chain", "webhooks"]) {
-    it(`is written by one process of several that open it at the same moment: ${which}`, async () => {
+    it(`is opened by only one of several processes that try at the same moment: ${which}`, async () => {
       const script = fileURLToPath(new URL("racing-process.ts", import.meta.url));
       const dataDir = temporaryFolder();
-      // The file is there, and so is what a killed process left.
+      // The file exists, and so does the lock that a killed process left.
       await (which === "chain" ? openEnvironment(dataDir, "a network") : openWebhookStore(dataDir)).close();
       writeFileSync(join(dataDir, `${which}.mdb-writer`), "999999");
       const racing = Array.from({ length: 3 }, () => spawn(process.execPath, ["--import", "tsx", script, which, dataDir], { stdio: ["pipe", "pipe", "inherit"] }));
@@ -238,13 +238,13 @@ describe("the LMDB store", function () {
     });
   }
 
-  it("is not kept from being written by what a killed process left, although its number is another one's now", () => {
+  it("can be written despite the lock of a killed process whose id now belongs to another", () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, "chain.mdb-writer"), String(process.ppid));
     expect(openTemporaryStore(chain.network, { dataDir }).store.tip()).to.equal(undefined);
   });
 
-  it("writes where it was opened, wherever the process goes", async () => {
+  it("writes where it was opened, even after the process changes its directory", async () => {
     const [folder, other, home] = [temporaryFolder(), temporaryFolder(), process.cwd()];
     try {
       process.chdir(folder);
@@ -258,14 +258,14 @@ describe("the LMDB store", function () {
     }
   });
 
-  it("is made beside where it will be, and leaves nothing else there, not even what a process left that ended meanwhile", () => {
+  it("is created under a temporary name, and leaves no other files, not even those of an earlier process", () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, `chain.mdb-${process.pid}`), "half a store");
     openTemporaryStore(chain.network, { dataDir });
     expect(readdirSync(dataDir).sort()).to.deep.equal(["chain.mdb", "chain.mdb-lock", "chain.mdb-writer"]);
   });
 
-  it("shows what is committed when those who looked at it before have failed, and goes on", async () => {
+  it("shows what is committed even when `beforeShown` fails, and goes on", async () => {
     const { store, rules } = openTemporaryStore(chain.network, {}, { beforeShown: () => Promise.reject(new Error("looked away")) });
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     store.markComplete();
@@ -279,7 +279,7 @@ describe("the LMDB store", function () {
   });
 
   for (const mode of ["one by one", "ahead"]) {
-    it(`says that there is no room for a block, keeps those before it, and goes on when there is: ${mode}`, async () => {
+    it(`reports a full disk, keeps the blocks before it, and goes on once there is space: ${mode}`, async () => {
       const dataDir = temporaryFolder();
       const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
       const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2" "$3"`, process.execPath, script, dataDir, mode]);
@@ -298,7 +298,7 @@ describe("the LMDB store", function () {
     });
   }
 
-  it("is not opened where its disk has no room for LMDB's lock file, which would end the process", async () => {
+  it("is not opened when the disk has no space for LMDB's lock file, which would crash the process", async () => {
     const dataDir = temporaryFolder();
     const script = fileURLToPath(new URL("no-room-process.ts", import.meta.url));
     const told = async (): Promise<string[]> => {
@@ -319,7 +319,7 @@ describe("the LMDB store", function () {
     expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(1);
   });
 
-  it("refuses a block of another chain, a gap and a vote for nobody", async () => {
+  it("refuses a block of another chain, a gap and a vote for an unknown delegate", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const apply = (block: BlockData): Promise<string> => codeOf(() => store.apply([rules.parseBlock(block)]));
     expect(await apply(chain.blocks[1]!)).to.equal("BLOCK_DOES_NOT_CHAIN");
@@ -332,7 +332,7 @@ describe("the LMDB store", function () {
     expect(store.tip()?.height).to.equal(2);
   });
 
-  it("refuses a transaction that the chain has already, and that a block holds twice", async () => {
+  it("refuses a transaction that the chain already has or that a block contains twice", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const place = chain.blocks.findIndex(({ height, numberOfTransactions }) => height > 1 && numberOfTransactions > 0);
     const [known] = chain.blocks[place]!.transactions!;
@@ -345,7 +345,7 @@ describe("the LMDB store", function () {
     expect(store.tip()?.height).to.equal(place + 1);
   });
 
-  it("lists a transaction with its recipient although its type does not touch the recipient's wallet", async () => {
+  it("lists a transaction under its recipient even if its type does not affect the recipient's wallet", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const before = store.snapshot()!;
@@ -367,7 +367,7 @@ describe("the LMDB store", function () {
     expect(contentsOf(store)).to.deep.equal(contents);
   });
 
-  it("finds no wallet by the beginning of its second public key", async () => {
+  it("does not match a wallet by a prefix of its second public key", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.map(rules.parseBlock));
     const now = store.snapshot()!;
@@ -379,7 +379,7 @@ describe("the LMDB store", function () {
     now.release?.();
   });
 
-  it("takes bounds of amounts that no chain comes near", async () => {
+  it("accepts amount bounds far beyond any real amount", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply([rules.parseBlock(chain.blocks[0]!)]);
     const now = store.snapshot()!;
@@ -393,7 +393,7 @@ describe("the LMDB store", function () {
     now.release?.();
   });
 
-  it("holds a snapshot still while the chain moves on", async () => {
+  it("keeps a snapshot unchanged while the chain moves on", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 100).map(rules.parseBlock));
     const still = store.snapshot()!;
@@ -410,7 +410,7 @@ describe("the LMDB store", function () {
     now.release?.();
   });
 
-  it("goes back no further than it keeps undo records, and says so", async () => {
+  it("reverts no further than its undo records reach, and fails with a code of its own", async () => {
     const { store, rules } = openTemporaryStore(chain.network, { undoBlocks: 5 });
     await store.apply(chain.blocks.slice(0, 20).map(rules.parseBlock));
     for (let i = 0; i < 5; i++) await store.revert();
@@ -419,12 +419,12 @@ describe("the LMDB store", function () {
     expect(store.tip()?.height).to.equal(15);
   });
 
-  it("is its owner's alone to read: webhooks and their secrets lie in it", () => {
+  it("is readable only by its owner, since it holds webhooks and their secrets", () => {
     const { dataDir } = openTemporaryStore(chain.network);
     expect(statSync(join(dataDir, "chain.mdb")).mode & 0o777).to.equal(0o600);
   });
 
-  it("refuses the store of another network and leaves it as it was", async () => {
+  it("refuses the store of another network and leaves it unchanged", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 10).map(rules.parseBlock));
     const before = contentsOf(store);
@@ -434,7 +434,7 @@ describe("the LMDB store", function () {
     expect(contentsOf(openTemporaryStore(chain.network, { dataDir }).store)).to.deep.equal(before);
   });
 
-  it("says what is wrong with a damaged file or a folder that cannot be made", async () => {
+  it("reports a damaged file, a truncated one and a folder that cannot be created", async () => {
     const { store, rules, dataDir: whole } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     await store.stop();
@@ -453,7 +453,7 @@ describe("the LMDB store", function () {
 describe("lmdb-js", () => {
   afterEach(closeTemporaryStores);
 
-  it("rolls a synchronous transaction back when its function throws, which the store counts on", () => {
+  it("rolls back a synchronous transaction when its function throws, as the store relies on", () => {
     const { root, db } = openTemporaryStore(chain.network).store.environment;
     const key = Buffer.from("key");
     expect(() =>

@@ -19,7 +19,7 @@ export const temporaryFolder = (): string => {
   return folder;
 };
 
-/** A real store in a folder of its own (or in the one given), gone with `closeTemporaryStores`. */
+/** A real store in a folder of its own (or in the one given), deleted by `closeTemporaryStores`. */
 export const openTemporaryStore = (
   network: Network,
   options: Partial<StoreOptions> = {},
@@ -41,7 +41,7 @@ export const closeTemporaryStores = async (): Promise<void> => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 };
 
-/** Every key and value of the store, but for what only says how to go back. */
+/** Every key and value of the store except undo records. */
 export const contentsOf = ({ environment: { db } }: Store): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(db)

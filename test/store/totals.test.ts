@@ -23,14 +23,14 @@ const { origin, ada, bob, cyd, kim } = parties;
 
 const someone = (n: number): Party => ({ name: `nobody ${n}`, publicKey: `02${plausibleHex(`key ${n}`, 64)}`, address: `Anybody${n}` });
 
-/** One transaction a block beside locks, of two thirds transfers and one third votes for ada, to and from wallets that nobody has seen before. */
+/** One transaction a block beside locks, two thirds of them transfers and one third votes for ada, to and from wallets not seen before. */
 const transactionAt = (height: number): Draft => {
   if (height === 2) return secondSignature(kim, secondKeys.kim);
   const rest = { fee: BigInt(10_000_000 + (height % 3)), vendorField: height % 2 === 0 ? "rent" : `rent ${height}` };
   return height % 3 === 0 ? vote(someone(height), [["+", ada]], { ...rest, fee: 0n }) : transfer(bob, someone(height), BigInt(1 + (height % 7)), rest);
 };
 
-/** A lock in every second block: half of them open for a time, half up to a height, and of either half have expired at the tip. */
+/** A lock in every second block: half of them open until a time, half until a height; half of each kind have expired at the tip. */
 const lockAt = (height: number, last: number): Draft[] => {
   if (height % 2 === 1) return [];
   const even = height % 4 === 0;
@@ -60,7 +60,7 @@ const makeChain = (height: number): readonly BlockData[] => {
   return maker.blocks;
 };
 
-/** Counts what is read: keys looked up, gone over, skipped or counted. */
+/** Counts reads: keys looked up, iterated, skipped or counted. */
 const createCountingReading = (reading: Reading): { reading: Reading; read: () => number; reset: () => void } => {
   let read = 0;
   function* counted<T>(items: Iterable<T>): Iterable<T> {
@@ -125,7 +125,7 @@ const open = async (height: number): Promise<Opened> => {
   return { snapshot, around, block, transaction: page.rows[0]!, lock: locks.rows[0]!, ...counting };
 };
 
-/** What each filter is asked for, alone: something that as large a part of a long chain has as of a short one, where there is such. */
+/** A value for each filter alone; where possible, one that matches the same share of a long chain as of a short one. */
 type Values<Filter> = { [Name in keyof Filter]-?: NonNullable<Filter[Name]> };
 
 const transactionFilters = ({ block, transaction, around }: Opened): Omit<Values<TransactionFilter>, "vendorFieldHex"> => ({
@@ -206,10 +206,10 @@ const lockFilters = ({ lock, around }: Opened): Values<LockFilter> => ({
 });
 
 const sizes = { short: 600, long: 6_000 };
-/** Keys that finding two places of a set takes, about, whatever its size; of the long chain, most filters let more than these pass. */
+/** About how many keys finding two positions in a set reads, whatever its size; on the long chain, most filters match more rows than this. */
 const mostKeys = 1_500;
 
-/** Without that of `vendorFieldHex`, which is counted, and that of several addresses, which have rows in common. */
+/** Not covered: `vendorFieldHex`, whose matches are counted, and several addresses, which have rows in common. */
 describe("totals", function () {
   this.timeout(300_000);
   let short: Opened;
@@ -233,7 +233,7 @@ describe("totals", function () {
       return read;
     };
 
-    it(`of ${law.name}, and of each filter of theirs, are read and not counted`, async () => {
+    it(`of ${law.name}, unfiltered and by each filter, are looked up, not counted`, async () => {
       const rows = { short: await everyRow(short.snapshot, law), long: await everyRow(long.snapshot, law) };
       for (const name of [undefined, ...Object.keys(valuesOf(short))]) {
         const [less, more] = [await expectTotal(short, rows.short, name), await expectTotal(long, rows.long, name)];

@@ -15,21 +15,21 @@ import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore } fro
 
 const chain = loadChain("core3-custom-c");
 
-/** Where LMDB's lock file has its count of transactions. */
+/** The offset of the transaction count in LMDB's lock file. */
 const countAt = 8;
 
-describe("LMDB's count of transactions that somebody sets back who opens the store in the middle of a commit", function () {
+describe("LMDB's transaction count, set back by a process that opens the store in the middle of a commit,", function () {
   this.timeout(30_000);
   let lockFiles: number[];
   beforeEach(() => (lockFiles = []));
   afterEach(async () => {
     await closeStores();
-    // Not before: with them the locks go that LMDB has on these files.
+    // Not earlier: closing these files also drops LMDB's own locks on them.
     lockFiles.forEach(closeSync);
     await closeTemporaryStores();
   });
 
-  /** Does what LMDB does in a process that has read the meta pages before the last transaction was committed, and goes on now. */
+  /** Does what LMDB does in a process that read the meta pages before the last commit and only now goes on. */
   const setter = ({ environment: { path } }: Store) => {
     const file = openSync(`${path}-lock`, "r+");
     lockFiles.push(file);
@@ -54,7 +54,7 @@ describe("LMDB's count of transactions that somebody sets back who opens the sto
     expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
   };
 
-  it("takes no block back, however far and often it is", async () => {
+  it("reverts no block, however far and however often it is set back", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const blocks = chain.blocks.slice(0, 40).map(rules.parseBlock);
     const { setBack, read } = setter(store);
@@ -69,7 +69,7 @@ describe("LMDB's count of transactions that somebody sets back who opens the sto
     await sameAsAlone(store, 39);
   });
 
-  it("is noticed before what was committed is shown, or worked on, although it is set back at once", async () => {
+  it("is corrected before a commit is shown or built on, even when it is set back right after", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const blocks = chain.blocks.slice(0, 60).map(rules.parseBlock);
     const { setBack } = setter(store);
@@ -89,7 +89,7 @@ describe("LMDB's count of transactions that somebody sets back who opens the sto
     await sameAsAlone(store, 50);
   });
 
-  it("loses nothing of webhooks, now or soon, nor what is told of", async () => {
+  it("loses no webhook write, immediate or queued, and no reported change", async () => {
     const told: number[] = [];
     let webhooks = undefined as WebhookStore | undefined;
     const listener = {
@@ -135,8 +135,8 @@ describe("LMDB's count of transactions that somebody sets back who opens the sto
     expect(kept.webhooks({ offset: 0, limit: 100 }).rows.map(({ id }) => id)).to.deep.equal(ids);
   });
 
-  it("takes nothing back when others really open it, without a pause", async () => {
-    // Commits that wait for no disk come fastest, and meet an opening most often.
+  it("reverts nothing when other processes really open the store without a pause", async () => {
+    // Commits that do not wait for the disk are fastest, and coincide with an opening most often.
     const { store, rules } = openTemporaryStore(chain.network, { disposable: true });
     const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
     const script = fileURLToPath(new URL("opening-process.ts", import.meta.url));
@@ -156,7 +156,7 @@ describe("LMDB's count of transactions that somebody sets back who opens the sto
     await sameAsAlone(store, 300);
   });
 
-  it("does not keep a process from closing that has written webhooks beside blocks", async () => {
+  it("does not keep a process from closing that writes webhooks beside blocks", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
     const blocks = chain.blocks.slice(0, 12).map(rules.parseBlock);
     const { setBack } = setter(store);
@@ -176,18 +176,18 @@ describe("LMDB's count of transactions that somebody sets back who opens the sto
     expect(store.tip()?.height).to.equal(12);
   });
 
-  it("is seen by readers again when pages are freed, though nothing is written", async () => {
+  it("is corrected for readers when pages are freed, even though nothing is written", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const { setBack, read } = setter(store);
     await store.apply(chain.blocks.slice(0, 2).map(rules.parseBlock));
     setBack();
     store.freePages();
-    // What is handed over later is done later.
+    // The correction is queued behind earlier commits.
     await store.environment.commit(Buffer.alloc(0));
     expect(read()).to.equal(newestTransaction(store.environment.path));
   });
 
-  it("is put right by one open file, and leaves the process its locks on it", async function () {
+  it("is corrected through one open file, which leaves the process its locks", async function () {
     if (!existsSync("/proc/locks")) this.skip();
     const { store, rules } = openTemporaryStore(chain.network);
     const { environment } = store;
@@ -213,7 +213,7 @@ describe("LMDB's count of transactions that somebody sets back who opens the sto
     }
     expect(openFiles()).to.equal(filesBefore + 1);
 
-    // A second thread, as it is when the first has ended.
+    // A second thread, as when the first one has ended.
     setBack();
     const thread = createCommitting(environment.path, { noSubdir: true, maxDbs: 64, keyEncoding: "binary", eventTurnBatching: false, overlappingSync: false });
     await thread.commit(Buffer.alloc(0));
@@ -221,7 +221,7 @@ describe("LMDB's count of transactions that somebody sets back who opens the sto
     expect(locks()).to.equal(locksBefore);
   });
 
-  it("is not touched where the lock file is not as it is known, and nothing is written then", async () => {
+  it("is left alone when the lock file is not as expected, and nothing is written then", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     const blocks = chain.blocks.slice(0, 3).map(rules.parseBlock);
     const { setBack } = setter(store);

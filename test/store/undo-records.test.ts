@@ -8,7 +8,7 @@ describe("undo records", function () {
   this.timeout(30_000);
   afterEach(closeTemporaryStores);
 
-  it("are kept of the last blocks alone, also where the node was away for more blocks than that", async () => {
+  it("are kept for the most recent blocks only, even after the node was away for more blocks than that", async () => {
     const { store, rules } = openTemporaryStore(chain.network, { undoBlocks: 5 });
     const blocks = chain.blocks.slice(0, 60).map(rules.parseBlock);
     const kept = (): number[] => [...new Set([...store.environment.db.undo.getKeys({})].map((key) => key.readUInt32BE(0)))];

@@ -20,7 +20,7 @@ const texts = ["rent", "rent ü", "Grüße", "☃ 7", "🚀🚀", "Payout 7", "P
 const blocks = 40;
 const perBlock = 50;
 
-/** Blocks full of transfers, of which three quarters say something. */
+/** Blocks full of transfers, three quarters of which have a vendor field. */
 const openChain = async (textOf: (number: number) => string): Promise<{ store: Store; memory: ChainSnapshot }> => {
   const maker = createChainMaker([firstMilestone(1), { height: 2, aip11: true }]);
   maker.add({ generator: origin, transactions: [transfer(origin, ada, 10n ** 12n, { version: 1, fee: 0n })] });
@@ -41,7 +41,7 @@ const openChain = async (textOf: (number: number) => string): Promise<{ store: S
 
 const questionOf = (vendorFieldHex: string): TransactionQuery => ({ filter: { vendorFieldHex }, order: { field: "timestamp", direction: "desc" }, offset: 0, limit: 5 });
 
-/** What is answered when so many rows may be looked at; undefined: it is refused. */
+/** The answer when so many rows may be looked at, or undefined if it is refused. */
 const askWithin = async (store: Store, searchRows: number, query: TransactionQuery): Promise<Page<Transaction> | undefined> => {
   const snapshot = store.snapshot({ searchRows })!;
   try {
@@ -57,15 +57,15 @@ const askWithin = async (store: Store, searchRows: number, query: TransactionQue
 const hexOf = (text: string): string => Buffer.from(text, "utf8").toString("hex");
 const rows = 1 + blocks * perBlock;
 
-describe("a part of a vendor field", function () {
+describe("searching part of a vendor field", function () {
   this.timeout(60_000);
   afterEach(closeTemporaryStores);
 
-  it("has the answer that testing every row has, in any order, on any page", async () => {
+  it("gives the same answer as testing every row, in any order, on any page", async () => {
     const { store, memory } = await openChain((number) => texts[number % texts.length] ?? "");
     const snapshot = store.snapshot()!;
     const digits = fc.stringMatching(/^[0-9a-f]{0,3}$/);
-    // From the middle of a byte, too.
+    // Parts may start in the middle of a byte.
     const part = fc.tuple(fc.constantFrom(...texts), fc.nat(20), fc.nat(20)).map(([text, from, length]) => hexOf(text).slice(from, from + length));
     const query = fc.record({
       filter: fc.record({ vendorFieldHex: fc.oneof(digits, part, part) }),
@@ -88,20 +88,20 @@ describe("a part of a vendor field", function () {
     snapshot.release?.();
   });
 
-  it("is looked for in each text once: where few are in many transactions, more than might be looked at", async () => {
+  it("tests each distinct text once when few texts are in many transactions, more than may be looked at", async () => {
     const { store, memory } = await openChain((number) => texts[number % texts.length] ?? "");
     for (const text of ["rent", "7", "🚀", "nobody says so"]) {
       const query = questionOf(hexOf(text));
       const page = await askWithin(store, rows - 1, query);
       expect(page?.total, text).to.equal((await memory.transactions(query)).total);
     }
-    // Five for each text and forty for each that has it are to be a fifth of what may be looked at.
+    // Five for each text and forty for each that matches may come to a fifth of the limit.
     const least = 5 * (texts.length * 5 + 2 * 40);
     expect(await askWithin(store, least, questionOf(hexOf("rent")))).to.have.property("total").above(5);
     expect(await askWithin(store, least - 1, questionOf(hexOf("rent")))).to.equal(undefined);
   });
 
-  it("is looked for in every row where there are as many texts, if that many may be looked at", async () => {
+  it("tests every row when there are as many texts as rows, if that many may be looked at", async () => {
     const { store, memory } = await openChain((number) => `rent ${number}`);
     const query = questionOf(hexOf("rent 1"));
     const { total } = await memory.transactions(query);

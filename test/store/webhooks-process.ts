@@ -1,4 +1,4 @@
-/** A process that writes a webhook beside the one that writes blocks: `fork("webhooks-process.ts", [DIR])`. Ends when it is told anything. */
+/** A process that writes a webhook beside the one that writes blocks: `fork("webhooks-process.ts", [DIR])`. Ends at the first message. */
 import { once } from "node:events";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createStore } from "../../src/store/store.js";

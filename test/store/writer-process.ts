@@ -1,4 +1,4 @@
-/** The process that writes a store: `node --import tsx writer-process.ts DIR FROM TO` applies these blocks and says that it is complete. */
+/** A process that writes a store: `node --import tsx writer-process.ts DIR FROM TO` applies these blocks and marks it complete. */
 import { createChainRules } from "../../src/chain/rules.js";
 import { createStore } from "../../src/store/store.js";
 import { loadChain } from "../data/read.js";
