@@ -16,7 +16,7 @@ const refusalOf = (work: () => unknown): PorticoError => {
   throw new Error("nothing was refused");
 };
 
-describe("register of webhooks", () => {
+describe("the webhook registry", () => {
   let stage: Stage;
   const target = "https://example.com/hook";
   const draft: WebhookDraft = { event: "block.forged", target };
@@ -26,7 +26,7 @@ describe("register of webhooks", () => {
   });
   afterEach(() => stage.close());
 
-  it("keeps what it was given, and shows its secret once", () => {
+  it("keeps what it was given, and shows the secret only once", () => {
     const conditions: Condition[] = [
       { key: "height", condition: "between", value: { min: 1, max: 12500000000000000001n } },
       { key: "asset.votes.0", condition: "truthy" },
@@ -50,7 +50,7 @@ describe("register of webhooks", () => {
     expect(stage.engine.list({ offset: 0, limit: 10 })).to.deep.equal({ rows: [shown], total: 1 });
   });
 
-  it("is the same after a restart, and never gives an id twice", async () => {
+  it("is the same after a restart, and never reuses an id", async () => {
     stage.engine.create(draft);
     stage.engine.create(draft);
     stage.engine.remove(2);
@@ -59,7 +59,7 @@ describe("register of webhooks", () => {
     expect(stage.engine.create(draft).id).to.equal(3);
   });
 
-  it("pages", () => {
+  it("returns pages", () => {
     for (let count = 0; count < 5; count++) stage.engine.create(draft);
     const { rows, total } = stage.engine.list({ offset: 2, limit: 2 });
     expect(rows.map(({ id }) => id)).to.deep.equal([3, 4]);
@@ -67,7 +67,7 @@ describe("register of webhooks", () => {
     expect(stage.engine.list({ offset: 9, limit: 2 })).to.deep.equal({ rows: [], total: 5 });
   });
 
-  it("replaces everything but id and token, with the defaults of a new one", () => {
+  it("replaces everything but the id, the token and the creation time, using the defaults for what is left out", () => {
     const conditions: Condition[] = [{ key: "a", condition: "eq", value: 1 }];
     const { token, createdAt } = stage.engine.create({ ...draft, enabled: false, conditions, match: "all" });
     stage.engine.replace(1, { event: "peer.added", target: "http://example.org/" });
@@ -92,19 +92,19 @@ describe("register of webhooks", () => {
     ["delivery", () => stage.engine.delivery(1, 1)],
     ["redeliver", () => stage.engine.redeliver(1, 1)],
   ] as const) {
-    it(`knows no webhook to ${what}`, () => {
+    it(`answers 404 to ${what} for an unknown webhook`, () => {
       expect(refusalOf(work)).to.include({ status: 404, message: "Webhook not found" });
     });
   }
 
-  it("knows no delivery of another webhook", () => {
+  it("does not show a webhook the deliveries of another", () => {
     stage.engine.create(draft);
     stage.engine.create(draft);
     stage.engine.ping(1);
     expect(refusalOf(() => stage.engine.delivery(2, 1))).to.include({ status: 404, message: "Delivery not found" });
   });
 
-  it("takes every known event, and those that the host declares", () => {
+  it("accepts every known event and those that the host declares", () => {
     for (const event of [...Object.keys(knownEvents), "fork.happened"]) expect(stage.engine.create({ ...draft, event }).event).to.equal(event);
     expect(stage.engine.events().map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), "fork.happened"]);
   });
@@ -112,25 +112,25 @@ describe("register of webhooks", () => {
   const condition = (changed: object): Partial<WebhookDraft> => ({ conditions: [{ key: "a", condition: "eq", value: 1, ...changed }] });
   for (const [what, changed, key, message] of [
     ["an unknown event", { event: "block.lost" }, "event", /^"event" must be one of block\.applied, .*fork\.happened$/],
-    ["the event of a ping", { event: "ping" }, "event", /must be one of/],
-    ["an inherited name as event", { event: "constructor" }, "event", /must be one of/],
-    ["a target that is no URL", { target: "nonsense" }, "target", /must be an http or https URL/],
-    ["a special address", { target: "http://10.0.0.1/" }, "target", /must not be the special address 10\.0\.0\.1/],
+    ["the ping event", { event: "ping" }, "event", /must be one of/],
+    ["an inherited property name as the event", { event: "constructor" }, "event", /must be one of/],
+    ["a target that is not a URL", { target: "nonsense" }, "target", /must be an http or https URL/],
+    ["a target with a special address", { target: "http://10.0.0.1/" }, "target", /must not be the special address 10\.0\.0\.1/],
     ["a target with a password", { target: "http://a:b@example.com" }, "target", /user name or password/],
     ["no target", { target: undefined }, "target", /is required/],
     ["an unknown operator", condition({ condition: "like" }), "conditions.0.condition", /must be one of between, contains, eq/],
-    ["an inherited name as operator", condition({ condition: "toString" }), "conditions.0.condition", /must be one of/],
+    ["an inherited property name as the operator", condition({ condition: "toString" }), "conditions.0.condition", /must be one of/],
     ["an empty key", condition({ key: "" }), "conditions.0.key", /must be a string of 1 to 200 characters/],
     ["a pattern that does not compile", condition({ condition: "regexp", value: "[" }), "conditions.0.value", /does not compile: .*missing closing/],
-    ["a pattern that is no text", condition({ condition: "regexp", value: 1 }), "conditions.0.value", /regular expression/],
-    ["a range without an end", condition({ condition: "between", value: { min: 1 } }), "conditions.0.value", /must be \{min, max\}/],
-    ["a range that is no object", condition({ condition: "not-between", value: 5 }), "conditions.0.value", /must be \{min, max\}/],
+    ["a pattern that is not a string", condition({ condition: "regexp", value: 1 }), "conditions.0.value", /regular expression/],
+    ["a range without a maximum", condition({ condition: "between", value: { min: 1 } }), "conditions.0.value", /must be \{min, max\}/],
+    ["a range that is not an object", condition({ condition: "not-between", value: 5 }), "conditions.0.value", /must be \{min, max\}/],
     ["a comparison with a list", condition({ condition: "gt", value: [1] }), "conditions.0.value", /must be a number or a string/],
-    ["a comparison with nothing", condition({ condition: "eq", value: undefined }), "conditions.0.value", /is required/],
+    ["a comparison without a value", condition({ condition: "eq", value: undefined }), "conditions.0.value", /is required/],
     ["101 conditions", { conditions: Array.from({ length: 101 }, () => ({ key: "a", condition: "truthy" })) }, "conditions", /more than 100/],
-    ["another kind of match", { match: "some" }, "match", /must be one of any, all/],
-    ["another kind of enabled", { enabled: "yes" }, "enabled", /must be true or false/],
-    ["confirmations of another event", { confirmations: 3 }, "confirmations", /block\.applied and transaction\.applied only/],
+    ["an unknown value of match", { match: "some" }, "match", /must be one of any, all/],
+    ["an invalid value of enabled", { enabled: "yes" }, "enabled", /must be true or false/],
+    ["confirmations for an event without them", { confirmations: 3 }, "confirmations", /block\.applied and transaction\.applied only/],
     ["negative confirmations", { event: "block.applied", confirmations: -1 }, "confirmations", /whole number from 0 to 1000/],
   ] as const) {
     it(`refuses ${what}`, () => {
@@ -149,7 +149,7 @@ describe("register of webhooks", () => {
     });
     afterEach(() => receiver.close());
 
-    it("signs with both secrets for a day after a rotation, then with the new one alone", async () => {
+    it("signs with the old and the new secret for a day after a rotation, then with the new one alone", async () => {
       const first = stage.engine.create({ ...draft, target: receiver.url });
       const second = stage.engine.rotate(1);
       expect(second.token).not.to.equal(first.token);
@@ -174,7 +174,7 @@ describe("register of webhooks", () => {
       expect(await signatures()).to.deep.equal([signedBy(second.secret)]);
     });
 
-    it("signs with ten secrets at the most, the newest, however often it is rotated", async () => {
+    it("signs with at most the ten newest secrets, however often it rotates them", async () => {
       stage.engine.create({ ...draft, target: receiver.url });
       const secrets = Array.from({ length: 12 }, () => stage.engine.rotate(1).secret);
       stage.events.emit("block.forged", {});
@@ -184,7 +184,7 @@ describe("register of webhooks", () => {
       expect(headers["webhook-signature"]).to.equal(newest.map((secret) => new Verifier(secret).sign(String(headers["webhook-id"]), time, body)).join(" "));
     });
 
-    it("sends to the new target what is on its way when a webhook is replaced", async () => {
+    it("sends pending deliveries to the new target after a webhook is replaced", async () => {
       receiver.answer = ({ path }, response) => response.writeHead(path === "/new" ? 200 : 500).end();
       stage.engine.create({ ...draft, target: `${receiver.url}/old` });
       stage.events.emit("block.forged", {});
@@ -195,7 +195,7 @@ describe("register of webhooks", () => {
       expect(receiver.received.map(({ path }) => path)).to.deep.equal(["/old", "/new"]);
     });
 
-    it("pings, whatever the event and its conditions", async () => {
+    it("sends a ping whatever the webhook's event and conditions", async () => {
       stage.engine.create({ ...draft, target: receiver.url, conditions: [{ key: "a", condition: "truthy" }] });
       const ping = stage.engine.ping(1);
       expect(ping).to.include({ id: 1, event: "ping", state: "retrying" });
@@ -204,12 +204,12 @@ describe("register of webhooks", () => {
       await stage.reaches(1, 1, "delivered");
     });
 
-    it("does not ping a disabled one", () => {
+    it("does not ping a disabled webhook", () => {
       stage.engine.create({ ...draft, enabled: false });
       expect(refusalOf(() => stage.engine.ping(1))).to.include({ status: 400 });
     });
 
-    it("writes down nothing for a disabled one, and sends nothing", async () => {
+    it("neither records nor sends deliveries for a disabled webhook", async () => {
       stage.engine.create({ ...draft, target: receiver.url, enabled: false });
       stage.engine.create({ ...draft, target: receiver.url });
       stage.events.emit("block.forged", {});
@@ -218,7 +218,7 @@ describe("register of webhooks", () => {
       expect(receiver.received).to.have.length(1);
     });
 
-    it("keeps what waits while one is disabled, and sends it when it is enabled again", async () => {
+    it("keeps deliveries that wait when a webhook is disabled, and sends them when it is enabled again", async () => {
       receiver.answer = (_request, response) => response.writeHead(500).end();
       stage.engine.create({ ...draft, target: receiver.url });
       stage.events.emit("block.forged", { n: 1 });
@@ -231,7 +231,7 @@ describe("register of webhooks", () => {
       await stage.reaches(1, 1, "delivered");
     });
 
-    it("takes the deliveries of a removed one out in the background", async () => {
+    it("deletes the deliveries of a removed webhook in the background", async () => {
       receiver.answer = () => undefined;
       stage.engine.create({ ...draft, target: receiver.url });
       for (let count = 0; count < 20; count++) stage.events.emit("block.forged", { count });
@@ -244,17 +244,17 @@ describe("register of webhooks", () => {
     });
   });
 
-  describe("dry run", () => {
+  describe("a dry run", () => {
     const conditions: Condition[] = [{ key: "height", condition: "gt", value: 5 }];
 
-    it("tries a sample", () => {
+    it("evaluates a sample", () => {
       const [result, ...others] = stage.engine.dryRun({ conditions, payload: { height: 6 } });
       expect(others).to.deep.equal([]);
       expect(result).to.deep.include({ matches: true, timestamp: null, payload: { height: 6 } });
       expect(result?.conditions[0]).to.include({ holds: true, actual: 6 });
     });
 
-    it("tries the last real payloads of an event, newest first, without a webhook having listened", async () => {
+    it("evaluates the last real payloads of an event, newest first, even if no webhook subscribed to it", async () => {
       for (const height of [4, 5, 6]) stage.events.emit("block.forged", { height });
       const expected = [
         [6, true],
@@ -267,20 +267,20 @@ describe("register of webhooks", () => {
       expect(results().map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
     });
 
-    it("keeps a hundred of each event", () => {
+    it("reaches back a hundred payloads for each event", () => {
       for (let height = 1; height <= 250; height++) stage.events.emit("block.forged", { height });
       const results = stage.engine.dryRun({ event: "block.forged", conditions: [], last: 100 });
       expect(results.map(({ payload }) => (payload as { height: number }).height)).to.deep.equal(Array.from({ length: 100 }, (_unused, index) => 250 - index));
       expect(stage.environment.store.recent("block.forged", 1_000)).to.have.length(100);
     });
 
-    it("combines as it is told", () => {
+    it("combines conditions with `any` by default, and with `all` on request", () => {
       const both: Condition[] = [...conditions, { key: "absent", condition: "truthy" }];
       expect(stage.engine.dryRun({ conditions: both, payload: { height: 6 } })[0]?.matches).to.equal(true);
       expect(stage.engine.dryRun({ conditions: both, match: "all", payload: { height: 6 } })[0]?.matches).to.equal(false);
     });
 
-    it("refuses what a webhook would be refused for", () => {
+    it("refuses the conditions and events that a webhook would be refused for, and a run without a payload or event", () => {
       expect(refusalOf(() => stage.engine.dryRun({ conditions }))).to.include({ status: 400 });
       expect(refusalOf(() => stage.engine.dryRun({ event: "nothing", conditions }))).to.include({ status: 400 });
       expect(refusalOf(() => stage.engine.dryRun({ conditions: [{ key: "", condition: "eq", value: 1 }], payload: 1 }))).to.include({ status: 400 });

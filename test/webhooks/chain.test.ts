@@ -19,18 +19,18 @@ import { createLogger, eventually, localTargets } from "./stage.js";
 const chain = loadChain("core3-testnet-a");
 const at = (height: number): BlockData => chain.blocks[height - 1]!;
 const headerOf = ({ transactions: _, ...header }: BlockData): Omit<BlockData, "transactions"> => header;
-/** A block with two transactions or more, and the height below it. */
+/** The height of a block with two or more transactions. */
 const rich = chain.blocks.find(({ height, numberOfTransactions }) => height > 10 && numberOfTransactions > 1)!.height;
 const page = { offset: 0, limit: 100 };
 
-describe("webhooks of the chain", function () {
+describe("webhooks for the chain", function () {
   this.timeout(60_000);
   let dataDir: string;
   let lines: string[];
   let receiver: Receiver;
   let events: EventEmitter;
   let plugin: ApiPlugin;
-  /** What the host's own store has. */
+  /** The blocks in the host's own database. */
   let known: BlockData[];
 
   const open = async (): Promise<Webhooks> => {
@@ -45,7 +45,7 @@ describe("webhooks of the chain", function () {
     await plugin.start();
     return plugin.webhooks!;
   };
-  /** As a real host does it: the block is in its store, the event has the header only. */
+  /** As a real host does: the block is in its database, and the event carries only the header. */
   const apply = (height: number, extra: object = {}): void => {
     known = chain.blocks.slice(0, height);
     events.emit("block.applied", { ...headerOf(at(height)), ...extra });
@@ -57,7 +57,7 @@ describe("webhooks of the chain", function () {
   const hook = (event: string, more: object = {}) => plugin.webhooks!.create({ event, target: receiver.url, ...more });
   const heights = (received: readonly Received[]): [string, unknown][] =>
     received.map(({ json }) => [json.event, (json.data as BlockData).height]);
-  /** All that was recorded has arrived, and nothing waits. */
+  /** Waits until everything recorded has arrived and nothing is pending. */
   const quiet = async (count: number): Promise<Received[]> => {
     await plugin.settled();
     await receiver.until(count);
@@ -84,7 +84,7 @@ describe("webhooks of the chain", function () {
     await rm(dataDir, { recursive: true });
   });
 
-  it("fire for a block once, when it is committed, with the payload of the host", async () => {
+  it("fire once for a block, when it is committed, with the host's payload", async () => {
     hook("block.applied");
     hook("block.forged");
     apply(rich, { forkMember: { amount: 5n } });
@@ -94,7 +94,7 @@ describe("webhooks of the chain", function () {
     expect(received[0]?.json).to.deep.include({ event: "block.applied", data: { ...headerOf(at(rich)), forkMember: { amount: "5" } } });
   });
 
-  /** The height that a receiver finds when it is told of something. */
+  /** The node's height at the time the receiver gets a delivery. */
   const heightWhenTold = (): Promise<number> =>
     new Promise((resolve) => {
       receiver.answer = (_request, response) => {
@@ -103,14 +103,14 @@ describe("webhooks of the chain", function () {
       };
     });
 
-  it("can be asked about the block by whoever is told of it", async () => {
+  it("fire only once the block can be read", async () => {
     hook("block.applied");
     const height = heightWhenTold();
     apply(rich);
     expect(await height).to.equal(rich);
   });
 
-  it("can be asked about blocks by whoever is told of what the host emitted after them", async () => {
+  it("fire for an event only once the blocks emitted before it can be read", async () => {
     hook("transaction.forged");
     const height = heightWhenTold();
     for (let next = rich; next < rich + 30; next++) apply(next);
@@ -118,7 +118,7 @@ describe("webhooks of the chain", function () {
     expect(await height).to.equal(rich + 29);
   });
 
-  it("fire for each transaction of a block, in its order, whether or not the host emits them", async () => {
+  it("fire for each transaction of a block, in order, whether or not the host emits it", async () => {
     hook("transaction.applied");
     const transactions = at(rich).transactions!;
     const [first] = transactions;
@@ -131,7 +131,7 @@ describe("webhooks of the chain", function () {
     expect(second).to.include({ blockId: at(rich).id, blockHeight: rich, sequence: 1, amount: transactions[1]?.amount, fee: transactions[1]?.fee });
   });
 
-  it("fire for a transaction with what the host emitted of it in that block, not in another", async () => {
+  it("fire for a transaction with the payload that the host emitted for that block, never with one for another block", async () => {
     hook("transaction.applied");
     const [first, second] = at(rich).transactions!;
     const emit = (transaction: object | undefined, blockId: string, note: string) => events.emit("transaction.applied", { ...transaction, blockId, note });
@@ -144,7 +144,7 @@ describe("webhooks of the chain", function () {
     expect(received[1]?.json.data).to.include({ id: second!.id, blockId: at(rich).id, blockHeight: rich }).and.not.have.property("note");
   });
 
-  it("match amounts exactly", async () => {
+  it("compare amounts exactly", async () => {
     const total = String(at(rich).totalFee);
     hook("block.applied", { conditions: [{ key: "totalFee", condition: "gt", value: String(BigInt(total) - 1n) }] });
     hook("block.applied", { conditions: [{ key: "totalFee", condition: "gt", value: total }] });
@@ -153,7 +153,7 @@ describe("webhooks of the chain", function () {
     await quiet(2);
   });
 
-  it("do not fire for the blocks by which the store is first built, and do for those missed while the process was down", async () => {
+  it("do not fire for the blocks of the initial sync, but do for those missed while the process was down", async () => {
     hook("block.applied");
     await plugin.stop();
     known = chain.blocks.slice(0, rich + 2);
@@ -163,7 +163,7 @@ describe("webhooks of the chain", function () {
     expect(received[0]?.json.data).to.deep.equal(headerOf(at(rich)));
   });
 
-  it("tell of a reverted block and its transactions, after what told of it, to the same target", async () => {
+  it("report a reverted block and its transactions after what was applied, in order", async () => {
     for (const event of ["block.reverted", "transaction.reverted", "block.applied", "transaction.applied"]) hook(event);
     const ids = at(rich).transactions!.map(({ id }) => id);
     apply(rich);
@@ -176,12 +176,12 @@ describe("webhooks of the chain", function () {
     expect(told).to.deep.equal([...applied, ...reverted, ...applied]);
   });
 
-  it("tell of a fork that the host never emitted", async () => {
+  it("report a fork that the host never emitted", async () => {
     hook("block.applied");
     hook("block.reverted");
     apply(rich);
     await quiet(1);
-    // The host was on another branch while Portico was away.
+    // The host switched branches while Portico was down.
     await plugin.stop();
     const other: BlockData = { ...at(rich), id: "1234567890", numberOfTransactions: 0, transactions: [], totalAmount: "0", totalFee: "0" };
     known = [...chain.blocks.slice(0, rich - 1), other];
@@ -195,7 +195,7 @@ describe("webhooks of the chain", function () {
   });
 
   describe("with confirmations", () => {
-    it("wait for them as the interface counts them", async () => {
+    it("wait until the interface counts that many", async () => {
       const blocks = hook("block.applied", { confirmations: 2 });
       const transactions = hook("transaction.applied", { confirmations: 2, conditions: [{ key: "sequence", condition: "eq", value: 0 }] });
       apply(rich);
@@ -203,7 +203,7 @@ describe("webhooks of the chain", function () {
       expect(plugin.webhooks!.deliveries(blocks.id, "held", page).total).to.equal(1);
       expect(receiver.received).to.have.length(0);
       apply(rich + 1);
-      // A transaction has one confirmation in its own block, a block none at the tip.
+      // A transaction has one confirmation in its own block; a block at the tip has none.
       await receiver.until(1);
       expect(receiver.received[0]?.json.event).to.equal("transaction.applied");
       apply(rich + 2);
@@ -216,13 +216,13 @@ describe("webhooks of the chain", function () {
       await eventually(() => (plugin.webhooks!.deliveries(transactions.id, "delivered", page).total > 0 ? true : undefined));
     });
 
-    it("of one are there at once for a transaction", async () => {
+    it("fire at once for a transaction that needs one", async () => {
       hook("transaction.applied", { confirmations: 1, conditions: [{ key: "sequence", condition: "eq", value: 0 }] });
       apply(rich);
       await quiet(1);
     });
 
-    it("are dropped when the block is reverted before", async () => {
+    it("drop the delivery when the block is reverted first", async () => {
       const { id } = hook("block.applied", { confirmations: 2 });
       apply(rich);
       apply(rich + 1);
@@ -242,8 +242,8 @@ describe("webhooks of the chain", function () {
   });
 });
 
-describe("a block that cannot be told of", () => {
-  it("is told of later, in its order, and takes no event of the host with it", async () => {
+describe("a block whose webhook events could not be recorded", () => {
+  it("is reported later, in order, and loses no event of the host", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-atomic-"));
     const receiver = await createReceiver();
     const events = new EventEmitter();

@@ -7,7 +7,7 @@ import { createMatcher, type Matchable } from "../../src/webhooks/matcher.js";
 import { operatorNames, operators } from "../../src/webhooks/operators.js";
 import { createSubject } from "../../src/webhooks/subject.js";
 
-/** What the decisions say of an operator, as cases: what the payload has, the condition's value, whether it holds. */
+/** Cases for each operator: the payload's value, the condition's value, and whether the condition holds. */
 const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][]> = {
   eq: [
     ["a", "a", true],
@@ -143,14 +143,14 @@ describe("conditions", () => {
           expect(holds({ key: "it", condition: name, value }, { it: actual })).to.equal(expected);
         });
       }
-      it(`${["ne", "not-between"].includes(name) ? "holds" : "fails"} where the key is missing`, () => {
+      it(`${["ne", "not-between"].includes(name) ? "holds" : "fails"} when the key is missing`, () => {
         const value = cases[name][0]?.[1];
         expect(holds({ key: "it", condition: name, value }, { other: 1 })).to.equal(name === "ne" || name === "not-between");
       });
     });
   }
 
-  it("has the exact complement of between in not-between, for any values", () => {
+  it("makes not-between the exact complement of between, for any values", () => {
     const scalar = fc.oneof(fc.integer(), fc.string(), fc.bigInt().map(String), fc.boolean(), fc.constant(null));
     const bound = fc.oneof(fc.integer(), fc.string(), fc.bigInt());
     fc.assert(
@@ -198,12 +198,12 @@ describe("conditions", () => {
   });
 
   for (const pattern of ["[", "(?=a)", "(a)\\1", "(a{1000}){1000}", "*"]) {
-    it(`does not compile ${pattern}`, () => {
+    it(`refuses the pattern ${pattern}`, () => {
       expect(() => compileCondition({ key: "it", condition: "regexp", value: pattern })).to.throw();
     });
   }
 
-  it("explains what holds, and what does not and why", () => {
+  it("explains which conditions hold, and why others do not", () => {
     expect(explain({ key: "amount", condition: "gt", value: 500 }, { amount: "100" })).to.deep.equal({
       key: "amount",
       condition: "gt",
@@ -222,7 +222,7 @@ describe("conditions", () => {
   });
 });
 
-describe("matcher", () => {
+describe("the matcher", () => {
   const value = fc.oneof(
     fc.constantFrom("a", "b", "10", "9", "12500000000000000001"),
     fc.integer({ min: -3, max: 11 }),
@@ -244,7 +244,7 @@ describe("matcher", () => {
   });
   const payload = fc.record({ a: value, b: value, c: fc.record({ d: value }) }, { requiredKeys: [] });
 
-  it("finds exactly those that are found by trying each condition of each webhook", () => {
+  it("finds exactly the webhooks that testing each condition of each webhook finds", () => {
     fc.assert(
       fc.property(fc.array(webhook, { maxLength: 12 }), fc.array(payload, { minLength: 1, maxLength: 4 }), (drafts, payloads) => {
         const webhooks: Matchable[] = drafts.map((draft, index) => ({ id: index + 1, ...draft }));
@@ -262,7 +262,7 @@ describe("matcher", () => {
     );
   });
 
-  it("finds the same after any changes as a new one would", () => {
+  it("gives the same result after any changes as a matcher built anew", () => {
     const changes = fc.array(fc.record({ id: fc.integer({ min: 1, max: 6 }), draft: fc.option(webhook, { nil: undefined }) }), { maxLength: 30 });
     fc.assert(
       fc.property(changes, fc.array(payload, { minLength: 1, maxLength: 3 }), (list, payloads) => {
@@ -283,7 +283,7 @@ describe("matcher", () => {
     );
   });
 
-  it("fires once where two conditions hold", () => {
+  it("returns a webhook once when two of its conditions hold", () => {
     const conditions: Condition[] = [
       { key: "a", condition: "eq", value: 1 },
       { key: "a", condition: "gt", value: 0 },
@@ -291,7 +291,7 @@ describe("matcher", () => {
     expect(createMatcher([{ id: 1, event: "one", enabled: true, match: "any", conditions }]).match("one", { a: 1 })).to.deep.equal([1]);
   });
 
-  it("listens to events of enabled webhooks alone", () => {
+  it("reports listeners only for events of enabled webhooks", () => {
     const matcher = createMatcher([
       { id: 1, event: "one", enabled: true, match: "any", conditions: [] },
       { id: 2, event: "two", enabled: false, match: "any", conditions: [] },
@@ -299,7 +299,7 @@ describe("matcher", () => {
     expect(["one", "two", "three"].map(matcher.listens)).to.deep.equal([true, false, false]);
   });
 
-  it("lets a pattern that does not compile any more fail alone", () => {
+  it("still matches other webhooks when one has a pattern that no longer compiles", () => {
     const conditions: Condition[] = [{ key: "a", condition: "regexp", value: "[" }];
     const matcher = createMatcher([
       { id: 1, event: "one", enabled: true, match: "any", conditions },

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { compareDecimals, numberText, toDecimal } from "../../src/webhooks/decimal.js";
 
-/** Decimal text as digits and a number of decimal places, both exact. */
+/** Decimal text as an exact integer, scaled by the given number of decimal places. */
 const scaled = (text: string, places: number): bigint => {
   const [whole = "0", fraction = ""] = text.split(".");
   return BigInt(whole + fraction.padEnd(places, "0"));
@@ -15,7 +15,7 @@ const decimalText = fc
 const sign = (value: number): number => Math.sign(value);
 
 describe("decimals", () => {
-  it("compare as the numbers they stand for, however long", () => {
+  it("compare by numeric value, however long they are", () => {
     fc.assert(
       fc.property(decimalText, decimalText, (a, b) => {
         const [first, second] = [toDecimal(a), toDecimal(b)];
@@ -28,7 +28,7 @@ describe("decimals", () => {
     );
   });
 
-  it("are read from every number as it is", () => {
+  it("are exact for every number", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(Number(numberText(value))).to.equal(value === 0 ? 0 : value);
@@ -46,17 +46,17 @@ describe("decimals", () => {
     [12500000000000000001n, "12500000000000000001"],
     [-5n, "-5"],
   ] as const) {
-    it(`writes ${value} as ${text}`, () => {
+    it(`write ${value} as ${text}`, () => {
       expect(numberText(value)).to.equal(text);
     });
   }
 
   for (const text of ["", "abc", "1e5", "+1", "1.", ".5", " 1", "0x10", "1,000", "--1", "Infinity"]) {
-    it(`does not take "${text}" for a number`, () => {
+    it(`do not accept "${text}" as a number`, () => {
       expect(toDecimal(text)).to.equal(undefined);
     });
   }
-  it("take nothing else for a number", () => {
+  it("accept no other values as numbers", () => {
     for (const value of [true, null, undefined, {}, [1], Number.NaN, Infinity]) expect(toDecimal(value)).to.equal(undefined);
   });
 });

@@ -28,7 +28,7 @@ describe("delivery", () => {
   const emit = (count: number, from = 1): void => {
     for (let n = from; n < from + count; n++) stage.events.emit("peer.added", { n });
   };
-  /** Answers what has come every few turns, until so many have come. Returns how many there were at once, at the most. */
+  /** Every few turns, answers what has arrived, until `count` are answered. Returns the most that were open at the same time. */
   const answerAll = async (responses: ServerResponse[], count: number): Promise<number> => {
     let most = 0;
     for (let answered = 0; answered < count; ) {
@@ -46,7 +46,7 @@ describe("delivery", () => {
   });
 
   describe("order", () => {
-    it("makes first attempts in the order of events, one after another", async () => {
+    it("is that of events, with first attempts made one after another", async () => {
       await open();
       hook();
       let [open_, most] = [0, 0];
@@ -62,7 +62,7 @@ describe("delivery", () => {
       expect(most).to.equal(1);
     });
 
-    it("holds over all webhooks of one target", async () => {
+    it("is kept across all webhooks of one target", async () => {
       await open();
       hook("/", "peer.added");
       hook("/", "peer.removed");
@@ -72,7 +72,7 @@ describe("delivery", () => {
       expect(numbers(await receiver.until(60))).to.deep.equal(Array.from({ length: 60 }, (_unused, n) => n));
     });
 
-    it("goes on when the first attempt of an event failed", async () => {
+    it("is kept for later events when a first attempt fails", async () => {
       await open();
       const { id } = hook();
       receiver.answer = ({ json }, response) => response.writeHead((json.data as { n: number }).n === 2 && receiver.received.length < 5 ? 500 : 200).end();
@@ -84,7 +84,7 @@ describe("delivery", () => {
       expect(numbers(receiver.received)).to.deep.equal([1, 2, 3, 4, 2]);
     });
 
-    it("holds after a restart, with whatever came meanwhile", async () => {
+    it("is kept after a restart, including events emitted since", async () => {
       await open();
       const { id } = hook();
       receiver.answer = () => undefined;
@@ -98,7 +98,7 @@ describe("delivery", () => {
       expect(numbers(await receiver.until(21))).to.deep.equal([1, ...upTo(20)]);
     });
 
-    it("is given up where an option says so, up to the concurrency of a target", async () => {
+    it("can be switched off, with as many requests at once as a target's concurrency", async () => {
       await open({ ordered: false, concurrencyPerTarget: 3 });
       hook();
       const responses: ServerResponse[] = [];
@@ -114,23 +114,23 @@ describe("delivery", () => {
   });
 
   describe("isolation", () => {
-    it("is not delayed by targets that hang", async () => {
+    it("keeps a healthy target from being delayed by targets that hang", async () => {
       await open({ concurrency: 8 });
       const hanging = await Promise.all(Array.from({ length: 12 }, createReceiver));
       for (const one of hanging) one.answer = () => undefined;
-      // Known to be quick, before the others come.
+      // Delivers once first, so that the engine knows this target is quick.
       const { id } = hook("/healthy");
       emit(1);
       await stage.count(id, "delivered", 1);
       for (const { url } of hanging) stage.engine.create({ event: "peer.added", target: url });
       emit(50, 2);
       expect(numbers(await receiver.until(51))).to.deep.equal(upTo(51));
-      // Half of the places, and no more, are theirs.
+      // The hanging targets get half of the slots and no more.
       expect(hanging.filter(({ received }) => received.length > 0)).to.have.length(4);
       await Promise.all(hanging.map((one) => one.close()));
     });
 
-    it("never has more under way to one host than the option allows", async () => {
+    it("never has more requests open to one host than the option allows", async () => {
       await open({ concurrencyPerTarget: 2 });
       for (let n = 0; n < 10; n++) hook(`/${n}`);
       const responses: ServerResponse[] = [];
@@ -143,7 +143,7 @@ describe("delivery", () => {
       }
     });
 
-    it("never has more under way in all than the option allows", async () => {
+    it("never has more requests open in all than the option allows", async () => {
       await open({ concurrency: 3, concurrencyPerTarget: 100 });
       for (let n = 0; n < 10; n++) hook(`/${n}`);
       const responses: ServerResponse[] = [];
@@ -164,12 +164,12 @@ describe("delivery", () => {
       await stage.count(id, "delivered", 23);
       const sent = numbers(receiver.received.slice(3));
       expect(sent.filter((n) => n > 3)).to.deep.equal(upTo(23).slice(3));
-      // The three retries did not wait for the end of the line.
+      // The three retries did not wait until the queue was empty.
       expect(sent.indexOf(3)).to.be.below(12);
     });
   });
 
-  it("holds a few ids of a line in memory, however long it is", async () => {
+  it("holds only a few ids of a queue in memory, however long it is", async () => {
     await open();
     const { id } = hook();
     receiver.answer = () => undefined;
@@ -185,12 +185,12 @@ describe("delivery", () => {
     receiver.answer = (_request, response) => response.end();
     expect(stage.engine.deliveries(id, "pending", everything).total).to.equal(100_000);
     collect();
-    // Their rows would take several times as much.
+    // The rows themselves would take several times as much.
     expect(process.memoryUsage().heapUsed - before).to.be.below(5_000_000);
   });
 
   describe("failures", () => {
-    it("disable a webhook whose target answers 410, and keep the delivery", async () => {
+    it("with status 410 disable the webhook and keep its deliveries", async () => {
       await open();
       receiver.answer = (_request, response) => response.writeHead(410).end();
       const { id } = hook("/secret?key=1");
@@ -202,14 +202,14 @@ describe("delivery", () => {
       const told = await eventually(() => stage.lines.find((line) => line.includes("disabled")));
       expect(told).to.equal(`warn webhook 1 to ${receiver.url} is disabled: the target answered 410`);
       expect(stage.lines.join("\n")).not.to.include("secret");
-      // Enabled again by hand: nothing of it is lost.
+      // Re-enabled by hand: no delivery is lost.
       receiver.answer = (_request, response) => response.end();
       stage.engine.replace(id, { event: "peer.added", target: receiver.url });
       expect(stage.engine.get(id)).to.include({ enabled: true, disabledBecause: null, failingSince: null });
       expect(numbers(await receiver.until(3))).to.deep.equal([1, 2, 3]);
     });
 
-    it("of a target that the webhook has no more are nothing to the one it has", async () => {
+    it("of a webhook's former target do not count against its new one", async () => {
       await open();
       const responses: ServerResponse[] = [];
       receiver.answer = (_request, response) => void responses.push(response);
@@ -227,7 +227,7 @@ describe("delivery", () => {
       expect(receiver.received.map(({ path }) => path)).to.deep.equal(["/before", "/after"]);
     });
 
-    it("disable a webhook when every attempt of five days failed", async () => {
+    it("disable a webhook when every attempt has failed for five days", async () => {
       await open();
       receiver.answer = (_request, response) => response.writeHead(500).end();
       const { id } = hook();
@@ -243,7 +243,7 @@ describe("delivery", () => {
       expect(stage.engine.get(id)).to.include({ enabled: false, failingSince: since, disabledBecause: "failing" });
     });
 
-    it("are forgiven by one success", async () => {
+    it("are cleared by one success", async () => {
       await open();
       receiver.answer = (_request, response) => response.writeHead(500).end();
       const { id } = hook();
@@ -255,7 +255,7 @@ describe("delivery", () => {
       expect(stage.engine.get(id)).to.include({ enabled: true, failingSince: null });
     });
 
-    it("wait as long as Retry-After asks, up to twice the step", async () => {
+    it("delay the next attempt as Retry-After asks, up to twice the scheduled wait", async () => {
       await open();
       receiver.answer = (_request, response) => response.writeHead(429, { "retry-after": "8" }).end();
       const { id } = hook();
@@ -276,7 +276,7 @@ describe("delivery", () => {
       receiver = await createReceiver();
     });
 
-    it("of the name's address are found when the connection is made", async () => {
+    it("happen at the address stage when a name resolves to a special address", async () => {
       await open({}, { resolve: () => Promise.resolve(["10.0.0.1"]) });
       const { id } = stage.engine.create({ event: "peer.added", target: "http://rebound.example/" });
       emit(1);
@@ -285,11 +285,11 @@ describe("delivery", () => {
     });
   });
 
-  describe("record", () => {
+  describe("records", () => {
     const states = (id: number): Record<string, number> =>
       Object.fromEntries((["pending", "retrying", "delivered", "dead"] as DeliveryState[]).map((state) => [state, stage.engine.deliveries(id, state, everything).total]));
 
-    it("lists deliveries newest first, by state, with exact totals on every page", async () => {
+    it("are listed newest first, by state, with exact totals on every page", async () => {
       await open({ schedule: [1_000] });
       const { id } = hook();
       receiver.answer = ({ json }, response) => response.writeHead((json.data as { n: number }).n % 3 === 0 ? 500 : 200).end();
@@ -315,7 +315,7 @@ describe("delivery", () => {
       expect(stage.engine.delivery(id, 24).payload).to.deep.equal({ n: 24 });
     });
 
-    it("is moved from where it stands, though what its last attempt came to is still being written", async () => {
+    it("can be redelivered while the result of the last attempt is still being committed", async () => {
       await open({ schedule: [day] });
       const { id } = hook();
       receiver.answer = (_request, response) => response.writeHead(500).end();
@@ -336,7 +336,7 @@ describe("delivery", () => {
       expect(stage.engine.delivery(id, 1)).to.include({ state: "retrying", attemptCount: 2 });
     });
 
-    it("recovers what was not delivered in a time", async () => {
+    it("can be recovered for a period if they were not delivered", async () => {
       await open({ schedule: [day] });
       const { id } = hook();
       receiver.answer = (_request, response) => response.writeHead(500).end();
@@ -352,14 +352,14 @@ describe("delivery", () => {
       await stage.count(id, "retrying", 3);
       receiver.answer = (_request, response) => response.end();
       const sent = receiver.received.length;
-      // The second and third are dead, the fourth and fifth between attempts.
+      // The second and third are dead; the fourth and fifth wait for their next attempt.
       expect(await stage.engine.recover(id, { since: times[1] ?? 0, until: times[4] ?? 0 })).to.equal(4);
       await stage.count(id, "delivered", 4);
       expect(numbers(receiver.received.slice(sent)).sort()).to.deep.equal([2, 3, 4, 5]);
       expect(states(id)).to.deep.equal({ pending: 0, retrying: 1, delivered: 4, dead: 1 });
     });
 
-    it("is kept for seven days where delivered and for ninety where dead", async () => {
+    it("are kept for seven days when delivered and for ninety when dead", async () => {
       await open({ schedule: [] });
       const { id } = hook();
       receiver.answer = ({ json }, response) => response.writeHead((json.data as { n: number }).n === 1 ? 500 : 200).end();
@@ -377,7 +377,7 @@ describe("delivery", () => {
       expect(stage.environment.store.message(1)).to.equal(undefined);
     });
 
-    it("keeps the last twenty attempts", async () => {
+    it("keep the last twenty attempts", async () => {
       await open({ schedule: [] });
       const { id } = hook();
       receiver.answer = (_request, response) => response.writeHead(500).end(String(receiver.received.length));
@@ -393,8 +393,8 @@ describe("delivery", () => {
     });
   });
 
-  describe("stop", () => {
-    it("waits for what is under way, and leaves the rest in the store", async () => {
+  describe("when the engine stops", () => {
+    it("waits for the open request, and leaves the rest in the store", async () => {
       await open();
       const { id } = hook();
       const responses: ServerResponse[] = [];
@@ -411,7 +411,7 @@ describe("delivery", () => {
       expect(stage.events.eventNames()).to.deep.equal([]);
     });
 
-    it("lets go of what does not end, which counts as no attempt and is sent again", async () => {
+    it("abandons a request that does not end, without counting the attempt, and sends it again later", async () => {
       await open();
       const { id } = hook();
       receiver.answer = () => undefined;
@@ -426,7 +426,7 @@ describe("delivery", () => {
     });
   });
 
-  it("never throws into the host's emitter, nor stops it", async () => {
+  it("never throws into the host's emitter, and keeps other listeners working", async () => {
     await open();
     const { id } = hook();
     const hostile = {
@@ -442,7 +442,7 @@ describe("delivery", () => {
     expect(receiver.received[0]?.json.data).to.deep.equal({ unreadable: "hostile" });
   });
 
-  it("tells of an event that could not be written down, and goes on", async () => {
+  it("logs an event that could not be recorded, and goes on", async () => {
     let isFull = true;
     const fill = (journal: EventJournal): EventJournal => ({
       ...journal,
@@ -463,7 +463,7 @@ describe("delivery", () => {
     expect(numbers(await receiver.until(1))).to.deep.equal([2]);
   });
 
-  it("is written down once, and goes on, whatever the host's logger throws", async () => {
+  it("records each attempt once, and goes on, even if the host's logger throws", async () => {
     const fail = (): never => {
       throw new Error("the transport is closed");
     };
@@ -477,7 +477,7 @@ describe("delivery", () => {
     expect((await stage.reaches(id, 1, "delivered")).attemptCount).to.equal(2);
   });
 
-  it("is shared by processes of one store: one delivers what the others register and ask for", async () => {
+  it("is done by one of several processes on a store, for what the others register and request", async () => {
     await open();
     const other = createWebhookEngine(
       { allowTargets: localTargets, deliver: false },

@@ -6,7 +6,7 @@ import { createStage, type Stage } from "./stage.js";
 const minute = 60_000;
 const hour = 60 * minute;
 
-describe("webhook engine", () => {
+describe("the webhook engine", () => {
   let receiver: Receiver;
   let stage: Stage;
 
@@ -29,7 +29,7 @@ describe("webhook engine", () => {
     expect(request?.body).to.equal(`{"timestamp":${happened},"data":{"height":7,"totalAmount":"12500000000000000001"},"event":"block.forged"}`);
     expect(request?.headers["content-type"]).to.equal("application/json");
     expect(request?.headers["authorization"]).to.equal(token.slice(0, 32));
-    // What a deployed receiver does: it kept the last 32 characters.
+    // As deployed receivers do: they kept the last 32 characters.
     expect(`${request?.headers["authorization"] ?? ""}${token.slice(32)}`).to.equal(token);
     expect(token).to.match(/^[0-9a-f]{64}$/);
 
@@ -44,7 +44,7 @@ describe("webhook engine", () => {
     expect(request?.headers["webhook-signature"]).to.equal(signed);
   });
 
-  it("retries by its schedule, then keeps the delivery as dead, and delivers it when asked", async () => {
+  it("retries on its schedule, then keeps the delivery as dead, and delivers it on request", async () => {
     receiver.answer = (_request, response) => response.writeHead(500).end("out of order");
     const { id } = stage.engine.create({ event: "peer.added", target: receiver.url });
     stage.events.emit("peer.added", { ip: "1.2.3.4" });
@@ -71,7 +71,7 @@ describe("webhook engine", () => {
     expect(receiver.received.at(-1)?.headers["webhook-id"]).to.equal(receiver.received[0]?.headers["webhook-id"]);
   });
 
-  it("survives the end of the process between attempts", async () => {
+  it("goes on with retries after a restart between attempts", async () => {
     receiver.answer = (_request, response) => response.writeHead(503).end();
     const { id } = stage.engine.create({ event: "peer.added", target: receiver.url });
     stage.events.emit("peer.added", { ip: "1.2.3.4" });
@@ -83,14 +83,14 @@ describe("webhook engine", () => {
     expect(delivery.attempts.map(({ status }) => status)).to.deep.equal([503, 200]);
   });
 
-  it("delivers what the host emits after it was settled with nothing to settle", async () => {
+  it("delivers what the host emits after `settled` had nothing to wait for", async () => {
     const { id } = stage.engine.create({ event: "peer.added", target: receiver.url });
     await stage.engine.settled();
     stage.events.emit("peer.added", { ip: "1.2.3.4" });
     await stage.reaches(id, 1, "delivered");
   });
 
-  it("tries no more once it is stopped, however often the store failed", async () => {
+  it("makes no more attempts once it is stopped, however often the store failed", async () => {
     const failing = await createStage({}, {
       wrapJournal: (journal) => ({
         ...journal,
@@ -108,7 +108,7 @@ describe("webhook engine", () => {
     const told = failing.lines.filter((line) => line.startsWith("error")).length;
     expect(told).to.equal(4);
     failing.clock.advance(10_000);
-    // What it would write were written before this.
+    // A pending retry would have written by now.
     await new Promise((resolve) => setImmediate(resolve));
     await failing.environment.store.transactionSoon(() => undefined);
     await new Promise((resolve) => setImmediate(resolve));
@@ -116,14 +116,14 @@ describe("webhook engine", () => {
     await failing.close();
   });
 
-  describe("confirmations, where the host keeps the chain", () => {
+  describe("confirmations, when the host keeps the chain", () => {
     const ids = (): unknown[] => receiver.received.map(({ json }) => (json.data as { id: string }).id);
     const emit = async (event: string, payload: object): Promise<void> => {
       stage.events.emit(event, payload);
       await stage.engine.settled();
     };
 
-    it("are counted from the block that the host applies next, and ended by the one it reverts", async () => {
+    it("are counted from the next block that the host applies, and cancelled by a revert", async () => {
       stage.engine.create({ event: "transaction.applied", target: receiver.url, confirmations: 2 });
       await emit("transaction.applied", { id: "a" });
       await emit("block.applied", { id: "block 5", height: 5 });
@@ -148,7 +148,7 @@ describe("webhook engine", () => {
       expect(ids()).to.deep.equal(["block 5"]);
     });
 
-    it("of a block without a height are never counted, and disturb nothing", async () => {
+    it("of a block without a height are never counted, and cause no error", async () => {
       stage.engine.create({ event: "block.applied", target: receiver.url, confirmations: 1 });
       stage.engine.create({ event: "block.applied", target: receiver.url });
       await emit("block.applied", { id: "odd" });

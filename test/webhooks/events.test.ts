@@ -13,7 +13,7 @@ import { knownEvents } from "../../src/webhooks/known-events.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createLogger, localTargets } from "./stage.js";
 
-/** The events of the contract. */
+/** The events that the contract lists. */
 const contract = [
   "block.applied",
   "block.forged",
@@ -34,7 +34,7 @@ const contract = [
   "wallet.saved",
   "wallet.created.cold",
 ];
-/** What hosts of the family are seen to emit beside them. */
+/** Other events that hosts of this family emit. */
 const beside = [
   "block.received",
   "block.disregarded",
@@ -46,7 +46,7 @@ const beside = [
   "wallet.unvote",
 ];
 
-/** A payload in the host's own classes, and what has to arrive of it. */
+/** A payload with amounts in the host's own number class. */
 const hostForm = (example: unknown): unknown => {
   if (Array.isArray(example)) return example.map(hostForm);
   if (typeof example !== "object" || example === null) return example;
@@ -62,7 +62,7 @@ interface Emitter extends HostEvents {
   emit(event: string, payload?: unknown): unknown;
 }
 
-/** The least that a host may have. */
+/** The least that a host's emitter may offer. */
 const createBareEmitter = (): Emitter => {
   const listeners = new Map<string, Set<(payload?: unknown) => void>>();
   return {
@@ -73,7 +73,7 @@ const createBareEmitter = (): Emitter => {
 };
 
 describe("events of the host", () => {
-  it("are those of the contract, and what hosts emit beside them", () => {
+  it("are those of the contract and others that hosts emit", () => {
     expect(Object.keys(knownEvents).sort()).to.deep.equal([...contract, ...beside, "state.started"].sort());
   });
 
@@ -112,7 +112,7 @@ describe("events of the host", () => {
           const example = event === "fork.happened" ? { depth: 3 } : knownEvents[event as keyof typeof knownEvents].example;
           const { id } = engine.create({ event, target: `${receiver.url}/${event}` });
           emitter.emit(event, example === null ? undefined : hostForm(example));
-          // Told after it: whatever came twice would have come before.
+          // A duplicate would arrive before this marker.
           const marker = engine.create({ event: event === "peer.added" ? "peer.removed" : "peer.added", target: `${receiver.url}/${event}` });
           emitter.emit(marker.event, "marker");
           await engine.settled();
@@ -133,7 +133,7 @@ describe("events of the host", () => {
         });
       }
 
-      it("state.started and state:started are one event, told by the name the webhook has", async () => {
+      it("state.started and state:started are one event, sent under the name that the webhook uses", async () => {
         engine.create({ event: "state.started", target: `${receiver.url}/dot` });
         engine.create({ event: "state:started", target: `${receiver.url}/colon` });
         const before = receiver.received.length;
@@ -150,7 +150,7 @@ describe("events of the host", () => {
     });
   }
 
-  it("are described with an example each", async () => {
+  it("are described, each with an example", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "portico-events-"));
     const environment = openWebhookStore(dataDir);
     const describe = (keepsChain: boolean) =>

@@ -5,7 +5,7 @@ import { parties } from "../../src/conformance/parties.js";
 
 const transactionsInBlock = 3;
 
-/** A chain that comes out the same in every process: each block brings all that the webhook engine looks at. */
+/** A chain that is identical in every process. Each later block contains everything that the webhook engine reads. */
 export const createFaultChain = (): ChainMaker => {
   const { origin, ada } = parties;
   const maker = createChainMaker(milestones);

@@ -1,6 +1,6 @@
 /**
- * A node that is killed: `node --import tsx fault-node.ts DIR TARGET`. It commits blocks and emits events as fast as it can, and says
- * nothing. What it acknowledged is found in its folder afterwards: blocks in its store, events in `acknowledged`.
+ * A node to be killed: `node --import tsx fault-node.ts DIR TARGET`. It commits blocks and emits events as fast as it can, and prints
+ * nothing. What it acknowledged is left in its folder: blocks in its store, events in `acknowledged`.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ if (store.tip() === undefined) {
 }
 await store.tell();
 if (mode === "load") await turn();
-// Told to drain: it ends by itself when nothing waits any more.
+// In drain mode it ends by itself when nothing is pending.
 else {
   const look = (): void => {
     const waiting = engine.list({ offset: 0, limit: 100 }).rows.flatMap(({ id }) =>

@@ -16,7 +16,7 @@ import type { BlockData } from "../../types/events.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { webhookRow } from "./webhook-row.js";
 
-/** Rounds of load, kill and restart. `FAULT_ROUNDS=50 npx mocha test/webhooks/fault.test.ts` for many. */
+/** Rounds of load, kill and restart. For many: `FAULT_ROUNDS=50 npx mocha test/webhooks/fault.test.ts`. */
 const rounds = Number(process.env["FAULT_ROUNDS"] ?? 4);
 const script = fileURLToPath(new URL("fault-node.ts", import.meta.url));
 
@@ -29,7 +29,7 @@ const exited = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 };
 
-/** What each delivery told, by its message id; a message id that told two things is a fault. */
+/** The body of each delivery by its message id; one id with two different bodies is a fault. */
 const byMessage = (received: readonly Received[]): Map<string, string> => {
   const messages = new Map<string, string>();
   for (const { headers, body } of received) {
@@ -41,7 +41,7 @@ const byMessage = (received: readonly Received[]): Map<string, string> => {
   return messages;
 };
 
-/** Names what a body tells of: a block, a transaction, an event of the host. */
+/** Names the subject of a body: a block, a transaction or an event of the host. */
 const nameOf = (body: string): string => {
   const { event, data } = JSON.parse(body) as { event: string; data: { id?: string; n?: number } };
   return `${event} ${String(data.id ?? data.n)}`;
@@ -50,12 +50,12 @@ const nameOf = (body: string): string => {
 describe("a node that is killed under load", function () {
   this.timeout(60_000 + rounds * 15_000);
 
-  it(`loses no delivery in ${rounds} rounds, sends none for what was not committed, and names every duplicate as one`, async () => {
+  it(`loses no delivery in ${rounds} rounds, sends none for what was not committed, and repeats the message id in duplicates`, async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "portico-fault-"));
     const receiver: Receiver = await createReceiver();
     let [answered, random] = [0, 12_345];
     const chance = (): number => (random = (random * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
-    // Some fail, some hang until the process is gone.
+    // Some attempts fail.
     receiver.answer = (_request, response) => {
       answered++;
       const draw = chance();
@@ -74,7 +74,7 @@ describe("a node that is killed under load", function () {
     for (let round = 0; round < rounds; round++) {
       const before = answered;
       const child = start(dataDir, "load");
-      // Whenever it likes, but not before it is at work.
+      // At any moment, but not before it delivers.
       while (answered === before && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
       await new Promise((resolve) => setTimeout(resolve, chance() * 400));
       expect(child.exitCode, "ended by itself").to.equal(null);
@@ -99,7 +99,7 @@ describe("a node that is killed under load", function () {
       const emitted = Array.from({ length: acknowledged }, (_unused, index) => `peer.added ${index + 1}`);
       const missing = [...committed, ...emitted].filter((name) => !told.includes(name));
       expect(missing, `missing at ${path}`).to.deep.equal([]);
-      // An event that was written down as the kill came, and not yet acknowledged, may come too, and come again under its number.
+      // An event that was recorded but not acknowledged when the process was killed may arrive too, and again under the same number.
       const surplus = told.filter((name) => name.startsWith("peer.added") && Number(name.split(" ")[1]) > acknowledged);
       expect(surplus.length).to.be.at.most(1);
       expect(told.filter((name) => !name.startsWith("peer.added")).sort()).to.deep.equal([...committed].sort());
@@ -111,7 +111,7 @@ describe("a node that is killed under load", function () {
   });
 });
 
-/** The blocks that are in the store, but for genesis. */
+/** The committed blocks after genesis. */
 const committedIn = async (dataDir: string): Promise<readonly BlockData[]> => {
   const chain = createFaultChain();
   const store = createStore({ dataDir, undoBlocks: 10, access: "read" }, { rules: createChainRules(networkOf(chain.blocks[0] as BlockData)) });

@@ -1,6 +1,6 @@
 /**
  * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node --import tsx full-disk-process.ts DIR WHERE"`. It writes
- * messages into a webhook store of its own, or into that of a chain, until one does not fit, and tells how that was.
+ * messages into a webhook store of its own, or into that of a chain, until one does not fit, and prints what happened.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createChainRules } from "../../src/chain/rules.js";
@@ -9,7 +9,7 @@ import { createStore } from "../../src/store/store.js";
 import { createWebhookStore, openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 
-// What a file that may not grow costs is an error of the write, not the process.
+// A write beyond the limit must fail with an error, not end the process.
 process.on("SIGXFSZ", () => undefined);
 
 const [, , dataDir = "", where] = process.argv;
@@ -34,7 +34,7 @@ const write = async (text: string): Promise<void> => {
 };
 while (failures.length === 0) await write(json);
 await Promise.all([write(json), write(json)]);
-// What else lmdb-js has to say of it, it says now.
+// Any later error from lmdb-js is raised now.
 await nextTurn();
 const { total } = store.deliveries(1, undefined, { offset: 0, limit: 1 });
 process.stdout.write(JSON.stringify({ written, total, failures }));

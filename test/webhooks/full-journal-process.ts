@@ -1,11 +1,11 @@
 /**
- * A process whose files may not grow beyond 64 KB: `sh -c "ulimit -f 128; exec node --import tsx full-journal-process.ts DIR"`. It tells
- * how it was to append to a journal what does not fit, and then what does.
+ * A process whose files may not grow beyond 64 KB: `sh -c "ulimit -f 128; exec node --import tsx full-journal-process.ts DIR"`. It prints
+ * the results of appending to a journal what does not fit and then what does.
  */
 import { messageOf } from "../../src/errors.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 
-// What a file that may not grow costs is an error of the write, not the process.
+// A write beyond the limit must fail with an error, not end the process.
 process.on("SIGXFSZ", () => undefined);
 
 const [, , dataDir = ""] = process.argv;

@@ -9,7 +9,7 @@ import { closeServer, createReceiver, listenLocally, readBody, type Receiver } f
 const options: SenderOptions = { timeout: 5_000, responseLimit: 16_384, concurrencyPerTarget: 4 };
 const unknown: Resolve = () => Promise.reject(new Error("not asked for"));
 
-describe("http sender", () => {
+describe("the HTTP sender", () => {
   let receiver: Receiver;
   let senders: Sender[];
 
@@ -29,7 +29,7 @@ describe("http sender", () => {
     await receiver.close();
   });
 
-  it("posts, and tells status and the beginning of the answer", async () => {
+  it("posts, and returns the status and the beginning of the response", async () => {
     receiver.answer = (_request, response) => response.writeHead(202).end("é".repeat(1_000));
     const answer = await post(create(), `${receiver.url}/path?query=1`);
     expect(answer).to.deep.equal({ status: 202, retryAfter: undefined, body: "é".repeat(512), failure: null });
@@ -43,7 +43,7 @@ describe("http sender", () => {
     expect(receiver.received).to.have.length(1);
   });
 
-  it("reads no more than the limit of an endless answer, and keeps nothing open", async () => {
+  it("reads an endless response only up to its limit, then closes the connection", async () => {
     let [written, closed] = [0, false];
     receiver.answer = (_request, response) => {
       const more = (): void => {
@@ -58,7 +58,7 @@ describe("http sender", () => {
     expect(answer.failure).to.equal(null);
     expect(answer.body).to.equal("x".repeat(1_024));
     while (!closed) await new Promise((resolve) => setImmediate(resolve));
-    // What the kernel's buffers took, and no more.
+    // No more than the kernel's buffers took.
     expect(written).to.be.below(64 * 1_048_576);
   });
 
@@ -68,19 +68,19 @@ describe("http sender", () => {
     expect(answer).to.deep.include({ status: null, failure: { stage: "timeout", error: "The target did not answer within 0.05 s." } });
   });
 
-  it("takes the status for what it says when the body trickles without end", async () => {
+  it("trusts the status when the body trickles without end", async () => {
     receiver.answer = (_request, response) => void response.writeHead(200).write("a");
     const answer = await post(create({ timeout: 100 }), receiver.url);
     expect(answer).to.deep.include({ status: 200, body: "a", failure: null });
   });
 
-  it("ends what is under way when it is closed", async () => {
+  it("aborts open requests when it is closed", async () => {
     receiver.answer = () => void sender.close();
     const sender = create();
     expect((await post(sender, receiver.url)).status).to.equal(null);
   });
 
-  it("takes the status after informational ones", async () => {
+  it("ignores informational responses before the final status", async () => {
     receiver.answer = (_request, response) => {
       response.writeEarlyHints({ link: "</style.css>; rel=preload" });
       response.end("ok");
@@ -88,12 +88,12 @@ describe("http sender", () => {
     expect(await post(create(), receiver.url)).to.include({ status: 200, body: "ok" });
   });
 
-  it("gives up in time on a connection that is never made", async () => {
+  it("times out while the address is still being resolved", async () => {
     const sender = create({ timeout: 50 }, { allow: [], resolve: () => new Promise(() => undefined) });
     expect((await post(sender, "http://silent.example/")).failure).to.include({ stage: "timeout" });
   });
 
-  it("names the stage of a refused connection and of a broken answer", async () => {
+  it("names the stage at which a connection is refused, TLS fails or a response is malformed", async () => {
     const { server, url } = await listenLocally(() => undefined);
     await closeServer(server);
     expect((await post(create(), url)).failure).to.include({ stage: "connect" });
@@ -107,7 +107,7 @@ describe("http sender", () => {
     expect((await post(create(), receiver.url.replace("http:", "https:"))).failure).to.include({ stage: "tls" });
   });
 
-  it("keeps connections for the next deliveries", async () => {
+  it("reuses connections for later deliveries", async () => {
     const sockets = new Set<unknown>();
     const { server, url } = await listenLocally((request, response) => {
       sockets.add(request.socket);
@@ -119,7 +119,7 @@ describe("http sender", () => {
     expect(sockets.size).to.be.at.most(2);
   });
 
-  describe("guards the connection", () => {
+  describe("refuses connections", () => {
     const port = (): string => new URL(receiver.url).port;
     const refusedBy = (sender: Sender, host: string) => post(sender, `http://${host}:${port()}/`);
 
@@ -139,7 +139,7 @@ describe("http sender", () => {
       });
     }
 
-    it("to a name that points elsewhere than it did a moment ago", async () => {
+    it("to a name that resolves to another address than a moment ago", async () => {
       const answers = [["127.0.0.2"], ["127.0.0.1"]];
       const resolve: Resolve = () => Promise.resolve(answers.shift() ?? []);
       const sender = create({}, { allow: ["127.0.0.1"], resolve });
@@ -147,13 +147,13 @@ describe("http sender", () => {
       expect((await refusedBy(sender, "rebound.example")).status).to.equal(200);
     });
 
-    it("and takes the allowed addresses of a name that has others too", async () => {
+    it("but uses the allowed addresses of a name that also has others", async () => {
       const sender = create({}, { allow: ["127.0.0.1"], resolve: () => Promise.resolve(["10.0.0.1", "127.0.0.1"]) });
       expect((await refusedBy(sender, "mixed.example")).status).to.equal(200);
       expect(receiver.received[0]?.headers.host).to.equal(`mixed.example:${port()}`);
     });
 
-    it("and tells a name that is not found from an address that is refused", async () => {
+    it("and reports a name that is not found differently from a refused address", async () => {
       const sender = create({}, { allow: [], resolve: () => Promise.reject(new Error("queryA ENOTFOUND")) });
       expect((await refusedBy(sender, "nowhere.example")).failure).to.deep.equal({
         stage: "dns",

@@ -13,7 +13,7 @@ import { createStage } from "./stage.js";
 
 const heard = (number: number, json = `{"n":${number}}`): HeardEvent => ({ number, at: 1_000 + number, event: "peer.added", json });
 
-describe("event journal", () => {
+describe("the event journal", () => {
   let dataDir: string;
   const path = (): string => join(dataDir, "webhooks.journal");
   beforeEach(async () => {
@@ -21,12 +21,12 @@ describe("event journal", () => {
   });
   afterEach(() => rm(dataDir, { recursive: true }));
 
-  it("gives back what was appended and not forgotten, whatever is in it", () => {
+  it("returns what was appended and not forgotten, whatever the text", () => {
     const odd = '{"text":"line\\nbreak \\u2028 é 😀"}';
     const journal = openEventJournal(dataDir);
     for (const event of [heard(1), heard(2, odd), heard(3)]) journal.append(event);
     journal.forget(1);
-    // The process ends here.
+    // As if the process ended here.
     const next = openEventJournal(dataDir);
     expect(next.kept()).to.deep.equal([heard(1), heard(2, odd), heard(3)]);
     next.forget(2);
@@ -35,7 +35,7 @@ describe("event journal", () => {
     next.close();
   });
 
-  it("is empty once everything is forgotten, and goes on from there", () => {
+  it("is empty once everything is forgotten, and can be appended to again", () => {
     const journal = openEventJournal(dataDir);
     journal.append(heard(1));
     journal.append(heard(2));
@@ -46,7 +46,7 @@ describe("event journal", () => {
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(3)]);
   });
 
-  it("passes over a torn end, and writes on after a whole line", () => {
+  it("skips a torn last line, and appends on a new line", () => {
     const journal = openEventJournal(dataDir);
     journal.append(heard(1));
     journal.close();
@@ -58,12 +58,12 @@ describe("event journal", () => {
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(1), heard(2)]);
   });
 
-  it("passes over a line that is none", () => {
+  it("skips a line that is not valid", () => {
     writeFileSync(path(), `nonsense\n${JSON.stringify([5, 1_005, "peer.added", '{"n":5}'])}\n`);
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(5)]);
   });
 
-  it("keeps what fits after what did not", async () => {
+  it("keeps events that fit after one that did not", async () => {
     const script = fileURLToPath(new URL("full-journal-process.ts", import.meta.url));
     const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
     const [first, failed, ...others] = JSON.parse(stdout) as string[];
@@ -73,11 +73,11 @@ describe("event journal", () => {
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(1, text(10)), heard(2, text(20)), heard(3, text(30))]);
   });
 
-  it("goes on in the file it has where that cannot be written anew", () => {
+  it("keeps using its file when that cannot be rewritten", () => {
     const journal = openEventJournal(dataDir);
     const large = JSON.stringify("x".repeat(5_000_000));
     for (const number of [1, 2]) journal.append(heard(number, large));
-    // In the way of the new file.
+    // Blocks the new file.
     mkdirSync(`${path()}.new`);
     expect(() => journal.forget(1)).to.throw("EISDIR");
     journal.append(heard(3));
@@ -99,7 +99,7 @@ describe("event journal", () => {
     expect(openEventJournal(dataDir).kept().slice(-2)).to.deep.equal([heard(300, large), heard(301)]);
   });
 
-  it("is taken into the store at the next start, each event once", async () => {
+  it("is read into the store at the next start, each event once", async () => {
     const receiver = await createReceiver();
     const stage = await createStage();
     stage.engine.create({ event: "peer.added", target: receiver.url });
@@ -108,7 +108,7 @@ describe("event journal", () => {
     await stage.count(1, "delivered", 1);
     const position = stage.environment.store.journalPosition();
     await stage.engine.stop(0);
-    // What a process leaves that ended before its store had the second and third, and before the first was forgotten.
+    // What a process leaves that ended before its store had the second and third events and before the first was forgotten.
     writeFileSync(join(stage.dataDir, "webhooks.journal"), [position, position + 1, position + 2].map((number) => `${JSON.stringify([number, 5, "peer.added", `{"n":${number + 1 - position}}`])}\n`).join(""));
     await stage.restart();
     await receiver.until(3);
@@ -121,7 +121,7 @@ describe("event journal", () => {
     await receiver.close();
   });
 
-  it("may be older than the store, as a power failure leaves it: what comes then is taken all the same", async () => {
+  it("may be older than the store, as after a power failure, without losing later events", async () => {
     const receiver = await createReceiver();
     const stage = await createStage();
     stage.engine.create({ event: "peer.added", target: receiver.url });

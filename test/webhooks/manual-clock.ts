@@ -1,10 +1,10 @@
 import type { Clock } from "../../types/node-context.js";
 import type { After } from "../../src/webhooks/timers.js";
 
-/** A clock that stands still until it is told to go on, and the timers that hang on it. */
+/** A clock that stands still until it is advanced, and the timers that depend on it. */
 export interface ManualClock extends Clock {
   after: After;
-  /** Goes on at one stroke, as for a machine that slept, and calls the timers that have become due. */
+  /** Advances in one step, as after a machine slept, and calls the timers that have become due. */
   advance(milliseconds: number): void;
 }
 

@@ -8,7 +8,7 @@ import { createOutbox } from "../../src/webhooks/outbox.js";
 import { createManualClock } from "./manual-clock.js";
 import { webhookRow } from "./webhook-row.js";
 
-describe("outbox", () => {
+describe("the outbox", () => {
   let dataDir: string;
   let environment: WebhookEnvironment;
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe("outbox", () => {
 
   const retrying = (row: DeliveryRow, dueAt: number): DeliveryRow => ({ ...row, state: "retrying", dueAt, failures: row.failures + 1, attemptCount: row.attemptCount + 1 });
 
-  it("redelivers what an attempt has made of a delivery that was committed a moment before", () => {
+  it("redelivers from the latest committed state when an attempt has just changed the delivery", () => {
     const { store } = environment;
     const change = (to: (row: DeliveryRow) => DeliveryRow): void => {
       const row = store.delivery(1, 1)!;

@@ -7,7 +7,7 @@ import { blockPayload, payloadJson, transactionPayload } from "../../src/webhook
 const parsed = (payload: unknown): unknown => JSON.parse(payloadJson(payload));
 
 describe("payloads", () => {
-  it("have amounts as decimal strings, whatever the host holds them in", () => {
+  it("hold amounts as decimal strings, whatever type the host uses", () => {
     const bignumber = { _isBigNumber: true, toJSON: () => "1.2e+21", toFixed: () => "1200000000000000000000" };
     const payload = {
       native: 12_500_000_000_000_000_001n,
@@ -27,13 +27,13 @@ describe("payloads", () => {
     });
   });
 
-  it("have errors by name and message, maps and sets as JSON has them", () => {
+  it("hold errors by name and message, and maps, sets and dates as JSON does", () => {
     expect(parsed({ error: new TypeError("no") })).to.deep.equal({ error: { name: "TypeError", message: "no" } });
     expect(parsed({ map: new Map([["a", 1n]]), set: new Set([1, 2n]) })).to.deep.equal({ map: {}, set: {} });
     expect(parsed({ date: new Date(0) })).to.deep.equal({ date: "1970-01-01T00:00:00.000Z" });
   });
 
-  it("leave out what leads back to where it came from, and keep what merely appears twice", () => {
+  it("leave out circular references, and keep values that merely appear twice", () => {
     const delegate: Record<string, unknown> = { username: "a" };
     delegate["wallet"] = { delegate, list: [delegate, 1] };
     expect(parsed(delegate)).to.deep.equal({ username: "a", wallet: { list: [null, 1] } });
@@ -57,17 +57,17 @@ describe("payloads", () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 20_000; depth++) deep = [deep];
     expect(parsed(deep)).to.have.property("unreadable");
-    // No cycle, and more paths through it than there is time.
+    // No cycle, but far more paths than can be walked.
     let shared: object = {};
     for (let depth = 0; depth < 40; depth++) shared = { left: shared, right: shared };
     expect(parsed(shared)).to.deep.equal({ unreadable: "The payload has more than 250000 values." });
   });
 
-  it("are null of what JSON leaves out", () => {
+  it("are null for what JSON leaves out", () => {
     for (const nothing of [undefined, () => 1, Symbol("none"), { toJSON: () => undefined }]) expect(payloadJson(nothing)).to.equal("null");
   });
 
-  it("of a committed block are its header, of a transaction its wire form and place", () => {
+  it("of a committed block are its header, and of a transaction its fields without the sender's address", () => {
     const block: Block = {
       id: "1",
       version: 0,
@@ -104,7 +104,7 @@ describe("payloads", () => {
     expect(JSON.parse(transactionPayload(transaction))).to.deep.equal({ ...wire, nonce: "4", amount: "5", fee: "6" });
   });
 
-  it("that were emitted are kept up to a size, the newest", () => {
+  it("emitted by the host are kept up to a total size, newest first", () => {
     const emitted = createEmittedPayloads(10);
     emitted.put("block.applied", "1", "12345");
     emitted.put("block.applied", "1", "1234");

@@ -5,19 +5,19 @@ import type { AddressInfo } from "node:net";
 export interface Received {
   path: string;
   headers: IncomingHttpHeaders;
-  /** The body as it came. */
+  /** The body as received. */
   body: string;
-  /** The body's members. */
+  /** The parsed body. */
   json: { timestamp: number; data: unknown; event: string };
 }
 
-/** A real server that takes deliveries. */
+/** A real HTTP server that receives deliveries. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** What it answers; default 200. */
+  /** Writes the response; 200 by default. */
   answer: (request: Received, response: ServerResponse) => void;
-  /** Resolves when it has received so many in all. */
+  /** Resolves when `count` requests have been received in all. */
   until(count: number): Promise<Received[]>;
   close(): Promise<void>;
 }

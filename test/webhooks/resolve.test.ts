@@ -6,7 +6,7 @@ import { createResolver, type Resolve } from "../../src/webhooks/resolve.js";
 const typeA = 1;
 const noSuchName = 3;
 
-/** The name and type that a question asks for. */
+/** The name and type in a DNS question. */
 const readQuestion = (query: Buffer): { name: string; type: number; end: number } => {
   const labels: string[] = [];
   let at = 12;
@@ -28,7 +28,7 @@ const answerTo = (query: Buffer, addresses: readonly string[] | undefined): Buff
   return Buffer.concat([header, query.subarray(12, end), ...records]);
 };
 
-describe("resolver of targets", () => {
+describe("the target resolver", () => {
   let server: Socket;
   let asked: string[];
   let resolve: Resolve;
@@ -53,20 +53,20 @@ describe("resolver of targets", () => {
 
   const codeOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => "found", (error: unknown) => (error as { code: string }).code);
 
-  it("finds every address of a name", async () => {
+  it("returns every address of a name", async () => {
     expect(await resolve("hook.example")).to.deep.equal(["192.0.2.1", "192.0.2.2"]);
   });
 
-  it("asks the system for names that the name servers do not know: those of a hosts file", async () => {
+  it("asks the system about names that the name servers do not know, such as those of a hosts file", async () => {
     expect(await resolve("localhost")).to.include("127.0.0.1");
     expect(asked).to.include("localhost");
   });
 
-  it("gives up on a name server that is silent, and asks nobody else", async () => {
+  it("gives up on a name server that does not answer, without asking the system", async () => {
     expect(await codeOf(resolve("silent.example"))).to.equal("ETIMEOUT");
   });
 
-  it("is not held up by names that take long", async () => {
+  it("is not held up by slow names", async () => {
     const silent = Array.from({ length: 20 }, () => codeOf(resolve("silent.example")));
     expect(await resolve("hook.example")).to.have.length(2);
     expect(new Set(await Promise.all(silent))).to.deep.equal(new Set(["ETIMEOUT"]));

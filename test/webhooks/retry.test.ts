@@ -17,7 +17,7 @@ describe("retry decisions", () => {
     expect(waits).to.deep.equal([5, 300, 1_800, 7_200, 18_000, 36_000, 36_000, "dead"]);
   });
 
-  it("vary by 20 % at the most", () => {
+  it("vary by at most 20 %, unless Retry-After asks for up to twice the wait", () => {
     expect(waitBefore(seconds(100), jitter, 0, undefined)).to.equal(seconds(80));
     expect(waitBefore(seconds(100), jitter, 1, undefined)).to.equal(seconds(120));
     fc.assert(
@@ -42,19 +42,19 @@ describe("retry decisions", () => {
     ["1.5", 300],
     ["", 300],
   ] as const) {
-    it(`wait ${expected} s instead of 300 s when Retry-After says ${String(asked)}`, () => {
+    it(`wait ${expected} s when 300 s are scheduled and Retry-After is ${String(asked)}`, () => {
       const next = nextStep({ ...failed, status: 429, retryAfter: asked }, { failures: 2, now, random: 0.5 }, { schedule, jitter });
       expect(next).to.deep.equal({ state: "retrying", dueAt: now + seconds(expected) });
     });
   }
 
-  it("end with success, and with 410", () => {
+  it("end on success, on 410 and at the end of the schedule", () => {
     expect(nextStep({ ok: true, status: 204, retryAfter: undefined }, { failures: 0, now, random: 0 }, { schedule, jitter })).to.deep.equal({ state: "delivered" });
     expect(nextStep({ ok: false, status: 410, retryAfter: "5" }, { failures: 1, now, random: 0 }, { schedule, jitter })).to.deep.equal({ state: "dead" });
     expect(nextStep(failed, { failures: 1, now, random: 0 }, { schedule: [], jitter })).to.deep.equal({ state: "dead" });
   });
 
-  it("read a Retry-After date in every form that HTTP has", () => {
+  it("read Retry-After as seconds and as a date in the HTTP forms", () => {
     expect(readRetryAfter("Mon, 01 Jan 2024 00:01:00 GMT", now)).to.equal(60_000);
     expect(readRetryAfter("Monday, 01-Jan-24 00:01:00 GMT", now)).to.equal(60_000);
     expect(readRetryAfter(" 60 ", now)).to.equal(60_000);
@@ -62,13 +62,13 @@ describe("retry decisions", () => {
 });
 
 describe("health decisions", () => {
-  it("begin to fail with the first failure, and heal with the first success", () => {
+  it("record the first failure, and clear it on the first success", () => {
     expect(nextHealth(null, failed, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: null });
     expect(nextHealth(now - 5, failed, now, disableAfter)).to.deep.equal({ failingSince: now - 5, disabledBecause: null });
     expect(nextHealth(now - 5, { ok: true, status: 200, retryAfter: undefined }, now, disableAfter)).to.deep.equal({ failingSince: null, disabledBecause: null });
   });
 
-  it("disable after five days of failures, and at once on 410", () => {
+  it("disable a webhook after five days of failures, and at once on 410", () => {
     const fiveDays = 5 * 24 * 3_600_000;
     expect(nextHealth(now - fiveDays + 1, failed, now, disableAfter).disabledBecause).to.equal(null);
     expect(nextHealth(now - fiveDays, failed, now, disableAfter).disabledBecause).to.equal("failing");

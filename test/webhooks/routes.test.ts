@@ -35,7 +35,7 @@ interface OutgoingOperation {
   requestBody: { content: { "application/json": { schema: object; example: { event: string } } } };
 }
 
-describe("routes of webhooks", function () {
+describe("the webhook routes", function () {
   this.timeout(60_000);
   let plugin: ApiPlugin;
   let events: EventEmitter;
@@ -105,7 +105,7 @@ describe("routes of webhooks", function () {
       }
     }
 
-    it("comes before everything else of a request", async () => {
+    it("comes before any other check of a request", async () => {
       for (const [method, path, body] of [
         ["POST", "/webhooks", "{not json"],
         ["POST", "/webhooks/dry-run", {}],
@@ -121,14 +121,14 @@ describe("routes of webhooks", function () {
     });
 
     for (const authorization of [token, `Bearer ${token}`, `bearer ${token}`, "another-token"]) {
-      it(`takes "${authorization}"`, async () => {
+      it(`accepts "${authorization}"`, async () => {
         expect((await get("/webhooks", { authorization })).status).to.equal(200);
       });
     }
   });
 
   describe("the contract", () => {
-    it("creates, shows, lists, replaces and removes", async () => {
+    it("creates, shows, lists, replaces and removes webhooks", async () => {
       const conditions = [{ key: "generatorPublicKey", condition: "eq", value: "02def27da9336e7fbf63131b8d7e5c9f45b296235db035f1f4242c507398f0f21d" }];
       const created = await send("POST", "/webhooks", { event: "block.forged", target: "https://example.com/hook?a=b", enabled: "true", conditions });
       expect(created.status).to.equal(201);
@@ -166,7 +166,7 @@ describe("routes of webhooks", function () {
       expect((await get(`/webhooks/${String(id)}`)).status).to.equal(404);
     });
 
-    it("is the same under every version", async () => {
+    it("is the same under every version of the interface", async () => {
       await create();
       const bodies = await Promise.all([
         get("/webhooks"),
@@ -178,7 +178,7 @@ describe("routes of webhooks", function () {
       for (const { status, text } of bodies) expect([status, text]).to.deep.equal([200, bodies[0].text]);
     });
 
-    it("pages, and keeps every digit of a condition's value", async () => {
+    it("returns pages, and keeps every digit of a condition's value", async () => {
       const text = `{"event":"block.applied","target":"${receiver.url}","conditions":[{"key":"reward","condition":"gt","value":12500000000000000001}]}`;
       for (let count = 0; count < 3; count++) await send("POST", "/webhooks", text);
       const second = await get("/webhooks?limit=2&page=2");
@@ -187,7 +187,7 @@ describe("routes of webhooks", function () {
     });
 
     for (const id of ["999999", "0", "-1", "abc", "1.5", "1e3", "99999999999999999999", "constructor"]) {
-      it(`knows no webhook ${id}`, async () => {
+      it(`answers 404 for webhook ${id}`, async () => {
         const missing = { statusCode: 404, error: "Not Found", message: "Webhook not found" };
         const valid = { event: "peer.added", target: "http://example.com" };
         for (const [method, suffix, body] of [
@@ -207,7 +207,7 @@ describe("routes of webhooks", function () {
       });
     }
 
-    it("says which methods a path has", async () => {
+    it("names the allowed methods of a path", async () => {
       const answer = await send("PATCH", "/webhooks/1", {});
       expect(answer.status).to.equal(405);
       expect(answer.headers.get("allow")).to.equal("GET, HEAD, PUT, DELETE, OPTIONS");
@@ -221,20 +221,20 @@ describe("routes of webhooks", function () {
       ["no event", { target: valid.target }, "event", /"event" is required/],
       ["no target", { event: valid.event }, "target", /"target" is required/],
       ["an unknown event", { ...valid, event: "block.lost" }, "event", /"event" must be one of block\.applied, .*, fork\.happened/],
-      ["a number as event", { ...valid, event: 5 }, "event", /"event" must be string/],
-      ["a target that is no URL", { ...valid, target: "example.com" }, "target", /"target" must be an http or https URL/],
+      ["a number as the event", { ...valid, event: 5 }, "event", /"event" must be string/],
+      ["a target that is not a URL", { ...valid, target: "example.com" }, "target", /"target" must be an http or https URL/],
       ["an ftp target", { ...valid, target: "ftp://example.com" }, "target", /"target" must be an http or https URL/],
       ["a private target", { ...valid, target: "http://192.168.0.1/" }, "target", /"target" must not be the special address 192\.168\.0\.1/],
       ["a disguised target", { ...valid, target: "http://0xa9fea9fe/" }, "target", /"target" must not be the special address 169\.254\.169\.254/],
-      ["enabled neither true nor false", { ...valid, enabled: "yes" }, "enabled", /"enabled" must be/],
-      ["conditions that are no list", { ...valid, conditions: {} }, "conditions", /"conditions" must be array/],
+      ["an `enabled` that is neither true nor false", { ...valid, enabled: "yes" }, "enabled", /"enabled" must be/],
+      ["conditions that are not a list", { ...valid, conditions: {} }, "conditions", /"conditions" must be array/],
       ["a condition without a key", { ...valid, conditions: [{ condition: "eq", value: 1 }] }, "conditions.0.key", /is required/],
       ["an unknown operator", condition({ condition: "like" }), "conditions.0.condition", /must be one of "between", "contains"/],
       ["an unknown member of a condition", condition({ extra: 1 }), "conditions.0.extra", /is not allowed/],
       ["a pattern that does not compile", condition({ condition: "regexp", value: "(?=a)" }), "conditions.0.value", /does not compile/],
       ["a malformed range", condition({ condition: "between", value: [1, 2] }), "conditions.0.value", /must be \{min, max\}/],
       ["an unknown member", { ...valid, colour: "red" }, "colour", /"colour" is not allowed/],
-      ["confirmations of another event", { ...valid, confirmations: 2 }, "confirmations", /block\.applied and transaction\.applied only/],
+      ["confirmations for an event without them", { ...valid, confirmations: 2 }, "confirmations", /block\.applied and transaction\.applied only/],
     ];
     for (const [what, body, key, message] of cases) {
       for (const [method, path] of [
@@ -264,13 +264,13 @@ describe("routes of webhooks", function () {
       const { id } = await create();
       expect((await send("PUT", `/webhooks/${String(id)}`, JSON.stringify(valid), { "content-type": "text/plain" })).status).to.equal(415);
     });
-    it("is refused when it is no JSON", async () => {
+    it("is refused when it is not valid JSON", async () => {
       expect((await send("POST", "/webhooks", "{")).status).to.equal(400);
     });
   });
 
   describe("beyond the contract", () => {
-    it("lists the events with an example each", async () => {
+    it("lists the events, each with an example", async () => {
       const { body } = await get("/webhooks/events");
       const listed = body.data as { event: string; example: unknown }[];
       expect(listed.map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), "fork.happened"]);
@@ -306,9 +306,9 @@ describe("routes of webhooks", function () {
     });
 
     for (const [what, path, body, key] of [
-      ["a state that there is none of", "GET /deliveries?state=lost", undefined, "state"],
-      ["a time that is none", "POST /recover", { since: "yesterday" }, "since"],
-      ["no time", "POST /recover", {}, "since"],
+      ["an unknown state", "GET /deliveries?state=lost", undefined, "state"],
+      ["a malformed time", "POST /recover", { since: "yesterday" }, "since"],
+      ["a missing time", "POST /recover", {}, "since"],
       ["an unknown query parameter", "GET /deliveries?status=dead", undefined, "status"],
     ] as const) {
       it(`refuses ${what}`, async () => {
@@ -320,7 +320,7 @@ describe("routes of webhooks", function () {
       });
     }
 
-    it("knows no delivery of that number", async () => {
+    it("answers 404 for an unknown delivery", async () => {
       const { id } = await create();
       for (const delivery of ["1000000", "x"]) {
         const answer = await get(`/webhooks/${String(id)}/deliveries/${delivery}`);
@@ -328,7 +328,7 @@ describe("routes of webhooks", function () {
       }
     });
 
-    it("pings", async () => {
+    it("sends a ping", async () => {
       const { id } = await create({ conditions: [{ key: "never", condition: "truthy" }] });
       const answer = await send("POST", `/webhooks/${String(id)}/ping`);
       expect(answer.status).to.equal(202);
@@ -336,7 +336,7 @@ describe("routes of webhooks", function () {
       expect((await receiver.until(1))[0]?.json).to.deep.include({ event: "ping", data: { webhook: id } });
     });
 
-    it("rotates", async () => {
+    it("rotates the token and the secret", async () => {
       const { id, token: first } = await create();
       const { body } = await send("POST", `/webhooks/${String(id)}/rotate`);
       const rotated = body.data as { token: string; secret: string };
@@ -347,7 +347,7 @@ describe("routes of webhooks", function () {
       expect(String(request?.headers["webhook-signature"]).split(" ")).to.have.length(2);
     });
 
-    it("tries conditions on a sample, and says why they fail", async () => {
+    it("tries conditions on a sample or on real payloads, and says why they fail", async () => {
       const conditions = [{ key: "amount", condition: "gte", value: "100" }];
       const answer = await send("POST", "/webhooks/dry-run", `{"conditions":${JSON.stringify(conditions)},"payload":{"amount":12500000000000000001}}`);
       expect(answer.status).to.equal(200);
@@ -369,7 +369,7 @@ describe("routes of webhooks", function () {
     });
   });
 
-  it("are described with what they answer where there are no webhooks, or not yet, and with all that a webhook may be made of", async () => {
+  it("are described with their responses for a node without webhooks or not ready, and with every form of `enabled`", async () => {
     const { paths, components } = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
     const operations = Object.entries(paths).flatMap(([path, methods]) => (path.startsWith("/api/webhooks") ? Object.values(methods) : []));
     expect(operations).to.have.length(13);
@@ -382,7 +382,7 @@ describe("routes of webhooks", function () {
     expect(accepted).to.deep.equal([true, true, true, true, false, false]);
   });
 
-  it("are described with what targets get, of every event", async () => {
+  it("are accompanied by a description of the request that targets get for every event", async () => {
     const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
     const { valid, errors } = await new Validator().validate({ ...document });
     expect(valid, JSON.stringify(errors)).to.equal(true);
@@ -409,7 +409,7 @@ describe("routes of webhooks", function () {
     for (const { name } of check.parameters) expect(headers, name).to.have.property(name);
   });
 
-  it("describe nothing that targets get where there are no webhooks", async () => {
+  it("describe no such requests when webhooks are off", async () => {
     const without = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: join(dataDir, "without"), logger: createLogger([]), options: { webhooks: false } });
     const { port } = (await without.listen(0)).address() as AddressInfo;
     try {
@@ -421,13 +421,13 @@ describe("routes of webhooks", function () {
   });
 });
 
-/** Checks replies against the document that the interface itself serves. */
+/** Checks responses against the OpenAPI document that the interface itself serves. */
 const openApiCheck = async (origin: string): Promise<(method: string, path: string, answer: Answer) => void> => {
   const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
   const ajv = new Ajv2020({ strict: true, strictTypes: false });
   ajv.addVocabulary(["components"]);
   const pattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
-  // Literal segments before parameters, as the interface reads them.
+  // Literal segments before parameters, as the interface matches them.
   const paths = Object.keys(document.paths).sort((a, b) => a.split("{").length - b.split("{").length);
   const compiled = new Map<string, ValidateFunction>();
 

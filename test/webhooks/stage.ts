@@ -10,7 +10,7 @@ import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webho
 import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
 
-/** An engine on a real store in a temporary folder, with a clock of its own. */
+/** An engine on a real store in a temporary folder, with a manual clock. */
 export interface Stage {
   readonly events: EventEmitter;
   readonly clock: ManualClock;
@@ -18,19 +18,19 @@ export interface Stage {
   readonly engine: WebhookEngine;
   readonly environment: WebhookEnvironment;
   readonly dataDir: string;
-  /** Resolves when a delivery is in a state. */
+  /** Resolves when the delivery is in the given state. */
   reaches(webhookId: number, deliveryId: number, state: DeliveryState): Promise<Delivery>;
-  /** Resolves when so many attempts of a delivery are written down. */
+  /** Resolves when `count` attempts of the delivery are recorded. */
   attempted(webhookId: number, deliveryId: number, count: number): Promise<Delivery>;
-  /** Resolves when so many deliveries of a webhook are in a state. */
+  /** Resolves when `count` deliveries of the webhook are in the given state. */
   count(webhookId: number, state: DeliveryState, count: number): Promise<void>;
-  /** Stops the engine, and opens another one on the same store. */
+  /** Stops the engine, and opens another on the same store. */
   restart(options?: WebhookOptions): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger">> {
-  /** Stands between the engine and its journal. */
+  /** Wraps the engine's journal. */
   wrapJournal?: (journal: EventJournal) => EventJournal;
 }
 
@@ -41,7 +41,7 @@ export const createLogger = (lines: string[]): Logger => {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Looks again every turn: what it waits for comes from a real socket, and the test's own time limit ends the wait. */
+/** Looks again every turn: what it waits for comes from a real socket, and the test's own timeout ends the wait. */
 export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
   for (;;) {
     const found = look();

@@ -16,7 +16,7 @@ import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webho
 import { webhookRow } from "./webhook-row.js";
 
 const states: DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped"];
-/** The row of a delivery in a state, all that goes with the state included. */
+/** The row of a delivery in the given state, with everything that belongs to the state. */
 const inState = (row: DeliveryRow, state: DeliveryState, time: number): DeliveryRow => ({
   ...row,
   state,
@@ -53,7 +53,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 40 },
 );
 
-/** The same, kept in a list. */
+/** A model of the store as a plain list. */
 const createModel = () => {
   const rows: DeliveryRow[] = [];
   const removed = new Set<number>();
@@ -63,7 +63,7 @@ const createModel = () => {
     apply: (store: WebhookStore, step: Step): void => {
       switch (step.kind) {
         case "append": {
-          // Nobody delivers to a webhook that is gone: what is left of it may have been forgotten.
+          // Nothing is delivered to a removed webhook, whose remaining rows may already have been trimmed.
           const present = step.recipients.filter(({ webhookId }) => !removed.has(webhookId));
           if (present.length === 0) return;
           messages++;
@@ -132,7 +132,7 @@ const compare = (store: WebhookStore, rows: readonly DeliveryRow[]): void => {
   }
 };
 
-describe("webhook store", function () {
+describe("the webhook store", function () {
   this.timeout(120_000);
   let dataDir: string;
   let environment: WebhookEnvironment;
@@ -146,7 +146,7 @@ describe("webhook store", function () {
     await rm(dataDir, { recursive: true });
   });
 
-  it("answers as a plain list of deliveries would, whatever is done to it", async () => {
+  it("answers like a plain list of deliveries after any operations", async () => {
     let folder = 0;
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {
@@ -160,7 +160,7 @@ describe("webhook store", function () {
     );
   });
 
-  it("finds a page far down as fast as the first, wherever deliveries were taken out", () => {
+  it("returns the right pages, even far down and after deliveries were deleted", () => {
     const { store } = environment;
     const count = 30_000;
     for (let from = 1; from <= count; from += 1_000) {
@@ -188,7 +188,7 @@ describe("webhook store", function () {
     }
   });
 
-  it("undoes the whole of a transaction that throws, counters included", () => {
+  it("rolls back all of a transaction that throws, including counters", () => {
     const { store } = environment;
     const recipient: Recipient = { webhookId: 1, event: "peer.added", begin: { state: "pending" } };
     store.transaction(() => store.append({ at: 1, json: "1" }, [recipient]));
@@ -206,7 +206,7 @@ describe("webhook store", function () {
     expect(store.transaction(() => store.append({ at: 2, json: "2" }, [recipient]))).to.deep.equal([2]);
   });
 
-  it("undoes the whole of a transaction that was to come soon and throws", async () => {
+  it("rolls back all of a queued transaction that throws, and still runs the next", async () => {
     const { store } = environment;
     const failing = store.transactionSoon(() => {
       store.addWebhook(webhookRow);
@@ -222,7 +222,7 @@ describe("webhook store", function () {
     expect(() => environment.store.append({ at: 1, json: "1" }, [])).to.throw("only within a transaction");
   });
 
-  it("says when the register changes, and when there is work, in whatever process", () => {
+  it("changes its revisions when webhooks change and when work is announced", () => {
     const { store } = environment;
     const revision = store.registerRevision();
     const row = store.transaction(() => store.addWebhook(webhookRow));
@@ -236,7 +236,7 @@ describe("webhook store", function () {
     expect(store.workRevision()).to.be.above(work);
   });
 
-  it("tells what changed in the register, as far back as it can", () => {
+  it("lists which webhooks changed since a revision, as far back as it can", () => {
     const { store } = environment;
     const start = store.registerRevision();
     const rows = [1, 2, 3].map(() => store.transaction(() => store.addWebhook(webhookRow)));
@@ -253,7 +253,7 @@ describe("webhook store", function () {
     expect(store.changedSince(store.registerRevision() - 5)).to.deep.equal([3]);
   });
 
-  it("keeps whole numbers of any size in conditions", async () => {
+  it("keeps integers of any size in conditions", async () => {
     const conditions = [{ key: "a", condition: "gt" as const, value: 2n ** 200n }];
     environment.store.transaction(() => environment.store.addWebhook({ ...webhookRow, conditions }));
     await environment.close();
@@ -261,11 +261,11 @@ describe("webhook store", function () {
     expect(environment.store.webhook(1)?.conditions).to.deep.equal(conditions);
   });
 
-  it("is its owner's alone to read: secrets lie in it", () => {
+  it("is readable only by its owner, since it holds secrets", () => {
     expect(statSync(join(dataDir, "webhooks.mdb")).mode & 0o777).to.equal(0o600);
   });
 
-  it("has a name that stays, and no other store has", async () => {
+  it("has a name that never changes and that no other store has", async () => {
     const { instance } = environment.store;
     const other = openWebhookStore(join(dataDir, "other"));
     expect(other.store.instance).to.not.equal(instance);
@@ -275,7 +275,7 @@ describe("webhook store", function () {
     expect(environment.store.instance).to.equal(instance);
   });
 
-  it("is not read when another version laid it out", async () => {
+  it("is refused when it has the layout of another version", async () => {
     await environment.close();
     const root = open<number, string>({ path: join(dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
     root.openDB<number, string>({ name: "webhooks-counters", encoding: "msgpack", keyEncoding: "ordered-binary" }).putSync("schema", 99);
@@ -288,7 +288,7 @@ describe("webhook store", function () {
   });
 
   for (const where of ["own", "chain"]) {
-    it(`says that there is no room, and keeps what was written before, and the process alive: ${where}`, async () => {
+    it(`reports a full disk, keeps what was written before, and does not crash: ${where}`, async () => {
       const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
       const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2" "$3"`, process.execPath, script, join(dataDir, "full"), where]);
       const told = JSON.parse(stdout) as { written: number; total: number; failures: string[] };
@@ -299,7 +299,7 @@ describe("webhook store", function () {
     });
   }
 
-  it("is delivered from by one process at a time, and by the next when that one was killed", async () => {
+  it("is delivered from by one process at a time, and by the next after that one was killed", async () => {
     const folder = join(dataDir, "held");
     const script = fileURLToPath(new URL("holding-process.ts", import.meta.url));
     const holding = spawn(process.execPath, ["--import", "tsx", script, folder], { stdio: ["ignore", "pipe", "inherit"] });
@@ -326,7 +326,7 @@ describe("webhook store", function () {
     await openWebhookStore(folder).close();
   });
 
-  it("says what is wrong with a damaged file, and leaves it as it is", async () => {
+  it("reports a damaged file, and leaves it unchanged", async () => {
     await environment.close();
     const path = join(dataDir, "webhooks.mdb");
     const whole = readFileSync(path);
@@ -348,7 +348,7 @@ describe("webhook store", function () {
     environment = openWebhookStore(dataDir);
   });
 
-  it("says what is wrong where its folder cannot be made", () => {
+  it("reports a folder that cannot be created", () => {
     expect(() => openWebhookStore("/dev/null/folder"))
       .to.throw(PorticoError, "cannot be opened")
       .with.property("code", "STORE_DAMAGED");

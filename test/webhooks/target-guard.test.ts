@@ -15,7 +15,7 @@ const special = {
 };
 const ordinary = ["1.1.1.1", "8.8.8.8", "172.32.0.1", "100.128.0.1", "169.253.0.1", "2606:4700:4700::1111", "::ffff:8.8.8.8"];
 
-describe("target guard", () => {
+describe("the target guard", () => {
   const guard = createTargetGuard([]);
 
   for (const [kind, addresses] of Object.entries(special)) {
@@ -30,7 +30,7 @@ describe("target guard", () => {
       expect(guard.allows(address)).to.equal(true);
     });
   }
-  it("connects to nothing that is no address", () => {
+  it("connects to nothing that is not an address", () => {
     for (const text of ["", "localhost", "example.com", "1.2.3.4.5", "12345:"]) expect(guard.allows(text)).to.equal(false);
   });
 
@@ -83,12 +83,12 @@ describe("target guard", () => {
   }
 
   for (const target of ["http://example.com/", "https://example.com:8443/hook?key=1#part", "http://8.8.8.8:81/", "https://[2606:4700:4700::1111]/"]) {
-    it(`takes ${target}`, () => {
+    it(`accepts ${target}`, () => {
       expect(guard.refusal(target)).to.equal(undefined);
     });
   }
 
-  it("lets through what an option lists, and nothing beside it", () => {
+  it("allows what an option lists, and nothing else", () => {
     const open = createTargetGuard(["127.0.0.0/8", "10.1.2.3", "fd00::/8", "169.254.169.254"]);
     for (const address of ["127.0.0.1", "127.9.9.9", "::ffff:127.0.0.1", "10.1.2.3", "fd12::1", "169.254.169.254", "1.1.1.1"]) {
       expect(open.allows(address), address).to.equal(true);
@@ -99,7 +99,7 @@ describe("target guard", () => {
   });
 
   for (const wrong of ["example.com", "10.0.0.0/33", "10.0.0", "::/200", ""]) {
-    it(`does not take "${wrong}" for an address or network`, () => {
+    it(`does not accept "${wrong}" as an address or network`, () => {
       expect(() => createTargetGuard([wrong]))
         .to.throw(PorticoError, "allowTargets")
         .with.property("code", "OPTION_INVALID");

@@ -39,11 +39,11 @@ describe("webhook tokens", () => {
     });
   }
 
-  it("let nobody in where there are none", () => {
+  it("admit nobody if there are none", () => {
     expect(createAuthorize([])("")).to.equal(false);
   });
 
-  describe("that are generated", () => {
+  describe("when generated", () => {
     let dataDir: string;
     let lines: string[];
     const open = (given: string[] = []) => openAuthorize({ tokens: given, dataDir: join(dataDir, "inner"), makes: true }, createLogger(lines));
@@ -55,7 +55,7 @@ describe("webhook tokens", () => {
     });
     afterEach(() => rm(dataDir, { recursive: true }));
 
-    it("are kept with the data, for their owner alone, and never logged", async () => {
+    it("are kept in the data folder, readable only by their owner, and never logged", async () => {
       const authorize = await open();
       const token = (await readFile(path(), "utf8")).trim();
       expect(token).to.match(/^[0-9a-f]{64}$/);
@@ -75,7 +75,7 @@ describe("webhook tokens", () => {
       expect(both.map((authorize) => authorize(token))).to.deep.equal([true, true]);
     });
 
-    it("are those in the file at each request, in whatever process it was written", async () => {
+    it("are read from the file at each request, whichever process wrote it", async () => {
       const authorize = await open();
       const first = (await readFile(path(), "utf8")).trim();
       await rm(path());
@@ -83,12 +83,12 @@ describe("webhook tokens", () => {
       const another = await open();
       const second = (await readFile(path(), "utf8")).trim();
       expect([authorize, another].map((one) => [one(first), one(second)])).to.deep.equal(Array.from({ length: 2 }, () => [false, true]));
-      // What is no token opens nothing.
+      // An empty token authorizes nothing.
       await writeFile(path(), "\n");
       expect([authorize(""), authorize(second)]).to.deep.equal([false, true]);
     });
 
-    it("are taken out of others' reach", async () => {
+    it("are made unreadable to others, with a warning", async () => {
       await open();
       await chmod(path(), 0o644);
       await open();
@@ -96,13 +96,13 @@ describe("webhook tokens", () => {
       expect(lines.join()).to.include("readable by others");
     });
 
-    it("are refused where the file is empty", async () => {
+    it("are refused if the file is empty", async () => {
       await open();
       await writeFile(path(), "\n");
       expect(await refusal(open())).to.equal(`${path()} does not contain a valid token: remove it and the next start generates another`);
     });
 
-    it("are the node's in another process of it, which makes none", async () => {
+    it("are shared by the node's other processes, which generate none", async () => {
       const authorize = await openAuthorize({ tokens: [], dataDir: join(dataDir, "inner"), makes: false }, createLogger(lines));
       expect(await readdir(dataDir)).to.deep.equal([]);
       expect(() => authorize("any token")).to.throw(PorticoError).with.property("code", "NOT_READY");
@@ -111,7 +111,7 @@ describe("webhook tokens", () => {
       expect(authorize("any token")).to.equal(false);
     });
 
-    it("are not made where tokens are configured", async () => {
+    it("are not generated if tokens are configured", async () => {
       const authorize = await open(["configured"]);
       expect(authorize("configured")).to.equal(true);
       expect(await readdir(dataDir)).to.deep.equal([]);

@@ -1,6 +1,6 @@
 import type { WebhookRow } from "../../types/webhook-store.js";
 
-/** A webhook as it is stored when it was just created. */
+/** A webhook as stored right after it was created. */
 export const webhookRow: Omit<WebhookRow, "id"> = {
   event: "peer.added",
   target: "http://example.com",
