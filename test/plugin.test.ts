@@ -34,7 +34,7 @@ describe("createApiPlugin", function () {
     plugins.push(plugin);
     return plugin;
   };
-  /** What is wrong with a context, or "accepted". */
+  /** The refusal of a context, or "accepted". */
   const refused = (context: Record<string, unknown>): string => {
     try {
       createApiPlugin({ network: chain.network, events, dataDir: "unused", ...context });
@@ -53,7 +53,7 @@ describe("createApiPlugin", function () {
     return body.data.block.height;
   };
 
-  it("serves what the host emits, as soon as it is settled", async () => {
+  it("serves what the host emits once `settled` resolves", async () => {
     const plugin = create();
     const url = await listening(plugin);
     expect(await heightAt(url)).to.equal(1);
@@ -66,7 +66,7 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 59 });
   });
 
-  it("has what is asked for again ready when a block is shown", async () => {
+  it("has frequently requested replies ready when a new tip is shown", async () => {
     const plugin = create();
     const url = await listening(plugin);
     let opened = 0;
@@ -88,7 +88,7 @@ describe("createApiPlugin", function () {
     expect(opened).to.equal(before);
   });
 
-  it("serves a host's own adapter alike", async () => {
+  it("serves the same from a host's own adapter", async () => {
     const adapter = createMemoryAdapter(chain.network);
     for (const block of chain.blocks) adapter.apply(block);
     const blocks = { read: (from: number, limit: number) => chain.blocks.slice(from - 1, from - 1 + limit) };
@@ -99,10 +99,10 @@ describe("createApiPlugin", function () {
     }
   });
 
-  it("serves an adapter whose promises are a library's own", async () => {
+  it("serves an adapter that returns promises of another library", async () => {
     const adapter = createMemoryAdapter(chain.network);
     for (const block of chain.blocks.slice(0, 60)) adapter.apply(block);
-    /** All that the language asks of a promise. */
+    /** The least that the language requires of a promise. */
     const promised = <T>(value: T): Promise<T> => ({ then: (resolve: (value: T) => unknown) => void setImmediate(resolve, value) }) as unknown as Promise<T>;
     const later = (snapshot: ChainSnapshot): ChainSnapshot =>
       new Proxy(snapshot, {
@@ -120,7 +120,7 @@ describe("createApiPlugin", function () {
     }
   });
 
-  it("reports the height of a host's own chain, and that it cannot be read", async () => {
+  it("reports the height of a host's own chain, and when it cannot be read", async () => {
     const adapter = createMemoryAdapter(chain.network);
     let held = 0;
     let broken = false;
@@ -137,7 +137,7 @@ describe("createApiPlugin", function () {
     const early = await fetch(`${url}/health`);
     expect([early.status, await early.json()]).to.deep.equal([503, { status: "starting", height: 0 }]);
     adapter.apply(chain.network.genesisBlock);
-    // Asked by the host alone, too: that may send nobody until it is well.
+    // Also when only the host asks, as one that sends no traffic until the node is well.
     await eventually(() => plugin.health().status === "ok" || undefined);
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
     for (const block of chain.blocks.slice(1, 9)) adapter.apply(block);
@@ -154,7 +154,7 @@ describe("createApiPlugin", function () {
     expect(held, "snapshots that were not released").to.equal(0);
   });
 
-  it("has written down for webhooks what the host emitted, when it is settled", async () => {
+  it("has recorded what the host emitted for webhooks once `settled` resolves", async () => {
     for (const own of [false, true]) {
       const adapter = createMemoryAdapter(chain.network);
       adapter.apply(chain.network.genesisBlock);
@@ -178,7 +178,7 @@ describe("createApiPlugin", function () {
     return listening(reader);
   };
 
-  it("refuses a search that would look at more than it may, in the form of each generation, in a reader too", async () => {
+  it("refuses a search that would look at too many rows, in the form of each generation, in a reader too", async () => {
     for (const url of [await listening(create({ options: { searchRows: 20 } })), await asReader(temporaryFolder())]) {
       await refusesWideSearches(url);
     }
@@ -194,7 +194,7 @@ describe("createApiPlugin", function () {
     expect((await fetch(`${url}/transactions?limit=100`)).status).to.equal(200);
   };
 
-  it("opens, listens and subscribes to nothing before it starts, and leaves nothing behind when it stops", async () => {
+  it("opens, listens to and subscribes to nothing before it starts, and leaves nothing open or subscribed after it stops", async () => {
     const plugin = create();
     expect(events.eventNames()).to.deep.equal([]);
     expect(plugin.health().status).to.equal("stopped");
@@ -206,7 +206,7 @@ describe("createApiPlugin", function () {
     expect(await fetch(url).catch(() => "refused")).to.equal("refused");
   });
 
-  it("starts and stops as often as it is told to", async () => {
+  it("starts and stops once, however often it is told to, and can start again", async () => {
     const plugin = create();
     await Promise.all([plugin.start(), plugin.start()]);
     events.emit("block.applied", chain.blocks[1]);
@@ -216,7 +216,7 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
   });
 
-  it("stops although it has only begun to start", async () => {
+  it("can stop while it is still starting", async () => {
     const plugin = create();
     const starting = plugin.start();
     await plugin.stop();
@@ -225,7 +225,7 @@ describe("createApiPlugin", function () {
     expect(events.eventNames()).to.deep.equal([]);
   });
 
-  it("starts again although it has not done stopping", async () => {
+  it("can start again while it is still stopping", async () => {
     const plugin = create();
     await plugin.start();
     const stopping = plugin.stop();
@@ -237,7 +237,7 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
   });
 
-  it("starts again although a host's chain could not be stopped", async () => {
+  it("can start again after a host's chain failed to stop", async () => {
     const { snapshot, apply } = createMemoryAdapter(chain.network);
     apply(chain.network.genesisBlock);
     let stops = 0;
@@ -250,7 +250,7 @@ describe("createApiPlugin", function () {
     await plugin.stop();
   });
 
-  it("stays stopped when it was told to start and then to stop, although it had not done stopping", async () => {
+  it("ends up stopped if `stop` is the last call, even while it was still stopping", async () => {
     const plugin = create();
     await plugin.listen(0);
     const [, listening] = await Promise.all([plugin.stop(), plugin.listen(0), plugin.stop()]);
@@ -261,7 +261,7 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
   });
 
-  it("closes its server, although that listened before the one before was closed", async () => {
+  it("closes a server that began to listen before the previous one was closed", async () => {
     const plugin = create();
     const first = await plugin.listen(0);
     const [, second] = await Promise.all([plugin.stop(), plugin.listen(0)]);
@@ -271,7 +271,7 @@ describe("createApiPlugin", function () {
     expect(second.listening).to.equal(false);
   });
 
-  it("stops while a block source does not answer, and says that it is not ready until then", async () => {
+  it("can stop while a block source does not answer, and is not ready until then", async () => {
     const plugin = create({ blocks: { read: () => new Promise(() => undefined) } });
     const asked = new Promise<void>((resolve) => events.once("block.applied", resolve));
     const starting = plugin.start();
@@ -313,14 +313,14 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 4 });
   });
 
-  it("leaves members of options that are given as undefined at their defaults", () => {
+  it("uses the defaults for members of options that are undefined", () => {
     expect(readOptions({ rateLimit: { perMinute: undefined, exempt: [] }, webhooks: { timeout: undefined } as never } as never)).to.deep.include({
       rateLimit: { perMinute: 300, exempt: [] },
       webhooks: defaultOptions.webhooks,
     });
   });
 
-  it("lets two plugins of one process be", async () => {
+  it("keeps two plugins in one process apart", async () => {
     const [one, other] = [create(), create({ events: new EventEmitter() })];
     const urls = [await listening(one), await listening(other)];
     events.emit("block.applied", chain.blocks[1]);
@@ -328,7 +328,7 @@ describe("createApiPlugin", function () {
     expect(await Promise.all(urls.map(heightAt))).to.deep.equal([2, 1]);
   });
 
-  it("says that it has no webhooks, or none yet, and takes no token for wrong", async () => {
+  it("reports that webhooks are off or not ready before it checks a token", async () => {
     const without = await listening(create({ options: { webhooks: false } }));
     const told = async (url: string) => {
       const response = await fetch(url, { headers: { authorization: "a token that may be right" } });
@@ -345,7 +345,7 @@ describe("createApiPlugin", function () {
     }
   });
 
-  it("runs on, whatever the host's logger throws", async () => {
+  it("keeps running, whatever the host's logger throws", async () => {
     const fail = (): never => {
       throw new Error("the transport is closed");
     };
@@ -359,7 +359,7 @@ describe("createApiPlugin", function () {
     expect(await heightAt(url)).to.equal(3);
   });
 
-  it("refuses a context or an option that is not valid, and says which", () => {
+  it("refuses an invalid context or option, and names it", () => {
     expect(refused({ network: undefined })).to.match(/needs `network`/);
     expect(refused({ events: {} })).to.match(/needs `events`/);
     expect(refused({ dataDir: undefined })).to.match(/needs `dataDir`/);
@@ -384,7 +384,7 @@ describe("createApiPlugin", function () {
     expect(refused({ options: { trustedProxies: ["10.0.0.0/8", "::1"], webhooks: { allowTargets: ["10.1.0.0/16", "::1"] } } })).to.equal("accepted");
   });
 
-  it("refuses parts of a host that lack what they are asked by", () => {
+  it("refuses parts of a host that lack a method or have the wrong type", () => {
     const without = (part: string): object => ({ network: { ...chain.network, [part]: undefined } });
     for (const part of ["network", "exceptions", "genesisBlock"]) {
       expect(refused({ ...without(part) })).to.equal(`\`network.${part}\` must be an object, as in the network's ${part}.json`);
@@ -421,7 +421,7 @@ describe("createApiPlugin", function () {
     }
   });
 
-  it("refuses a network that lacks what replies are made from, and kinds of transactions that say too little", () => {
+  it("refuses a network that lacks what replies need, and incomplete or conflicting transaction types", () => {
     const parameters = (given: object): Record<string, unknown> => ({ network: { ...chain.network, network: { ...chain.network.network, ...given } } });
     expect(refused(parameters({ pubKeyHash: undefined }))).to.equal("`network.network` must have required property 'pubKeyHash'");
     expect(refused(parameters({ pubKeyHash: 300 }))).to.equal("`network.network.pubKeyHash` must be <= 255");
@@ -452,7 +452,7 @@ describe("createApiPlugin", function () {
     expect(rows(new Gift())).to.equal("accepted");
   });
 
-  it("has options that cannot be changed, and the version of its package", () => {
+  it("has frozen default options, and its package's version", () => {
     expect(Object.isFrozen(defaultOptions)).to.equal(true);
     const { version: packaged } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
     expect(version).to.equal(packaged);

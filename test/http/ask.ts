@@ -7,7 +7,7 @@ export interface Answer {
   headers: IncomingHttpHeaders;
   bytes: Buffer;
   text: string;
-  /** The body as JSON; throws when it is none. */
+  /** The body parsed as JSON; throws if it is not JSON. */
   json: unknown;
 }
 
@@ -25,7 +25,7 @@ const collect = async (stream: AsyncIterable<unknown>): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-/** Sends exactly the headers it is given, on a connection of its own. */
+/** Sends exactly the given headers, on a connection of its own. */
 export const ask = async (port: number, path: string, { method = "GET", headers = {}, body }: Question = {}): Promise<Answer> => {
   const sent = request({ host: "127.0.0.1", port, path, method, headers, agent: false });
   sent.end(body);
@@ -43,7 +43,7 @@ export const ask = async (port: number, path: string, { method = "GET", headers 
   };
 };
 
-/** Sends bytes as they are and gives what comes back until the server closes the connection. */
+/** Sends bytes unchanged and returns everything received until the server closes the connection. */
 export const sendRaw = async (port: number, bytes: string | Buffer): Promise<string> => {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
@@ -51,7 +51,7 @@ export const sendRaw = async (port: number, bytes: string | Buffer): Promise<str
   return (await collect(socket)).toString("latin1");
 };
 
-/** One reply of a raw connection, taken apart. */
+/** Splits one raw response into status, head and body. */
 export const parseRaw = (text: string): { status: number; head: string; body: string } => {
   const end = text.indexOf("\r\n\r\n");
   return { status: Number(text.slice(9, 12)), head: text.slice(0, end), body: text.slice(end + 4) };

@@ -14,7 +14,7 @@ describe("request bodies", () => {
   const post = (body: string | Buffer, headers: Record<string, string> = {}, path = "/api/echo") =>
     ask(served.port, path, { method: "POST", body, headers });
 
-  it("are JSON whatever their content type says", async () => {
+  it("are read as JSON whatever their content type", async () => {
     for (const type of [
       "application/json",
       "application/json; charset=utf-8",
@@ -28,7 +28,7 @@ describe("request bodies", () => {
     }
   });
 
-  it("may be missing where the route says so", async () => {
+  it("may be missing if the route allows it", async () => {
     for (const body of ["", "{}"]) {
       const { json } = await post(body, {}, "/api/things/search?limit=1");
       expect(json).to.have.property("meta").that.includes({ totalCount: 250 });
@@ -61,13 +61,13 @@ describe("request bodies", () => {
     "\u0000",
     "[1,]",
   ]) {
-    it(`are refused when they are no JSON object: ${JSON.stringify(body)}`, async () => {
+    it(`are refused unless they are a JSON object: ${JSON.stringify(body)}`, async () => {
       const { status, json } = await post(body);
       expect([status, json]).to.deep.equal([400, malformed]);
     });
   }
 
-  it("are refused when they reach for the prototype", async () => {
+  it("are refused if they contain `__proto__`", async () => {
     for (const body of [
       '{"__proto__":{"polluted":1}}',
       '{"free":{"__proto__":{"polluted":1}}}',
@@ -78,7 +78,7 @@ describe("request bodies", () => {
     expect({}).not.to.have.property("polluted");
   });
 
-  it("are refused beyond the limit, however they are sent", async () => {
+  it("are refused beyond the size limit, however they are sent", async () => {
     const big = JSON.stringify({ free: "x".repeat(2100) });
     const tooLarge = { statusCode: 413, error: "Payload Too Large", message: "The request body is too large." };
     for (const answer of [
@@ -99,7 +99,7 @@ describe("request bodies", () => {
     expect((await post("{}", { "Content-Encoding": "nonsense" })).status).to.equal(415);
   });
 
-  it("are refused when their nesting is endless", () =>
+  it("are refused beyond a nesting limit", () =>
     withThings({ bodyLimit: 1_048_576 }, {}, async ({ port }) => {
       const depth = 400_000;
       for (const number of ["1", "12345678901234567890"]) {
@@ -112,7 +112,7 @@ describe("request bodies", () => {
       }
     }));
 
-  it("are answered when they are cut short", async () => {
+  it("may end early without an error being logged", async () => {
     const answer = await sendRaw(
       served.port,
       'POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\nConnection: close\r\n\r\n{"amount":1}',
@@ -123,7 +123,7 @@ describe("request bodies", () => {
     expect(served.errors).to.deep.equal([]);
   });
 
-  it("must be declared as JSON where the route says so, which comes after authorization", async () => {
+  it("must be declared as JSON if the route requires it, which is checked after authorization", async () => {
     await withThings({}, { authorize: (given) => given === "secret" }, async ({ port }) => {
       const typed = (headers: Record<string, string>) =>
         ask(port, "/api/typed", { method: "POST", body: '{"name":"n"}', headers });
@@ -140,7 +140,7 @@ describe("request bodies", () => {
     });
   });
 
-  it("are not read where there is nobody to read them", async () => {
+  it("are skipped on routes that take none", async () => {
     const request = "GET /api/both HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{nonsense";
     const answers = await sendRaw(served.port, request + request.replace("Host: a", "Host: a\r\nConnection: close"));
     expect(answers.match(/HTTP\/1\.1 200 OK/g)).to.have.length(2);

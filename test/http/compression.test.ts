@@ -29,9 +29,9 @@ describe("compression", () => {
     ["identity;q=1, gzip;q=0.5", undefined],
   ];
   for (const [accepted, chosen] of choices) {
-    it(`sends ${chosen ?? "plain bytes"} to who accepts ${JSON.stringify(accepted)}`, async () => {
+    it(`sends ${chosen ?? "plain bytes"} for Accept-Encoding ${JSON.stringify(accepted)}`, async () => {
       const plain = await get("/api/things?limit=30");
-      // the third time both the bytes and the choice are known
+      // by the third time both the bytes and the choice are cached
       for (const answer of [
         await get("/api/things?limit=30", accepted),
         await get("/api/things?limit=30", accepted),
@@ -59,7 +59,7 @@ describe("compression", () => {
     expect((await get("/api/things?limit=30", "gzip", { "If-None-Match": etags.get("br") ?? "" })).status).to.equal(200);
   });
 
-  it("compresses what is not kept as well", async () => {
+  it("also compresses replies that are not cached", async () => {
     const free = JSON.stringify({ text: "abc".repeat(1000) });
     const answer = await ask(served.port, "/api/mirror", {
       method: "POST",
@@ -85,7 +85,7 @@ describe("compression", () => {
     expect(head.bytes.length).to.equal(0);
   });
 
-  it("can be off", () =>
+  it("can be switched off", () =>
     withThings({ compression: false }, {}, async ({ port }) => {
       const { headers } = await ask(port, "/api/v2/things", { headers: { "Accept-Encoding": "br" } });
       expect(headers).not.to.have.any.keys("content-encoding", "vary");

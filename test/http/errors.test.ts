@@ -13,7 +13,7 @@ describe("errors", () => {
   after(() => served.stop());
   const get = (path: string, headers: Record<string, string> = {}) => ask(served.port, path, { headers });
 
-  it("of a missing thing carry its message and the height it is missing at", async () => {
+  it("for a missing resource carry its message and the current height", async () => {
     const { status, json, headers } = await get("/api/things/nobody");
     expect([status, json]).to.deep.equal([404, { statusCode: 404, error: "Not Found", message: "Wallet not found" }]);
     expect(headers["content-type"]).to.equal("application/json; charset=utf-8");
@@ -22,7 +22,7 @@ describe("errors", () => {
     expect(headers).not.to.have.property("etag");
   });
 
-  it("of an unknown path are JSON too", async () => {
+  it("for an unknown path are JSON too", async () => {
     const notFound = { statusCode: 404, error: "Not Found", message: "Not Found" };
     for (const [path, body] of [
       ["/api/nothing", notFound],
@@ -35,7 +35,7 @@ describe("errors", () => {
     }
   });
 
-  it("of the inside tell a client nothing but the request's id, and the log everything", async () => {
+  it("inside the server show clients only the request id, while the log has the details", async () => {
     served.errors.length = 0;
     for (const [path, count] of [
       ["/api/failing", 1],
@@ -52,7 +52,7 @@ describe("errors", () => {
     }
   });
 
-  it("that clients may not see stay inside, whatever their code", () =>
+  it("with a code that is not for clients stay internal", () =>
     withThings(
       {},
       {
@@ -67,7 +67,7 @@ describe("errors", () => {
       },
     ));
 
-  it("of the client are HTTP 200 in the first generation", async () => {
+  it("caused by the client have status 200 in the first generation", async () => {
     const failed = (error: string) => [200, { success: false, error }];
     for (const [path, message] of [
       ["/api/v1/old/get?name=nobody", "Wallet not found"],
@@ -83,7 +83,7 @@ describe("errors", () => {
     }
   });
 
-  it("ask for a token where one is needed, before anything else of the request is looked at", async () => {
+  it("for a missing token come before any other check of the request", async () => {
     for (const answer of [
       await get("/api/hooks?nonsense=%zz"),
       await get("/api/v1/hooks"),
@@ -95,7 +95,7 @@ describe("errors", () => {
     }
   });
 
-  it("ask for a token every time, also for what was answered to others", () =>
+  it("for a missing token also occur where others have had an answer", () =>
     withThings({}, { authorize: async (given) => Promise.resolve(given === "Bearer good") }, async ({ port }) => {
       const authorized = (token: string) => ask(port, "/api/hooks", { headers: { Authorization: token } });
       expect((await authorized("Bearer good")).status).to.equal(200);
@@ -105,7 +105,7 @@ describe("errors", () => {
       expect((await ask(port, "/api/hooks")).status).to.equal(401);
     }));
 
-  it("say when to come back while there is no state", () =>
+  it("with status 503 name a time to retry while there is no state", () =>
     withThings({}, {}, async (served) => {
       await ask(served.port, "/api/things");
       delete served.state.tip;
@@ -130,12 +130,12 @@ describe("errors", () => {
       expect((await ask(served.port, "/api/things")).headers["x-block-height"]).to.equal("79");
     }));
 
-  it("are worked out once, and told alike whether or not the request could be answered without Koa", async () => {
+  it("are computed once, and are the same whether or not Koa handles the request", async () => {
     for (const [i, path] of ["/api/things/nobody", "/api/v1/old/get?name=nobody", "/api/old/get?name=nobody"].entries()) {
       served.states.opened = 0;
       const short = await get(path);
       expect(served.states.opened, path).to.equal(1);
-      // What a client accepts is looked up where it was seen before, and read by Koa where not.
+      // A known Accept-Encoding is looked up; a new one is parsed by Koa.
       const long = await get(path, { "Accept-Encoding": `gzip;q=0.${i + 1}` });
       for (const { headers } of [short, long]) {
         delete headers["x-request-id"];

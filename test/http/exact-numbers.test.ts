@@ -6,7 +6,7 @@ import { createSerializer } from "../../src/http/serializer.js";
 import { ask } from "./ask.js";
 import { echoed, type Thing, withThings } from "./things.js";
 
-/** A value with its bigints rounded, as JSON.parse would have them. */
+/** A value with its bigints rounded, as JSON.parse would read it. */
 const rounded = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     return value.map(rounded);
@@ -20,8 +20,8 @@ const rounded = (value: unknown): unknown => {
 const big = 12500000000000000001n;
 
 describe("exact numbers", () => {
-  describe("in", () => {
-    it("are whole numbers of any size, to the digit", () =>
+  describe("in requests", () => {
+    it("may be integers of any size, exact to the digit", () =>
       withThings({}, {}, async ({ port }) => {
         await fc.assert(
           fc.asyncProperty(fc.bigInt({ min: 1n - 10n ** 40n, max: 10n ** 40n - 1n }), async (value) => {
@@ -41,7 +41,7 @@ describe("exact numbers", () => {
         );
       }));
 
-    it("select to the digit", () =>
+    it("filter to the digit", () =>
       withThings(
         {},
         { things: [9007199254740992n, 9007199254740993n].map((size) => ({ name: String(size), size, debt: null })) },
@@ -70,16 +70,16 @@ describe("exact numbers", () => {
       ["1e400", Infinity],
     ];
     for (const [text, value] of forms) {
-      it(`reads ${text}`, () => {
+      it(`reads ${text} as exactly that number`, () => {
         expect(exactNumber(text)).to.equal(value);
       });
     }
 
-    it("are refused when they are longer than any amount", () => {
+    it("are refused if they are longer than any amount", () => {
       expect(() => exactNumber("1".repeat(101))).to.throw(SyntaxError);
     });
 
-    it("differ from what JSON.parse reads in nothing but digits", () => {
+    it("are read as JSON.parse reads them, except for the digits it would round", () => {
       fc.assert(
         fc.property(fc.json(), (text) => {
           expect(rounded(parseExactJson(text))).to.deep.equal(JSON.parse(text));
@@ -87,7 +87,7 @@ describe("exact numbers", () => {
       );
     });
 
-    it("are looked for wherever JSON.parse might round", () => {
+    it("are detected wherever JSON.parse might round", () => {
       fc.assert(
         fc.property(fc.bigInt({ min: 2n ** 53n, max: 10n ** 30n }), (value) => {
           expect(mayLoseDigits(`[${value}]`)).to.equal(true);
@@ -99,7 +99,7 @@ describe("exact numbers", () => {
     });
   });
 
-  describe("out", () => {
+  describe("in replies", () => {
     const things: Thing[] = [
       { name: "a", size: big, debt: -big, rank: 3, asset: { votes: ["+02"], deep: { none: null, n: 1.5, big } } },
       { name: 'b"\u2028\ud800', size: 0n, debt: null },
@@ -118,7 +118,7 @@ describe("exact numbers", () => {
           .that.deep.equals([{ name: 'b"\u2028\ud800', size: 0, debt: null }]);
       }));
 
-    it("are decimal strings where the option says so, on the second generation alone", () =>
+    it("are decimal strings if so configured, in the second generation only", () =>
       withThings({ amounts: "string" }, { things }, async ({ port }) => {
         expect((await ask(port, "/api/things/a")).text).to.include(
           '"size":"12500000000000000001","debt":"-12500000000000000001","rank":3',
@@ -127,7 +127,7 @@ describe("exact numbers", () => {
         expect((await ask(port, "/api/old/get?name=a")).text).to.equal('{"success":true,"size":12500000000000000001}');
       }));
 
-    it("come back as they were sent in free-form parts", () =>
+    it("are returned as they were sent in free-form parts", () =>
       withThings({}, {}, async ({ port }) => {
         const free = '{"value":12500000000000000001,"list":[9007199254740993,1.5,"x",null,true]}';
         const { text, status } = await ask(port, "/api/mirror", { method: "POST", body: `{"free":${free}}` });
@@ -137,7 +137,7 @@ describe("exact numbers", () => {
     const amount = Type.Unsafe<bigint>({ type: "integer", "x-amount": true });
     const written = (schema: unknown, value: unknown, amountsAsText = false): string =>
       createSerializer(schema, { amountsAsText })(value);
-    it("are written wherever a schema may have them", () => {
+    it("are written wherever a schema allows them", () => {
       expect(written(Type.Record(Type.String(), amount), { a: big, b: 1n })).to.equal(`{"a":${big},"b":1}`);
       expect(written(Type.Array(Type.Union([amount, Type.Null()])), [big, null])).to.equal(`[${big},null]`);
       expect(written({ type: ["integer", "null"] }, big)).to.equal(String(big));
@@ -160,7 +160,7 @@ describe("exact numbers", () => {
       );
     });
 
-    it("are not made up where there is none", () => {
+    it("are never made up for a missing or wrong value", () => {
       for (const value of [null, "5", 1.5, NaN, {}]) {
         expect(() => written(Type.Object({ a: amount }), { a: value })).to.throw(TypeError, "is not a whole number");
       }

@@ -5,10 +5,10 @@ import { ask, parseRaw, sendRaw } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";
 import { type Served, serveThings } from "./things.js";
 
-/** Every status that a request may lead to, whatever it says. */
+/** Every status that a request may lead to, whatever it contains. */
 const statuses = [200, 201, 204, 301, 400, 401, 404, 405, 408, 413, 415, 431];
 
-describe("requests at random", () => {
+describe("random requests", () => {
   let served: Served;
   before(async () => {
     served = await serveThings();
@@ -173,7 +173,7 @@ describe("requests at random", () => {
       .map((value) => JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? String(part) : part))),
   );
 
-  it("are answered in JSON and never by an error of the inside", () =>
+  it("are answered in JSON and never cause an internal error", () =>
     fc.assert(
       fc.asyncProperty(method, target, fc.array(header, { maxLength: 4 }), body, async (verb, path, headers, sent) => {
         const bytes = Buffer.from(sent);
@@ -191,7 +191,7 @@ describe("requests at random", () => {
       { numRuns: 800 },
     ));
 
-  it("are answered alike by a server of the interface alone and by a host's Koa app", () => {
+  it("get the same answer from the interface's own server and from a host's Koa app", () => {
     const app = new Koa();
     served.edge.mount(app);
     const known = fc.constantFrom(
@@ -228,7 +228,7 @@ describe("requests at random", () => {
     );
   });
 
-  it("are answered when they are no HTTP at all", () =>
+  it("cause no error if they are not HTTP at all", () =>
     fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -245,7 +245,7 @@ describe("requests at random", () => {
       { numRuns: 300 },
     ));
 
-  it("are answered when they are too large", async () => {
+  it("are answered if they are too large", async () => {
     for (const request of [
       `GET /api/things?name=${"x".repeat(20_000)} HTTP/1.1\r\n\r\n`,
       `GET /api/things HTTP/1.1\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`,
@@ -257,7 +257,7 @@ describe("requests at random", () => {
     expect([answer.status, answer.json]).to.deep.include(400);
   });
 
-  it("leave the server well", async () => {
+  it("leave the server working", async () => {
     expect((await ask(served.port, "/api/things?limit=1")).status).to.equal(200);
     expect({}).not.to.have.any.keys("polluted", "from", "to");
   });

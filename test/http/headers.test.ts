@@ -21,7 +21,7 @@ describe("headers", () => {
   after(() => served.stop());
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") => ask(served.port, path, { headers, method });
 
-  it("keep browsers from running, framing and sniffing any reply", async () => {
+  it("protect every reply against scripts, framing and content sniffing", async () => {
     for (const path of replies) {
       const { headers } = await get(path);
       expect(headers, path).to.include({
@@ -35,7 +35,7 @@ describe("headers", () => {
     }
   });
 
-  it("name every request, by the name it brings where that is sane", async () => {
+  it("give every request an id, its own X-Request-Id if that is valid", async () => {
     const ids = new Set<unknown>();
     for (const path of replies) {
       const { headers } = await get(path);
@@ -61,7 +61,7 @@ describe("headers", () => {
     "X-Request-Id",
   ];
 
-  it("let any origin read every reply, errors as well", async () => {
+  it("let any origin read every reply, including errors", async () => {
     for (const path of replies) {
       const { headers } = await get(path, { Origin: "https://a.example" });
       expect(headers["access-control-allow-origin"], path).to.equal("*");
@@ -69,7 +69,7 @@ describe("headers", () => {
     }
   });
 
-  it("answer a preflight on every path", async () => {
+  it("answer a preflight request on every path", async () => {
     for (const path of ["/api/things", "/api/things/", "/api/v2/things/search", "/api/hooks", "/api/nothing"]) {
       const preflight = {
         Origin: "https://a.example",
@@ -87,7 +87,7 @@ describe("headers", () => {
     }
   });
 
-  it("let the listed origins alone read, where there is a list", () =>
+  it("let only listed origins read when there is a list", () =>
     withThings({ cors: { origins: ["https://a.example", "https://b.example"] } }, {}, async ({ port }) => {
       for (const origin of ["https://a.example", "https://b.example", "https://c.example", undefined, "https://a.example"]) {
         const { headers } = await ask(port, "/api/v2/things?limit=1", {
@@ -106,7 +106,7 @@ describe("headers", () => {
       expect([refused.status, refused.headers.allow]).to.deep.equal([204, "GET, HEAD, OPTIONS"]);
     }));
 
-  it("say nothing of origins where CORS is off", () =>
+  it("include no CORS headers when CORS is off", () =>
     withThings({ cors: false }, {}, async ({ port }) => {
       const { headers } = await ask(port, "/api/things?limit=1", { headers: { Origin: "https://a.example" } });
       expect(headers).not.to.have.any.keys("access-control-allow-origin", "access-control-expose-headers");

@@ -21,7 +21,7 @@ describe("input", () => {
   });
   after(() => served.stop());
 
-  describe("of a query", () => {
+  describe("in a query", () => {
     const accepted: [string, Record<string, unknown>][] = [
       ["", {}],
       ["&&", {}],
@@ -55,7 +55,7 @@ describe("input", () => {
       ["orderBy=produced_blocks%3Adesc", { orderBy: { field: "producedBlocks", direction: "desc" } }],
     ];
     for (const [query, expected] of accepted) {
-      it(`reads ${query === "" ? "none" : query}`, async () => {
+      it(`is accepted: ${query === "" ? "nothing" : query}`, async () => {
         const { status } = await ask(served.port, `/api/echo?${query}`);
         expect(status).to.equal(200);
         expect(echoed.request).to.deep.equal({ params: undefined, query: { ...defaults, ...expected }, body: undefined });
@@ -119,19 +119,19 @@ describe("input", () => {
       ["%zz=1", "query", "is not percent-encoded UTF-8"],
     ];
     for (const [query, key, rule] of refused) {
-      it(`refuses ${query.slice(0, 40)}`, async () => {
+      it(`is refused: ${query.slice(0, 40)}`, async () => {
         const { status, json } = await ask(served.port, `/api/echo?${query}`);
         expect(status).to.equal(400);
         expect(json).to.deep.equal(refusal("query", key, rule));
       });
     }
 
-    it("accepts nothing where a route takes nothing", async () => {
+    it("is refused if the route takes none", async () => {
       expect((await ask(served.port, "/api/both?x=1")).json).to.deep.equal(refusal("query", "x", "is not allowed"));
       expect((await ask(served.port, "/api/things/all?name=x")).json).to.deep.equal(refusal("query", "name", "is not allowed"));
     });
 
-    it("gives a list's handler its own parameters and the page apart", async () => {
+    it("for a list is passed on without the page parameters", async () => {
       const { json } = await ask(served.port, "/api/things?size.from=10&size.to=11&orderBy=total_size:desc");
       expect(json)
         .to.have.property("data")
@@ -142,7 +142,7 @@ describe("input", () => {
     });
   });
 
-  describe("of a path", () => {
+  describe("in a path", () => {
     it("is decoded", async () => {
       served.state.things.push({ name: "a/b ü%", size: 5n, debt: null });
       expect((await ask(served.port, "/api/things/a%2Fb%20%C3%BC%25")).json).to.deep.equal({
@@ -150,7 +150,7 @@ describe("input", () => {
       });
     });
 
-    it("is never malformed for being unknown", async () => {
+    it("is not malformed merely because it is unknown", async () => {
       for (const name of ["x", "%00", "..%2f..", "a".repeat(5000), "%F0%9F%92%A9", "*", ":", "{name}", "__proto__"]) {
         const { status, json } = await ask(served.port, `/api/things/${name}`);
         expect(status, name).to.equal(404);
@@ -158,7 +158,7 @@ describe("input", () => {
       }
     });
 
-    it("is refused when its percent-encoding is none", async () => {
+    it("is refused if its percent-encoding is invalid", async () => {
       for (const name of ["%", "%zz", "%ff", "%E0%A4%A", "%C0%80"]) {
         expect((await ask(served.port, `/api/things/${name}`)).json).to.deep.equal(
           refusal("params", "name", "is not percent-encoded UTF-8"),
@@ -167,7 +167,7 @@ describe("input", () => {
     });
   });
 
-  describe("of a body", () => {
+  describe("in a body", () => {
     const post = (body: string) => ask(served.port, "/api/echo", { method: "POST", body });
     const accepted: [string, unknown][] = [
       ["{}", {}],
@@ -188,7 +188,7 @@ describe("input", () => {
       [' {"free" : "\\u00fc\\ud800" } ', { free: "ü\ud800" }],
     ];
     for (const [body, expected] of accepted) {
-      it(`reads ${body}`, async () => {
+      it(`is accepted: ${body}`, async () => {
         expect((await post(body)).status).to.equal(200);
         expect(echoed.request).to.deep.equal({ params: undefined, query: undefined, body: expected });
       });
@@ -214,7 +214,7 @@ describe("input", () => {
       ['{"constructor":{"prototype":{}}}', "constructor", "is not allowed"],
     ];
     for (const [body, key, rule] of refused) {
-      it(`refuses ${body}`, async () => {
+      it(`is refused: ${body}`, async () => {
         const { status, json } = await post(body);
         expect(status).to.equal(400);
         expect(json).to.deep.equal(refusal("payload", key, rule));
@@ -222,11 +222,11 @@ describe("input", () => {
     }
   });
 
-  it("refuses a default order that the fields do not have", () => {
+  it("cannot have a default order that is not among the fields", () => {
     expect(() => OrderBy(["rank"], { default: "name" })).to.throw(TypeError, 'The default order "name" must be one of rank');
   });
 
-  it("refuses a schema with a keyword that nobody knows", () => {
+  it("cannot have a schema with an unknown keyword", () => {
     const readers = createInputReaders();
     expect(() => readers(Type.Object({ a: Type.String({ maxlength: 3 }) }), "query")).to.throw("unknown keyword");
   });

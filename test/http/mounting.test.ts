@@ -37,7 +37,7 @@ describe("a host", () => {
     }
   };
 
-  it("with a Koa app uses the router beside its own routes, and sees every reply", async () => {
+  it("with a Koa app can use the router beside its own routes, and sees every reply", async () => {
     const app = new Koa();
     const seen: [number, number | undefined][] = [];
     app.use(async (ctx, next) => {
@@ -65,19 +65,19 @@ describe("a host", () => {
     });
   });
 
-  it("with a Koa app mounts the interface in one call", async () => {
+  it("with a Koa app can mount the interface in one call", async () => {
     const app = new Koa();
     served.edge.mount(app);
     await listening(listenerOf(app), same);
   });
 
-  it("without a framework listens with the callback", () =>
+  it("without a framework can listen with the callback", () =>
     listening(served.edge.callback(), async (port) => {
       await same(port);
       expect((await ask(port, "/elsewhere")).json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found" });
     }));
 
-  it("with a framework of listeners goes on where the interface does not answer", () => {
+  it("with another framework goes on to its own routes outside the interface", () => {
     const callback = served.edge.callback();
     return listening(
       (request, response) => callback(request, response, () => response.end("next")),
@@ -88,7 +88,7 @@ describe("a host", () => {
     );
   });
 
-  it("that has read the body already is believed", () => {
+  it("that has already parsed the body has it used", () => {
     const callback = served.edge.callback();
     return listening(
       (request, response) => {
@@ -100,7 +100,7 @@ describe("a host", () => {
     );
   });
 
-  it("may have two interfaces in one app", () =>
+  it("can have two interfaces in one app", () =>
     withThings({ basePath: "/other" }, { things: [] }, async ({ edge }) => {
       const app = new Koa();
       served.edge.mount(app);
@@ -111,7 +111,7 @@ describe("a host", () => {
       });
     }));
 
-  it("that asks by whole URL, or by none, is answered", async () => {
+  it("gets an answer to absolute and malformed request targets", async () => {
     served.errors.length = 0;
     const raw = async (target: string) =>
       parseRaw(await sendRaw(served.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`));
@@ -139,7 +139,7 @@ describe("stopping", () => {
       },
       async ({ port, edge }) => {
         await edge.drained();
-        // One goes the short way, and one that says what it accepts the long one.
+        // One is answered without Koa; the other, with an uncommon Accept-Encoding, by Koa.
         const open = [ask(port, "/api/things/all"), ask(port, "/api/things/all", { headers: { "accept-encoding": "gzip;q=0.3" } })];
         while (edge.open < open.length) {
           await new Promise((resolve) => setImmediate(resolve));
@@ -161,7 +161,7 @@ describe("stopping", () => {
     );
   });
 
-  it("refuses what is kept as well", async () => {
+  it("also refuses requests whose replies are cached", async () => {
     let stopping = false;
     await withThings({}, { isStopping: () => stopping }, async ({ port }) => {
       await ask(port, "/api/things");
@@ -172,8 +172,8 @@ describe("stopping", () => {
   });
 });
 
-describe("health", () => {
-  it("is 200 while all is well and 503 otherwise, under every version", async () => {
+describe("the health route", () => {
+  it("answers 200 while the node is well and 503 otherwise, under every version", async () => {
     let health: { status: "ok" | "starting" | "failing" | "stopped"; height: number; problem?: string } = {
       status: "ok",
       height: 12,

@@ -11,7 +11,7 @@ type Node = Record<string, unknown>;
 const info = { title: "Things", version: "1" };
 const options = { basePath: "/api", defaultVersion: 2, amounts: "number" } as const;
 
-/** Every object of a document. */
+/** Every object in a document, at any depth. */
 const nodes = (value: unknown): Node[] => {
   if (typeof value !== "object" || value === null) {
     return [];
@@ -25,7 +25,7 @@ const at = (document: OpenApiDocument, pointer: string): unknown =>
     .split("/")
     .reduce<unknown>((node, key) => (node as Node | undefined)?.[key], document);
 
-/** The schema of a reply, ready to validate it. */
+/** Compiles a validator for a reply's schema. */
 const validator = (document: OpenApiDocument, path: string, method: string, status: string) => {
   const { responses } = document.paths[path]![method] as { responses: Record<string, Node> };
   const response = responses[status] ?? responses.default;
@@ -45,7 +45,7 @@ describe("the OpenAPI document", () => {
   });
   after(() => served.stop());
 
-  it("is served as the edge has it, for as long as a client likes to keep it", async () => {
+  it("is served as the edge built it, with an ETag", async () => {
     expect(document).to.deep.equal(JSON.parse(JSON.stringify(served.edge.openapi)));
     expect(document).to.include({ openapi: "3.1.0" });
     expect(document.info).to.deep.equal(info);
@@ -53,14 +53,14 @@ describe("the OpenAPI document", () => {
     expect(headers).to.have.property("etag");
   });
 
-  it("is one, by the schema of OpenAPI 3.1", async () => {
+  it("is valid by the schema of OpenAPI 3.1", async () => {
     for (const amounts of ["number", "string"] as const) {
       const { valid, errors } = await new Validator().validate({ ...createOpenApi(routes, { ...options, amounts }, info) });
       expect(valid, JSON.stringify(errors)).to.equal(true);
     }
   });
 
-  it("has every route, where it can be called as it is written", () => {
+  it("lists every route under a path where it can be called", () => {
     const expected = routes.map(
       ({ method, path, versions }) => `${method.toLowerCase()} ${versions.includes(2) ? "/api" : "/api/v1"}${path}`,
     );
@@ -71,25 +71,25 @@ describe("the OpenAPI document", () => {
     expect(document.tags.map(({ name }) => name)).to.deep.equal(["things", "hooks", "node"]);
   });
 
-  it("has paths that begin with a slash, whatever the base path", () =>
+  it("has only paths that begin with a slash, whatever the base path", () =>
     withThings({ basePath: "" }, {}, ({ edge: { openapi: { paths } } }) => {
       expect(paths["/"]).to.have.property("get");
       expect(Object.keys(paths).filter((path) => !path.startsWith("/"))).to.deep.equal([]);
       return Promise.resolve();
     }));
 
-  it("moves with the default generation", () => {
+  it("follows the default generation", () => {
     const first = createOpenApi(routes, { ...options, defaultVersion: 1, basePath: "/x" }, info);
     expect(Object.keys(first.paths)).to.include.members(["/x/old/get", "/x/v2/things", "/x/hooks", "/x/both", "/x/v2/both"]);
   });
 
-  it("names every operation once", () => {
+  it("gives every operation an id of its own", () => {
     const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
     expect(new Set(ids).size).to.equal(ids.length);
     expect(ids).to.include.members(["getThings", "postThingsSearch", "getThingsName", "getV1OldGet"]);
   });
 
-  it("refers to nothing that it does not have", () => {
+  it("has no dangling references", () => {
     const references = nodes(document).flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : []));
     expect(references).to.include("#/components/schemas/Thing");
     for (const reference of new Set(references)) {
@@ -98,7 +98,7 @@ describe("the OpenAPI document", () => {
     expect(document.components.schemas).to.have.all.keys("Thing", "Meta", "Failure", "FirstGenerationFailure", "Front", "Health");
   });
 
-  it("shows no mark of the inside", () => {
+  it("exposes no internal annotations", () => {
     for (const node of nodes(document)) {
       expect(Object.keys(node).filter((key) => key.startsWith("x-"))).to.deep.equal([]);
     }
@@ -153,7 +153,7 @@ describe("the OpenAPI document", () => {
     ]);
   });
 
-  it("shows bodies with what they refuse", () => {
+  it("describes bodies as strictly as they are checked", () => {
     const { requestBody } = document.paths["/api/things/search"]?.post as {
       requestBody: { required: boolean; content: Record<string, { schema: Node }> };
     };
@@ -168,7 +168,7 @@ describe("the OpenAPI document", () => {
     ]).to.deep.equal([true, true, false, false]);
   });
 
-  it("shows who must bring a token", () => {
+  it("shows which operations need a token", () => {
     expect(document.paths["/api/hooks"]?.get)
       .to.have.property("security")
       .that.deep.equals([{ token: [] }]);
@@ -189,7 +189,7 @@ describe("the OpenAPI document", () => {
     ["/api/openapi.json", "/api/openapi.json", "200"],
   ];
   for (const amounts of ["number", "string"] as const) {
-    it(`is what replies are like, amounts as ${amounts}`, () =>
+    it(`describes the actual replies, with amounts as ${amounts}`, () =>
       withThings({ amounts }, {}, async ({ port, edge }) => {
         for (const [path, target, status] of replies) {
           const answer = await ask(port, target);
@@ -200,7 +200,7 @@ describe("the OpenAPI document", () => {
       }));
   }
 
-  it("tells the forms of amounts apart", () => {
+  it("describes amounts as integers or strings, as configured", () => {
     const thing = (document.components.schemas as Record<string, { properties: Node }>).Thing;
     expect(thing?.properties.size).to.deep.equal({ type: "integer" });
     const text = createOpenApi(routes, { ...options, amounts: "string" }, info);
@@ -208,7 +208,7 @@ describe("the OpenAPI document", () => {
     expect(inText?.properties.size).to.deep.equal({ type: "string", pattern: "^-?\\d+$" });
   });
 
-  it("has one schema for one name", () => {
+  it("refuses two different schemas with one name", () => {
     const route = (path: string, reply: ReturnType<typeof Type.Object>) =>
       routesOf<ThingState>().item({
         method: "GET",

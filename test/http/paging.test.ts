@@ -19,7 +19,7 @@ describe("paging", () => {
     return (await response.json()) as Page;
   };
 
-  it("gives a hundred rows, and meta in its order", async () => {
+  it("returns a hundred rows by default, and the members of `meta` in order", async () => {
     const { meta, data } = await get("/api/things");
     expect(Object.keys(meta)).to.deep.equal(["count", "pageCount", "totalCount", "next", "previous", "self", "first", "last"]);
     expect(meta).to.deep.equal({
@@ -43,7 +43,7 @@ describe("paging", () => {
     expect(later.meta.previous).to.equal("/api/v2/things?page=1&names=thing001%2Cthing002&names=thing%20x&limit=1");
   });
 
-  it("names the path as it was asked for, whatever form the request had", async () => {
+  it("links to the requested path, whichever way the version was named", async () => {
     const { meta } = await get("/api/things/thing001/parts", { headers: { "API-Version": "2" } });
     expect(meta.self).to.equal("/api/v2/things/thing001/parts?page=1&limit=100");
     served.state.things = [{ name: "a b/ü", size: 1n, debt: null }];
@@ -53,7 +53,7 @@ describe("paging", () => {
     served.state.things = manyThings(250);
   });
 
-  it("gives each row exactly once along its links, forwards and backwards", async () => {
+  it("visits each row exactly once by its links, and ends at the last page", async () => {
     for (const start of ["/api/things?limit=37", "/api/things?offset=0&limit=37", "/api/things?offset=5&limit=10"]) {
       const names: string[] = [];
       let last = "";
@@ -73,7 +73,7 @@ describe("paging", () => {
     }
   });
 
-  it("answers a page beyond the end by an empty one whose previous page is the last", async () => {
+  it("answers an empty page beyond the end, whose previous page is the last", async () => {
     const { meta, data } = await get("/api/things?page=90&limit=100");
     expect(data).to.deep.equal([]);
     expect(meta).to.include({ count: 0, pageCount: 3, totalCount: 250, next: null, previous: "/api/v2/things?page=3&limit=100" });
@@ -81,13 +81,13 @@ describe("paging", () => {
     expect(byOffset).to.include({ count: 0, next: null, previous: "/api/v2/things?offset=200&limit=100" });
   });
 
-  it("has one page at least", async () => {
+  it("counts at least one page", async () => {
     const { meta } = await get("/api/things?name=nobody");
     expect(meta).to.include({ count: 0, pageCount: 1, totalCount: 0, next: null, previous: null });
     expect(meta.last).to.equal("/api/v2/things?name=nobody&page=1&limit=100");
   });
 
-  it("goes by offset where no page is given, and by page where one is", async () => {
+  it("uses the offset if no page is given, and the page if one is", async () => {
     const { meta, data } = await get("/api/things?limit=10&offset=15");
     expect(data[0]?.name).to.equal("thing015");
     expect(meta).to.include({
@@ -103,7 +103,7 @@ describe("paging", () => {
     expect(both.next).to.equal("/api/v2/things?offset=15&page=3&limit=10");
   });
 
-  it("pages a search by its query string", async () => {
+  it("takes the page of a search from the query string", async () => {
     const search = { method: "POST", body: '{"size":{"from":100}}' };
     const { meta, data } = await get("/api/things/search?limit=60", search);
     expect(data[0]?.name).to.equal("thing100");

@@ -14,7 +14,7 @@ const from = (remoteAddress: string, forwarded?: string): IncomingMessage => {
 };
 
 describe("the rate limit", () => {
-  it("counts requests of an address, tells where they stand, and ends in 429", () =>
+  it("counts the requests of an address, reports the remaining ones, and answers 429 after them", () =>
     withThings({ rateLimit: { perMinute: 3, exempt: [] } }, {}, async ({ port, states }) => {
       for (const [path, remaining] of [
         ["/api/things?limit=1", "2"],
@@ -44,7 +44,7 @@ describe("the rate limit", () => {
       expect(states.opened).to.equal(opened);
     }));
 
-  it("counts a request once, whatever way it is answered", () =>
+  it("counts a request once, whichever way it is answered", () =>
     withThings({ rateLimit: { perMinute: 20, exempt: [] } }, {}, async ({ port }) => {
       const { etag = "" } = (await ask(port, "/api/things")).headers;
       const ways: Record<string, string>[] = [
@@ -63,7 +63,7 @@ describe("the rate limit", () => {
       expect((await ask(port, "/api/things/nobody")).headers["x-ratelimit-remaining"]).to.equal("10");
     }));
 
-  it("leaves the exempt alone", () =>
+  it("does not count exempt addresses", () =>
     withThings({ rateLimit: { perMinute: 1, exempt: ["10.0.0.0/8", "127.0.0.1"] } }, {}, async ({ port }) => {
       for (let count = 0; count < 5; count += 1) {
         const { status, headers } = await ask(port, "/api/things?limit=1");
@@ -72,14 +72,14 @@ describe("the rate limit", () => {
       }
     }));
 
-  it("can be off", () =>
+  it("can be switched off", () =>
     withThings({ rateLimit: false }, {}, async ({ port }) => {
       for (let count = 0; count < 5; count += 1) {
         expect((await ask(port, "/api/things?limit=1")).headers).not.to.have.any.keys("x-ratelimit-limit");
       }
     }));
 
-  it("counts by the address that a declared proxy names, and by nothing that a client says of itself", () =>
+  it("counts by the address that a declared proxy names, and by nothing else that a client claims", () =>
     withThings({ rateLimit: { perMinute: 2, exempt: ["198.51.100.7"] }, trustedProxies: ["127.0.0.1"] }, {}, async ({ port }) => {
       const left = async (forwarded: string) =>
         (await ask(port, "/api/both", { headers: { "X-Forwarded-For": forwarded } })).headers["x-ratelimit-remaining"];
@@ -89,24 +89,24 @@ describe("the rate limit", () => {
       expect(await left("203.0.113.1, 198.51.100.7")).to.equal(undefined);
     }));
 
-  it("believes nobody where no proxy is declared", () =>
+  it("ignores X-Forwarded-For if no proxy is declared", () =>
     withThings({ rateLimit: { perMinute: 9, exempt: ["198.51.100.7"] } }, {}, async ({ port }) => {
       const { headers } = await ask(port, "/api/both", { headers: { "X-Forwarded-For": "198.51.100.7" } });
       expect(headers["x-ratelimit-remaining"]).to.equal("8");
     }));
 
-  describe("takes for the client's address", () => {
+  describe("takes as the client's address", () => {
     const cases: [string, string[], string, string | undefined, string][] = [
-      ["that of the connection", [], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
-      ["that of the connection, when it is no proxy's", ["10.0.0.0/8"], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
-      ["the last that is no proxy's", ["10.0.0.0/8"], "10.0.0.1", "198.51.100.1, 203.0.113.4, 10.2.3.4", "203.0.113.4"],
-      ["the first, when all are proxies'", ["10.0.0.0/8"], "10.0.0.1", "10.9.9.9,10.8.8.8", "10.9.9.9"],
-      ["the proxy's own, when it names none", ["10.0.0.1"], "10.0.0.1", undefined, "10.0.0.1"],
-      ["the last before what is no address", ["10.0.0.0/8"], "10.0.0.1", "203.0.113.4, unknown, 10.2.3.4", "10.2.3.4"],
-      ["one with a port", ["10.0.0.1"], "10.0.0.1", "203.0.113.4:1234", "203.0.113.4"],
-      ["one of IPv6 with a port", ["10.0.0.1"], "10.0.0.1", "[2001:db8::1]:1234", "2001:db8::1"],
-      ["IPv4 mapped into IPv6 as IPv4", ["10.0.0.1"], "::ffff:10.0.0.1", "::ffff:203.0.113.4", "203.0.113.4"],
-      ["one behind a proxy named as mapped", ["::ffff:10.0.0.0/104"], "10.0.0.1", "203.0.113.4", "203.0.113.4"],
+      ["the connection's if no proxy is declared", [], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
+      ["the connection's if that is not a proxy's", ["10.0.0.0/8"], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
+      ["the last forwarded one that is not a proxy's", ["10.0.0.0/8"], "10.0.0.1", "198.51.100.1, 203.0.113.4, 10.2.3.4", "203.0.113.4"],
+      ["the first forwarded one if all are proxies'", ["10.0.0.0/8"], "10.0.0.1", "10.9.9.9,10.8.8.8", "10.9.9.9"],
+      ["the proxy's own if it forwards none", ["10.0.0.1"], "10.0.0.1", undefined, "10.0.0.1"],
+      ["the one right after a text that is not an address", ["10.0.0.0/8"], "10.0.0.1", "203.0.113.4, unknown, 10.2.3.4", "10.2.3.4"],
+      ["one with a port, without the port", ["10.0.0.1"], "10.0.0.1", "203.0.113.4:1234", "203.0.113.4"],
+      ["an IPv6 one with a port, without the port", ["10.0.0.1"], "10.0.0.1", "[2001:db8::1]:1234", "2001:db8::1"],
+      ["the IPv4 address of one mapped into IPv6", ["10.0.0.1"], "::ffff:10.0.0.1", "::ffff:203.0.113.4", "203.0.113.4"],
+      ["the forwarded one if the proxy is declared as IPv4 mapped into IPv6", ["::ffff:10.0.0.0/104"], "10.0.0.1", "203.0.113.4", "203.0.113.4"],
     ];
     for (const [what, proxies, remote, forwarded, expected] of cases) {
       it(what, () => {
@@ -114,12 +114,12 @@ describe("the rate limit", () => {
       });
     }
 
-    it("none where there is none", () => {
+    it("none if the connection has none", () => {
       expect(createClientAddress([])(from(""))).to.equal(undefined);
     });
   });
 
-  it("counts a subscriber's network of IPv6 as one, and no two of IPv4", () => {
+  it("counts an IPv6 /64 network as one client, and each IPv4 address as its own", () => {
     const key = (address: string): string => {
       const client = createClientAddress([])(from(address));
       return client === undefined ? "" : countedBy(client);
@@ -130,7 +130,7 @@ describe("the rate limit", () => {
     expect(key("::ffff:203.0.113.1")).to.equal(key("203.0.113.1"));
   });
 
-  it("refuses lists of what is no address", () => {
+  it("refuses lists with entries that are not addresses", () => {
     for (const odd of ["localhost", "10.0.0.0/33", "", "10.0.0.1/", "1.2.3.4.5"]) {
       expect(() => createAddressList([odd]), odd).to.throw(TypeError, "neither an address nor a network");
     }

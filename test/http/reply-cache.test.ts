@@ -10,7 +10,7 @@ import { manyThings, type Served, serveThings, type ThingState, withThings } fro
 const replyOf = (json: string): Reply =>
   createReply({ status: 200, json, height: 1, validated: true, cacheControl: "no-cache", lasting: true }, Infinity);
 
-describe("kept replies", () => {
+describe("cached replies", () => {
   let served: Served;
   beforeEach(async () => {
     served = await serveThings();
@@ -23,7 +23,7 @@ describe("kept replies", () => {
     return served.states.opened - before;
   };
 
-  it("are kept of what is asked for a second time, and not of what is asked for once", async () => {
+  it("are kept from the second request on, not from the first", async () => {
     const counts: number[] = [];
     for (let time = 0; time < 4; time += 1) {
       counts.push(await opened(() => get("/api/things/thing001")));
@@ -34,7 +34,7 @@ describe("kept replies", () => {
     expect(later).to.deep.equal([1, 0]);
   });
 
-  it("are computed once for a state from then on, whatever form the request has", async () => {
+  it("are then shared by every form of the same request in one state", async () => {
     const { text, headers } = await get("/api/things?limit=2");
     await get("/api/things?limit=2");
     for (const [path, version] of [
@@ -44,7 +44,7 @@ describe("kept replies", () => {
       ["/api/things?limit=%32", {}],
       ["/api/things?&limit=2&", {}],
     ] as const) {
-      // nothing is computed, though a state may be looked at to know that
+      // nothing is computed, though a state may be opened to find that out
       const again = await get(path, version);
       expect(again.text).to.equal(text);
       expect(again.headers.etag).to.equal(headers.etag);
@@ -66,7 +66,7 @@ describe("kept replies", () => {
     expect((await get("/api/things/thing001")).json).to.deep.equal({ data: { name: "thing001", size: 1, debt: null } });
   });
 
-  it("never answer for another question", async () => {
+  it("never answer another question", async () => {
     const questions = [
       "/api/things?name=thing001",
       "/api/things?names=thing001",
@@ -94,7 +94,7 @@ describe("kept replies", () => {
     expect(new Set(fresh.values()).size).to.equal(questions.length);
   });
 
-  it("are asked for anew where the route says so", async () => {
+  it("are not used for routes that forbid it", async () => {
     expect(
       await opened(async () => [
         await get("/api/echo"),
@@ -108,7 +108,7 @@ describe("kept replies", () => {
     expect(headers["x-block-height"]).to.equal("77");
   });
 
-  it("are not kept of errors and of what is posted", async () => {
+  it("are not kept for errors or for POST requests", async () => {
     const search = () => ask(served.port, "/api/things/search", { method: "POST" });
     expect(
       await opened(async () => [
@@ -122,7 +122,7 @@ describe("kept replies", () => {
     expect((await get("/api/things/nobody")).status).to.equal(200);
   });
 
-  it("go out without a state being opened, or with one where the tip is not known otherwise", async () => {
+  it("are sent without opening a state, or after opening one if the tip is not known otherwise", async () => {
     await get("/api/things");
     await get("/api/things");
     expect(await opened(() => get("/api/things"))).to.equal(0);
@@ -138,7 +138,7 @@ describe("kept replies", () => {
     });
   });
 
-  /** How often the things are looked at for eight equal questions at the same time. */
+  /** How often the state is read for eight equal requests at the same time. */
   const lookedAt = async (path: string): Promise<number> => {
     let release: (() => void) | undefined;
     let looked = 0;
@@ -162,15 +162,15 @@ describe("kept replies", () => {
     return looked;
   };
 
-  it("are computed once for equal questions at the same time, where that takes a while", async () => {
+  it("are computed once for simultaneous equal requests if the answer takes a while", async () => {
     expect(await lookedAt("/api/things/later")).to.equal(1);
   });
 
-  it("are computed for the first two of equal questions at the same time, where the answer is there at once", async () => {
+  it("are computed for the first two of simultaneous equal requests if the answer is immediate", async () => {
     expect(await lookedAt("/api/things/all")).to.equal(2);
   });
 
-  it("are asked for by their ETag", async () => {
+  it("are revalidated by their ETag", async () => {
     const { headers, bytes } = await get("/api/things?limit=2");
     const etag = headers.etag ?? "";
     expect(etag).to.match(/^"[\w-]{27}"$/);
@@ -190,7 +190,7 @@ describe("kept replies", () => {
     expect(forced.status).to.equal(200);
   });
 
-  it("keep their ETag as long as their bytes are the same, in other states too", async () => {
+  it("keep their ETag while their bytes are the same, even in other states", async () => {
     const before = await get("/api/things?limit=2");
     served.state.tip = { id: "tip2", height: 78 };
     const same = await get("/api/things?limit=2", { "If-None-Match": before.headers.etag ?? "" });
@@ -200,7 +200,7 @@ describe("kept replies", () => {
     expect((await get("/api/things?limit=2", { "If-None-Match": before.headers.etag ?? "" })).status).to.equal(200);
   });
 
-  it("take no more than their bytes", () => {
+  it("take no more than the allotted bytes", () => {
     const cache = createReplyCache(100_000);
     expect(cache.get("t", "q0")).to.equal(undefined);
     for (let index = 0; index < 500; index += 1) {
@@ -212,7 +212,7 @@ describe("kept replies", () => {
     expect(cache.get("t", "huge")).to.equal(undefined);
   });
 
-  it("hold no memory but their own", () => {
+  it("hold no memory beyond their own bytes", () => {
     for (const json of ["", "{}", '{"name":"é"}', "x".repeat(1000), "x".repeat(10_000)]) {
       const { bytes } = replyOf(json).plain;
       expect(bytes.toString("utf8")).to.equal(json);
@@ -220,7 +220,7 @@ describe("kept replies", () => {
     }
   });
 
-  it("are not kept once the cache has moved on", () => {
+  it("are not kept for a state that the cache has left", () => {
     const cache = createReplyCache(100_000);
     cache.get("old", "q");
     cache.get("new", "q");
@@ -228,7 +228,7 @@ describe("kept replies", () => {
     expect([cache.get("new", "q"), cache.get("old", "q")]).to.deep.equal([undefined, undefined]);
   });
 
-  it("are there of a state that was begun before it is asked about, and of no other", () => {
+  it("can be prepared for a state before it is asked for, without disturbing the current one", () => {
     const cache = createReplyCache<string>(100_000);
     const [one, two] = [replyOf("1"), replyOf("2")];
     cache.get("first", "q");
@@ -241,7 +241,7 @@ describe("kept replies", () => {
     expect(cache.get("first", "q")).to.equal(undefined);
   });
 
-  it("are made anew of a state for what was asked for of the one before, and for nothing else", () => {
+  it("are renewed for the questions asked since the last state, and for no others", () => {
     const cache = createReplyCache<string>(100_000);
     const reply = replyOf("1");
     cache.get("first", "q");
@@ -257,7 +257,7 @@ describe("kept replies", () => {
     expect(cache.get("fourth", "q"), "what was kept of another state").to.equal(undefined);
   });
 
-  it("are made anew before a state is shown, where they were asked for, and the state is released", async () => {
+  it("are renewed before a state is shown if they were asked for, and the state is released", async () => {
     const paths = ["/api/things/thing001", "/api/things/thing002"];
     for (const path of [...paths, ...paths]) await get(path);
     let open = 0;
@@ -265,7 +265,7 @@ describe("kept replies", () => {
       open += 1;
       return { things: [{ name: "thing001", size: 9n, debt: null }], tip: { id, height: 78 }, release: () => void (open -= 1) };
     };
-    // thing002 is not there any more: that is for those to hear who ask
+    // thing002 is gone: clients that ask for it get the error then
     await served.edge.renew(stateAt("tip2"));
     expect(open).to.equal(0);
     const before = [await opened(() => get(paths[0]!)), (await get(paths[0]!)).json];
@@ -278,17 +278,17 @@ describe("kept replies", () => {
   });
 });
 
-describe("what was asked for lately", () => {
-  it("is told from what was not", () => {
+describe("the record of recent questions", () => {
+  it("tells repeated questions from new ones", () => {
     const lately = createAskedLately(1024);
     const texts = Array.from({ length: 400 }, (_, index) => `/api/wallets/${index}`);
     expect(texts.filter((text) => lately.before(text))).to.deep.equal([]);
     const known = texts.filter((text) => lately.before(text));
-    // whatever fell on the place of another one
+    // except those whose place another question has taken
     expect(known.length).to.be.within(200, 399);
   });
 
-  it("is forgotten for what is asked for after it", () => {
+  it("forgets questions after enough others", () => {
     const lately = createAskedLately(16);
     lately.before("/api/wallets/first");
     for (let index = 0; index < 500; index += 1) {
@@ -299,7 +299,7 @@ describe("what was asked for lately", () => {
 });
 
 describe("a bounded map", () => {
-  it("holds what was used lately, never more than its bytes, and never another's value", () => {
+  it("keeps recently used entries within its size, and never returns another key's value", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(20), fc.boolean())), (steps) => {
         const map = createBoundedMap<{ key: number }>(100);

@@ -8,7 +8,7 @@ import { Amount, Flag, InputOf, ListOf, OneOf, OrderBy, Range, Text, WholeNumber
 import { type Route, routesOf, type Scope } from "../../src/http/route.js";
 import type { Range as Bounds } from "../../types/chain-adapter.js";
 
-/** A made-up resource that uses every kind of input and reply. */
+/** A fictional resource that uses every kind of input and reply. */
 export interface Thing {
   name: string;
   size: bigint;
@@ -51,7 +51,7 @@ const Filter = Type.Object({
   size: Type.Optional(Range(Amount())),
 });
 
-/** What the echo routes were last asked, as handlers got it. */
+/** The last request to an echo route, as its handler received it. */
 export const echoed: { request?: unknown } = {};
 const echo = (request: unknown): { ok: boolean } => {
   echoed.request = request;
@@ -302,7 +302,7 @@ export interface Served {
   port: number;
   state: ThingState;
   errors: string[];
-  /** States opened and not yet released, and all opened. */
+  /** How many states are open now, and how many were opened in all. */
   states: { open: number; opened: number };
   stop(): Promise<void>;
 }
@@ -347,7 +347,7 @@ export const serveThings = async (
   return { edge, server, origin: `http://127.0.0.1:${port}`, port, state, errors, states, stop };
 };
 
-/** Runs a test against a server and stops it. */
+/** Runs a test against a server, then stops the server. */
 export const withThings = async (
   options: Partial<EdgeOptions>,
   needs: Partial<EdgeNeeds<ThingState>> & { things?: Thing[] },

@@ -37,7 +37,7 @@ describe("versions and paths", () => {
     ["/api/v2/both", { Accept: "application/vnd.core-api.v1+json" }, 2],
   ];
   for (const [path, headers, generation] of forms) {
-    it(`answers ${path} ${JSON.stringify(headers)} by generation ${generation}`, async () => {
+    it(`${path} ${JSON.stringify(headers)} is answered by generation ${generation}`, async () => {
       // twice: the second time the way is known
       for (const answer of [await get(path, headers), await get(path, headers)]) {
         expect(answer.status).to.equal(200);
@@ -58,7 +58,7 @@ describe("versions and paths", () => {
     ["/api/v0/both", { "API-Version": "2" }],
     ["/api/v3/nothing", {}],
   ] as [string, Record<string, string>][]) {
-    it(`refuses ${path} ${JSON.stringify(headers)}`, async () => {
+    it(`${path} ${JSON.stringify(headers)} is refused`, async () => {
       const { status, json, headers: sent } = await get(path, headers);
       expect(status).to.equal(400);
       expect(json).to.deep.equal({
@@ -70,7 +70,7 @@ describe("versions and paths", () => {
     });
   }
 
-  it("serves a path that only the other generation has by that one, when no version is named", async () => {
+  it("serves a path that only the other generation has from that one, if no version is named", async () => {
     const answer = await get("/api/old/get?name=thing004");
     expect([answer.status, answer.json, answer.headers["api-version"]]).to.deep.equal([200, { success: true, size: 4 }, "1"]);
     for (const named of [
@@ -83,22 +83,22 @@ describe("versions and paths", () => {
     expect((await get("/api/v1/things/thing001")).status).to.equal(404);
   });
 
-  it("serves a method that only the other generation has by that one, when no version is named", async () => {
+  it("serves a method that only the other generation has from that one, if no version is named", async () => {
     const { json, headers } = await get("/api/things/search?q=249");
     expect(json).to.deep.equal({ success: true, names: ["thing249"] });
     expect(headers["api-version"]).to.equal("1");
-    // There it is the name of a thing.
+    // In the second generation, "search" is the name of a thing here.
     expect((await get("/api/v2/things/search?q=249")).json).to.deep.include({ message: '"q" is not allowed' });
   });
 
-  it("serves the first generation where that is the default", () =>
+  it("serves the first generation if that is the default", () =>
     withThings({ defaultVersion: 1 }, {}, async ({ port }) => {
       expect((await ask(port, "/api/both")).json).to.deep.equal({ generation: 1 });
       expect((await ask(port, "/api/things?limit=1")).headers["api-version"]).to.equal("2");
       expect((await ask(port, "/api/nothing")).headers["api-version"]).to.equal("1");
     }));
 
-  it("answers routes of both generations alike, whatever the version", async () => {
+  it("answers routes of both generations the same, whatever the version", async () => {
     for (const [path, headers] of [
       ["/api/hooks?limit=2", {}],
       ["/api/hooks?limit=2", { "API-Version": "1" }],
@@ -116,7 +116,7 @@ describe("versions and paths", () => {
     expect([status, headers["api-version"]]).to.deep.equal([401, "1"]);
   });
 
-  it("redirects a trailing slash to the path without it, the query kept", async () => {
+  it("redirects a trailing slash to the path without it, keeping the query", async () => {
     for (const [path, location] of [
       ["/api/things/?limit=1&orderBy=name:asc", "/api/things?limit=1&orderBy=name:asc"],
       ["/api/v2/things/thing001//", "/api/v2/things/thing001"],
@@ -128,7 +128,7 @@ describe("versions and paths", () => {
     expect((await get("/api/")).headers.location).to.equal("/api");
   });
 
-  it("tells who opens the base path where to look further, in either generation", async () => {
+  it("answers the base path with where to find the documents, in either generation", async () => {
     for (const [path, version] of [["/api", "2"], ["/api/v1", "1"], ["/api/v2", "2"]] as const) {
       const { status, headers, json } = await get(path);
       expect([status, headers["api-version"]], path).to.deep.equal([200, version]);
@@ -146,12 +146,12 @@ describe("versions and paths", () => {
       for (const [path, location] of [["//", "/"], ["//?x", "/?x"]] as const) expect((await ask(port, path)).headers.location).to.equal(location);
     }));
 
-  it("names the methods of a path to whoever uses another", async () => {
+  it("names the methods of a path if another is used", async () => {
     const { status, headers, json } = await get("/api/things", {}, { method: "DELETE" });
     expect([status, headers.allow]).to.deep.equal([405, "GET, HEAD, OPTIONS"]);
     expect(json).to.deep.equal({ statusCode: 405, error: "Method Not Allowed", message: "Method Not Allowed" });
     expect((await get("/api/v2/things/all", {}, { method: "PUT" })).headers.allow).to.equal("GET, HEAD, OPTIONS");
-    // What it might name is answered too, and so is what the other generation has where none is named.
+    // A GET of "search" as a thing's name is answered too, and so are the other generation's methods if no version is named.
     expect((await get("/api/v2/things/search", {}, { method: "PUT" })).headers.allow).to.equal("POST, GET, HEAD, OPTIONS");
     expect((await get("/api/echo", {}, { method: "PROPFIND" })).headers.allow).to.equal("GET, HEAD, POST, OPTIONS");
     const first = await get("/api/v1/old/get", {}, { method: "POST" });
@@ -173,22 +173,22 @@ describe("versions and paths", () => {
     expect([missing.status, missing.text]).to.deep.equal([404, ""]);
   });
 
-  it("tells the methods of every path to OPTIONS", async () => {
+  it("answers OPTIONS with the methods of the path", async () => {
     const { status, headers, text } = await get("/api/things/thing001", {}, { method: "OPTIONS" });
     expect([status, headers.allow, text]).to.deep.equal([204, "GET, HEAD, OPTIONS", ""]);
     expect((await get("/api/nothing", {}, { method: "OPTIONS" })).status).to.equal(404);
   });
 
-  it("takes the literal path before the parameter", async () => {
+  it("prefers a literal path segment to a parameter", async () => {
     expect((await get("/api/things/all?limit=1")).json).to.have.property("meta");
     expect((await get("/api/v2/things/search")).json).to.deep.include({ message: "Wallet not found" });
   });
 
-  it("tells upper from lower case in paths", async () => {
+  it("treats paths as case-sensitive", async () => {
     expect((await get("/api/Things")).status).to.equal(404);
   });
 
-  it("stands where it is mounted", () =>
+  it("serves under the configured base path", () =>
     withThings({ basePath: "/chain/v4" }, {}, async ({ port }) => {
       const { json, status } = await ask(port, "/chain/v4/things?limit=1");
       expect(status).to.equal(200);
@@ -200,7 +200,7 @@ describe("versions and paths", () => {
       }
     }));
 
-  it("stands at the root where the base path is empty", () =>
+  it("serves at the root if the base path is empty", () =>
     withThings({ basePath: "" }, {}, async ({ port }) => {
       expect((await ask(port, "/things?limit=1")).json)
         .to.have.property("meta")
