@@ -46,14 +46,14 @@ import {
 } from "./knowledge.js";
 import { publicPeersAt, type RunningNode, unconfirmed } from "./running-node.js";
 
-/** One call of a client's method, and the whole answer to it. Amounts are bigints. */
+/** One call of a client's method, with the whole expected answer. Amounts are bigints. */
 export interface Call {
   args: unknown[];
   status?: number;
   body: unknown;
-  /** In place of the whole body, where it has no one right value: what has to be true of it. */
+  /** Checks the body instead, when there is no single right one. */
   check?: (body: unknown) => void;
-  /** Only for clients whose method takes a query beside the body of a search. */
+  /** Only for clients whose search methods accept a query besides the body. */
   withQuery?: true;
 }
 
@@ -88,7 +88,7 @@ const missing = (what: string, ...argLists: unknown[][]): Call[] => argLists.map
 const pagedSearch = (...calls: [args: [unknown, Record<string, string | number>], body: unknown][]): Call[] =>
   calls.map(([args, body]) => ({ args, body, withQuery: true }));
 
-/** Nobody answers for these: they are products of their own. */
+/** Not part of the interface: these belong to separate products. */
 const elsewhere: Record<string, Call[]> = {
   "bridgechains.all": missing("", [], [{ page: 1 }]),
   "bridgechains.get": missing("", ["1"]),
@@ -100,10 +100,10 @@ const elsewhere: Record<string, Call[]> = {
   "businesses.search": missing("", [{ name: "x" }]),
 };
 
-/** Signed transactions of the chain, the last of each core kind that the second wire version has: the host says nothing of others. */
+/** Signed transactions of the chain: the last of each core type in version 2. The host declares no other types. */
 const lastOfEachKind = [...new Map(transactionRows.filter(({ version, typeGroup }) => version === 2 && typeGroup === 1).map((row) => [`${row.typeGroup}/${row.type}`, row])).values()];
 
-/** The schemas let every kind of transaction of the chain pass, and the same with what it may not have fail. */
+/** The schemas must accept every type of transaction on the chain, and refuse it with invalid members. */
 const checkSchemas = (body: unknown): void => {
   const { data } = body as { data: Record<string, Record<string, object>> };
   const ajv = new Ajv({ strict: false });
@@ -390,5 +390,5 @@ const peers = (node: RunningNode): Record<string, Call[]> => ({
   "peers.get": [...found(...publicPeersAt(node.port).map((peer): [unknown[], unknown] => [[peer.ip], { data: peer }])), ...missing("Peer", ["10.0.0.4"], ["10.9.9.9"])],
 });
 
-/** Every call of the second generation, by `resource.method`, submitting transactions aside. */
+/** Every call of the second generation by `resource.method`, except submitting transactions. */
 export const callsOf = (node: RunningNode): Record<string, Call[]> => ({ ...wallets, ...delegates, ...blocks, ...transactions, ...others, ...peers(node), ...elsewhere });

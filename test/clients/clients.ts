@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 
 /**
- * The clients that the network's programs are built on, unmodified, as npm has them, behind one face: which methods of which
- * resources each has, and a call of one of them. What a client throws for an answer that is an error is an answer here.
+ * The clients that the network's programs are built on, unmodified from npm, behind one interface: which methods each resource has,
+ * and a way to call them. Where a client throws for an error response, that response is the answer here.
  */
 
 export interface ClientAnswer {
@@ -12,18 +12,18 @@ export interface ClientAnswer {
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 
-/** A client that talks to one host. */
+/** A client connected to one host. */
 export interface Client {
   call(resource: string, method: string, args: unknown[]): Promise<ClientAnswer>;
 }
 
 export interface ClientPackage {
   name: string;
-  /** Resource -> methods. */
+  /** Methods by resource. */
   methods: Record<string, string[]>;
-  /** Whether searches take a query beside their body. */
+  /** Whether searches accept a query besides their body. */
   searchesTakeQuery: boolean;
-  /** `origin` as in `http://127.0.0.1:4003`. */
+  /** `origin` is like `http://127.0.0.1:4003`. */
   connect(origin: string): Client;
 }
 
@@ -46,13 +46,13 @@ const methodOf = (resource: object, method: string): Method => {
 interface FirstClient {
   resource(name: string): object;
 }
-/** What axios answers, and what it throws. */
+/** What axios returns, and what it throws. */
 interface AxiosResponse {
   status: number;
   data: unknown;
 }
 
-/** Version 0.1: one package for both generations, told apart by a header. */
+/** Version 0.1: one package for both generations, selected by a header. */
 export const firstClient = (version: 1 | 2): ClientPackage => {
   const Client = load("client-0.1") as new (host: string, version: number) => FirstClient;
   const resources = load("client-0.1/lib/resources") as Record<string, Record<string, { prototype: object }>>;
@@ -77,7 +77,7 @@ interface LaterPackage {
   Resources: Record<string, { prototype: object }>;
 }
 
-/** Versions 1.0 and later. `prefix` is what the host that such a client is given ends in. */
+/** Versions 1.0 and later. `prefix` is the path at the end of the host that such a client is given. */
 export const laterClient = (alias: string, version: string, prefix: "/api" | "/api/v2"): ClientPackage => {
   const { Connection, Resources } = load(alias) as LaterPackage;
   return {
@@ -96,7 +96,7 @@ export const laterClient = (alias: string, version: string, prefix: "/api" | "/a
   };
 };
 
-/** What a client resolves with, or what it throws when the answer is an error; anything else that it throws is its own. */
+/** The response that a client resolves with, or that it throws for an error status; any other exception is the client's own. */
 const answered = async <Answer>(call: Promise<unknown>): Promise<Answer> => {
   try {
     return (await call) as Answer;
@@ -107,7 +107,7 @@ const answered = async <Answer>(call: Promise<unknown>): Promise<Answer> => {
   }
 };
 
-/** Each at the address that its documentation has it use. */
+/** Each at the address that its documentation recommends. */
 export const secondGenerationClients: ClientPackage[] = [
   firstClient(2),
   laterClient("client-1.0", "1.0.5", "/api/v2"),

@@ -29,7 +29,7 @@ const got = { "User-Agent": "got/9.6.0 (https://github.com/sindresorhus/got)", "
 const electron = { Accept: "*/*", "User-Agent": "Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 Electron/8.2.5", "Accept-Encoding": "gzip, deflate, br" };
 const ofClient01 = { ...axios, "API-Version": "2", "Content-Type": "application/json", "User-Agent": "Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 Electron/3.0.13" };
 
-/** The same program over the years, each with the client of its time. */
+/** The same program over the years, each with the HTTP client of its time. */
 const wallets: Program[] = [
   { name: "desktop wallet 2.2 to 2.5", prefix: "/api", get: ofClient01, post: ofClient01 },
   { name: "desktop wallet 2.6", prefix: "/api/v2", get: got, post: got },
@@ -39,7 +39,7 @@ const wallets: Program[] = [
 const numbers = (body: unknown): unknown => asSent("number", body);
 const nobody = "ANobodyHasEverSeenThisAddress34xxx";
 
-/** What the wallet makes of transactions: those of each of its addresses, payments to many included. */
+/** How the wallet assigns transactions to its addresses, including multi-payments. */
 const byAddress = (transactions: Transaction[], addresses: string[]): Record<string, string[]> =>
   Object.fromEntries(
     addresses.map((address) => [
@@ -63,7 +63,7 @@ interface Page<Item> {
 }
 
 const steps = (session: () => Session): void => {
-  it("reads the network's configuration, and takes the length of messages from it", async () => {
+  it("reads the network's configuration, including the length of messages", async () => {
     const body = await session().get("node/configuration");
     expect(body).to.deep.equal(configurationBody);
     expect(body).to.have.nested.property("data.nethash", meta.network.all.nethash);
@@ -72,7 +72,7 @@ const steps = (session: () => Session): void => {
     expect(await session().get("node/configuration/crypto")).to.deep.equal(numbers(cryptoBody));
   });
 
-  it("finds the peers that it can use, with the port of each one's interface", async () => {
+  it("finds usable peers, with the port of each one's interface", async () => {
     const { data } = (await session().get("peers")) as Page<{ ip: string; latency: number; ports: Record<string, number> }>;
     const usable = data.filter(({ latency, ports }) => latency <= 300 && (ports["@arkecosystem/core-api"] ?? 0) >= 1).map(({ ip }) => ip);
     expect(usable).to.deep.equal(["127.0.0.1"]);
@@ -102,7 +102,7 @@ const steps = (session: () => Session): void => {
 
   const addresses = [busiest, voter, locker, ...walletRows.slice(0, 16)].map(({ address }) => address).concat(nobody);
 
-  it("reads twenty of its wallets at once; one that nobody has seen is left out", async () => {
+  it("reads twenty of its wallets at once, without those unknown to the chain", async () => {
     expect(addresses).to.have.lengthOf(20);
     const expected = listWallets({ path: "wallets/search", passes: ({ address }) => addresses.includes(address) });
     const body = (await session().post("wallets/search", { addresses })) as Page<{ address: string }>;
@@ -110,7 +110,7 @@ const steps = (session: () => Session): void => {
     expect(body.data.map(({ address }) => address)).to.not.include(nobody);
   });
 
-  it("reads the transactions of twenty wallets at once, what they received in payments to many included", async () => {
+  it("reads the transactions of twenty wallets at once, including multi-payments received", async () => {
     const { meta: counted, data } = (await session().post("transactions/search", { addresses })) as Page<Transaction>;
     const expected = transactionRows.filter((row) => addresses.some((address) => ownedBy(address)(row)));
     expect(counted.totalCount).to.equal(expected.length);
@@ -123,7 +123,7 @@ const steps = (session: () => Session): void => {
     }
   });
 
-  it("reads the transactions of a wallet, the newest first, and how many there are", async () => {
+  it("reads the newest transactions of a wallet, and their total", async () => {
     for (const { address } of [busiest, voter]) {
       const query = { orderBy: "timestamp:desc", limit: 50, page: 1 };
       const path = `wallets/${address}/transactions`;
@@ -131,13 +131,13 @@ const steps = (session: () => Session): void => {
     }
   });
 
-  it("knows by the message that a wallet has never been seen", async () => {
+  it("recognises an unknown wallet by the message", async () => {
     for (const path of [`wallets/${nobody}`, `wallets/${nobody}/transactions?orderBy=timestamp:desc&limit=50&page=1`, `wallets/${nobody}/votes`]) {
       expect(await session().get(path, 404)).to.deep.equal(notFound("Wallet"));
     }
   });
 
-  it("knows whom a wallet votes for, by its last vote and by the wallet", async () => {
+  it("determines whom a wallet votes for, by its last vote and by the wallet", async () => {
     for (const row of [voter, busiest]) {
       const { data } = (await session().get(`wallets/${row.address}/votes`)) as Page<Transaction>;
       expect(data.map(({ id }) => id)).to.deep.equal(
@@ -149,7 +149,7 @@ const steps = (session: () => Session): void => {
     }
   });
 
-  it("walks the newest transactions of all", async () => {
+  it("pages through the newest transactions of all", async () => {
     const query = { limit: 30, page: 3 };
     expect(await session().get("transactions?limit=30&page=3")).to.deep.equal(numbers(listTransactions({ path: "transactions", query })));
   });

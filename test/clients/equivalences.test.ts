@@ -3,14 +3,14 @@ import type { TransactionRow } from "../e2e/figures.js";
 import { type Interface, serveNode } from "./serve-node.js";
 import { busiest, delegateRows, isVote, locker, ownedBy, receivedBy, sentBy, transactionRows, voter, votes, walletRows } from "./knowledge.js";
 
-/** What the contract says is one and the same, asked both ways of the chain's wallets and delegates. */
+/** What the contract declares equal, requested both ways for the chain's wallets and delegates. */
 
 interface Page {
   meta: { totalCount: number };
   data: { id: string }[];
 }
 
-/** Each sixth wallet, and those with the most: walks of all pages of each list of every wallet take too long. */
+/** Every sixth wallet, and the busiest: walking all pages of each list for every wallet takes too long. */
 const someWallets = walletRows.filter((row, index) => index % 6 === 0 || [busiest, voter, locker].includes(row));
 
 const newestFirst = (passes: (row: TransactionRow) => boolean): string[] =>
@@ -19,7 +19,7 @@ const newestFirst = (passes: (row: TransactionRow) => boolean): string[] =>
     .map(({ id }) => id)
     .reverse();
 
-describe("what the contract states to be equal", function () {
+describe("what the contract declares equal", function () {
   this.timeout(60_000);
   let served: Interface;
   before(async () => {
@@ -27,7 +27,7 @@ describe("what the contract states to be equal", function () {
   });
   after(() => served.close());
 
-  /** All rows of a list, page by page, and as many as it says there are. */
+  /** All rows of a list, page by page, checked against its total. */
   const walk = async (page: (query: string) => Promise<unknown>): Promise<unknown[]> => {
     const rows: unknown[] = [];
     for (let number = 1; ; number++) {
@@ -41,7 +41,7 @@ describe("what the contract states to be equal", function () {
   };
   const list = (path: string): Promise<unknown[]> => walk((query) => served.get(`${path}?${query}`));
   const search = (path: string, body: object): Promise<unknown[]> => walk((query) => served.post(`${path}?${query}`, body));
-  /** Byte by byte: order, members and their order. */
+  /** Byte for byte, including the order of rows and members. */
   const same = (rows: unknown[], others: unknown[]): void => {
     const [one, other] = [JSON.stringify(rows), JSON.stringify(others)];
     if (one !== other) expect(rows).to.deep.equal(others);
@@ -49,7 +49,7 @@ describe("what the contract states to be equal", function () {
   };
   const idsOf = (rows: unknown[]): string[] => (rows as { id: string }[]).map(({ id }) => id);
 
-  it("a wallet's transactions: the search by it as sender and recipient, whichever it is", async () => {
+  it("includes a wallet's transactions and the searches by owner and by address", async () => {
     for (const { address } of someWallets) {
       const rows = await list(`/wallets/${address}/transactions`);
       same(rows, await search("/transactions/search", { ownerId: address }));
@@ -60,7 +60,7 @@ describe("what the contract states to be equal", function () {
     }
   });
 
-  it("what a wallet received: the search by recipient, payments among many included", async () => {
+  it("includes what a wallet received and the search by recipient, multi-payments included", async () => {
     for (const { address } of someWallets) {
       const rows = await list(`/wallets/${address}/transactions/received`);
       same(rows, await search("/transactions/search", { recipientId: address }));
@@ -68,7 +68,7 @@ describe("what the contract states to be equal", function () {
     }
   });
 
-  it("what a wallet sent: the search by sender, and what is left of its transactions to others", async () => {
+  it("includes what a wallet sent and the search by sender", async () => {
     for (const { address, publicKey } of someWallets) {
       const rows = await list(`/wallets/${address}/transactions/sent`);
       same(rows, await search("/transactions/search", { senderId: address }));
@@ -77,7 +77,7 @@ describe("what the contract states to be equal", function () {
     }
   });
 
-  it("a wallet's votes: the search by sender and type 3", async () => {
+  it("includes a wallet's votes and the search by sender and type 3", async () => {
     for (const { address } of walletRows) {
       const rows = await list(`/wallets/${address}/votes`);
       same(rows, await search("/transactions/search", { senderId: address, type: 3 }));
@@ -85,21 +85,21 @@ describe("what the contract states to be equal", function () {
     }
   });
 
-  it("a wallet by its address, its key and its username", async () => {
+  it("includes a wallet by its address, its public key and its username", async () => {
     for (const { address, publicKey, username } of walletRows) {
       const byAddress = await served.get(`/wallets/${address}`);
       for (const id of [publicKey, username]) if (id !== null) expect(await served.get(`/wallets/${id}`)).to.deep.equal(byAddress);
     }
   });
 
-  it("votes: the search with type 3", async () => {
+  it("includes votes and the search with type 3", async () => {
     const rows = await list("/votes");
     same(rows, await search("/transactions/search", { type: 3, typeGroup: 1 }));
     same(rows, await search("/transactions/search", { type: 3 }));
     expect(idsOf(rows)).to.deep.equal(newestFirst(isVote));
   });
 
-  it("a delegate's blocks: the block search by its key", async () => {
+  it("includes a delegate's blocks and the block search by public key", async () => {
     for (const { username, publicKey, producedBlocks } of delegateRows) {
       const rows = await list(`/delegates/${username}/blocks`);
       same(rows, await search("/blocks/search", { generatorPublicKey: publicKey }));
@@ -107,7 +107,7 @@ describe("what the contract states to be equal", function () {
     }
   });
 
-  it("a delegate's voters: the wallet search by vote, and their balances", async () => {
+  it("includes a delegate's voters, the wallet search by vote, and the voters' balances", async () => {
     for (const { username, publicKey, voteBalance } of delegateRows) {
       const rows = (await list(`/delegates/${username}/voters`)) as { address: string; balance: number; lockedBalance: number }[];
       same(rows, await search("/wallets/search", { vote: publicKey }));
@@ -117,7 +117,7 @@ describe("what the contract states to be equal", function () {
     }
   });
 
-  it("a delegate by its username, its address and its key, on every route", async () => {
+  it("includes a delegate by its username, its address and its public key, on every route", async () => {
     for (const { username, address, publicKey } of delegateRows) {
       for (const suffix of ["", "/blocks", "/voters", "/voters/balances"]) {
         const dataOf = async (id: string): Promise<unknown> => ((await served.get(`/delegates/${id}${suffix}`)) as { data: unknown }).data;
@@ -127,7 +127,7 @@ describe("what the contract states to be equal", function () {
     }
   });
 
-  it("an empty search, and one without a body: the list", async () => {
+  it("includes a list, an empty search and a search without a body", async () => {
     for (const path of ["/wallets", "/delegates", "/blocks", "/transactions", "/locks"]) {
       const { data } = (await served.get(path)) as Page;
       for (const body of [{}, undefined]) expect(((await served.post(`${path}/search`, body)) as Page).data).to.deep.equal(data);
@@ -135,7 +135,7 @@ describe("what the contract states to be equal", function () {
   });
 });
 
-describe("votes that switch in one transaction", () => {
+describe("votes that switch delegates in one transaction", () => {
   let served: Interface;
   before(async () => {
     served = await serveNode();
@@ -146,7 +146,7 @@ describe("votes that switch in one transaction", () => {
   const switches = votes.filter((row) => votesIn(row).length === 2);
   const [lastVotes] = [new Map(votes.map((row) => [row.sender, row]))];
 
-  it("are on the chain", () => {
+  it("occur on the chain", () => {
     expect(switches.length).to.be.greaterThan(50);
     for (const row of switches) expect(votesIn(row).map((vote) => vote.charAt(0))).to.deep.equal(["-", "+"]);
   });
@@ -159,7 +159,7 @@ describe("votes that switch in one transaction", () => {
     }
   });
 
-  it("count for the second delegate, and for the first no more", async () => {
+  it("count for the second delegate, and no longer for the first", async () => {
     const last = switches.filter((row) => lastVotes.get(row.sender) === row);
     expect(last.length).to.be.greaterThan(10);
     for (const row of last) {

@@ -14,10 +14,10 @@ import { firstCallsOf } from "./first-calls.js";
 import { cryptoBody, network, tip } from "./knowledge.js";
 import { chainName, runningNode } from "./running-node.js";
 
-/** What is known of a chain is the same whoever serves it; what a host says of itself, its pool and its network is not. */
+/** What is known of a chain is the same whoever serves it; a host's own status, pool and peers are not. */
 const ofTheHost = /^(?:node\.(?:status|syncing|configuration)|peers\.|loader\.|transactions\.(?:create|allUnconfirmed|getUnconfirmed)|webhooks\.)/;
 
-describe("the example host, on a chain that it imported", function () {
+describe("the example host, on an imported chain,", function () {
   this.timeout(120_000);
   let host: ExampleHost;
   let known: Record<1 | 2, Record<string, Call[]>>;
@@ -58,7 +58,7 @@ describe("the example host, on a chain that it imported", function () {
     });
   }
 
-  it("tells of itself what is so", async () => {
+  it("reports its own status", async () => {
     const client = laterClient("client-3.0", "3.0.0", "/api").connect(host.origin);
     const data = async (resource: string, method: string): Promise<unknown> => ((await client.call(resource, method, [])).body as { data: unknown }).data;
     expect(await data("node", "syncing")).to.deep.equal({ syncing: false, blocks: 0, height: tip.height, id: tip.id });
@@ -85,7 +85,7 @@ const WebhookClient = createRequire(import.meta.url)("client-0.1") as new (
 const webhookToken = "of the operator's own choosing";
 const fee = 10_000_000n;
 
-describe("wallets of every client's time on the example host, which forges", function () {
+describe("wallets with each client on the example host, which forges", function () {
   this.timeout(120_000);
   let host: ExampleHost;
   let receiver: Receiver;
@@ -103,20 +103,20 @@ describe("wallets of every client's time on the example host, which forges", fun
     const order = { type: 0, fee, nonce, amount, recipientId, expiration: 0, ...(vendorField === undefined ? {} : { vendorField }) };
     return crypto.sign(order, { senderPublicKey: keys.publicKey, keys }, height);
   };
-  /** Resolves when a webhook told of every one of the transactions that it is forged. */
+  /** Resolves when the webhook has reported all of the transactions as forged. */
   const forged = async (...ids: string[]): Promise<void> => {
     const told = (): Set<unknown> => new Set(receiver.received.map(({ json }) => (json.data as { id: unknown }).id));
     while (!ids.every((id) => told().has(id))) await receiver.until(receiver.received.length + 1);
   };
 
-  /** As any wallet: what to sign for, the node says itself. */
+  /** Like any wallet, learns from the node what to sign for. */
   const readNetwork = async (): Promise<void> => {
     const client = reader.connect(host.origin);
     crypto = createCrypto(await dataOf<Network>(client, "node", "crypto"));
     ({ height } = await dataOf<{ height: number }>(client, "node", "syncing"));
   };
 
-  /** The host's own traffic spends from the treasury too: whoever comes second with a nonce tries again. */
+  /** The host's own traffic spends from the treasury too: whoever is second with a nonce tries again. */
   const fund = async (address: string, amount: bigint): Promise<void> => {
     const [, from = "", passphrase = ""] = /^A wallet to play with: (\w+), passphrase "([^"]+)"/m.exec(host.welcome) ?? [];
     const client = reader.connect(host.origin);
@@ -146,7 +146,7 @@ describe("wallets of every client's time on the example host, which forges", fun
   });
 
   for (const of of secondGenerationClients) {
-    it(`${of.name}: reads, signs, sends, is told what is wrong, and finds what was forged`, async () => {
+    it(`${of.name} reads, signs, sends, learns what is refused, and finds what was forged`, async () => {
       const client = of.connect(host.origin);
       const keys = crypto.keysOf(`a wallet of ${of.name}`);
       const address = crypto.addressOf(keys.publicKey);
@@ -181,7 +181,7 @@ describe("wallets of every client's time on the example host, which forges", fun
     });
   }
 
-  it("client 0.1.25, generation 1: reads the same wallet", async () => {
+  it("client 0.1.25, generation 1, reads the same wallet", async () => {
     const client = firstClient(1).connect(host.origin);
     const keys = crypto.keysOf(`a wallet of ${reader.name}`);
     const address = crypto.addressOf(keys.publicKey);

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 const root = new URL("../../", import.meta.url);
 const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } };
 
-/** What `npm start` starts, as a process of its own with a folder of its own. */
+/** What `npm start` runs, as a process of its own with a folder of its own. */
 export interface ExampleHost {
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
@@ -30,7 +30,7 @@ const untilLine = (child: ChildProcess, pattern: RegExp, lines: string[]): Promi
     child.once("exit", (code) => reject(new Error(`the host ended with ${String(code)}: ${lines.join("\n")}`)));
   });
 
-/** `args` beside the folder and a free port, made once the folder for files of the caller's is there. */
+/** `args` returns options besides the data folder and the port; it may write files into the folder it is given. */
 export const startExampleHost = async (args: (folder: string) => string[]): Promise<ExampleHost> => {
   const folder = mkdtempSync(join(tmpdir(), "portico-example-"));
   const [command = "node", ...rest] = scripts.start.split(" ");

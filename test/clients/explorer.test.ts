@@ -60,7 +60,7 @@ describeProgram(explorer, (session) => {
     for (let twice = 0; twice < 2; twice++) expect(await session().get("blockchain")).to.deep.equal(numbers(blockchainBody));
   });
 
-  it("reads delegates page by page to the last, each once, with the height of its last block", async () => {
+  it("reads all delegates page by page, each once, with the height of its last block", async () => {
     const first = (await session().get("delegates?page=1")) as Page<Delegate>;
     const pages = [first];
     for (let page = 2; page <= first.meta.pageCount; page++) pages.push((await session().get(`delegates?page=${page}`)) as Page<Delegate>);
@@ -81,7 +81,7 @@ describeProgram(explorer, (session) => {
     expect(await totalOf("delegates?limit=1")).to.equal(delegateRows.length);
   });
 
-  it("reads a round's delegates, and tells who forged in it", async () => {
+  it("reads a round's delegates, which include those who forged in it", async () => {
     const { round } = meta.roundOfTip;
     expect(await session().get(`rounds/${round}/delegates`)).to.deep.equal(numbers(roundBody));
     const { data } = (await session().get(`rounds/${round - 1}/delegates`)) as Page<{ publicKey: string }>;
@@ -89,7 +89,7 @@ describeProgram(explorer, (session) => {
     expect(data.map(({ publicKey }) => publicKey)).to.include.members(forgers);
   });
 
-  it("reads a delegate, its blocks and its voters, whatever names it", async () => {
+  it("reads a delegate, its blocks and its voters by any of its names", async () => {
     for (const id of [mostVoted.username, mostVoted.address, mostVoted.publicKey]) {
       expect(await session().get(`delegates/${id}`)).to.deep.equal(numbers(showDelegate(mostVoted)));
       const query = { page: 1, limit: 25 };
@@ -102,7 +102,7 @@ describeProgram(explorer, (session) => {
     }
   });
 
-  it("counts the voters of every delegate that hold something, by one row", async () => {
+  it("counts every delegate's voters with a balance through a page of one row", async () => {
     for (const { publicKey } of delegateRows) {
       const { meta: counted } = (await session().post("wallets/search?limit=1", { vote: publicKey, balance: { from: 1e7 } })) as Page<unknown>;
       const expected = walletRows.filter(({ vote, balance }) => vote === publicKey && BigInt(balance) >= 10_000_000n).length;
@@ -111,7 +111,7 @@ describeProgram(explorer, (session) => {
     }
   });
 
-  it("walks the blocks, one by one and page by page", async () => {
+  it("steps through the blocks, one by one and page by page", async () => {
     expect(await session().get("blocks?limit=1")).to.deep.equal(numbers(listBlocks({ path: "blocks", query: { limit: 1 } })));
     expect(await session().get(`blocks/${fullest.id}`)).to.deep.equal(numbers(showBlock(fullest)));
     for (const height of [fullest.height - 1, fullest.height + 1]) {
@@ -124,7 +124,7 @@ describeProgram(explorer, (session) => {
     expect(await session().get(`${path}?orderBy=timestamp:desc&page=2&limit=25`)).to.deep.equal(numbers(listTransactions({ path, query, passes: ({ block }) => block.id === fullest.id })));
   });
 
-  it("shows a wallet, and counts what it sent and received, by one row each", async () => {
+  it("shows a wallet, and counts what it sent and received through pages of one row", async () => {
     const { address } = busiest;
     expect(await session().get(`wallets/${address}`)).to.deep.equal(numbers(showWallet(busiest)));
     expect(await totalOf(`transactions?senderId=${address}&limit=1`)).to.equal(transactionRows.filter(sentBy(address)).length);
@@ -146,7 +146,7 @@ describeProgram(explorer, (session) => {
     );
   });
 
-  it("shows the richest wallets and the newest transactions, by type and group too", async () => {
+  it("shows the richest wallets and the newest transactions, also by type and group", async () => {
     expect(await session().get("wallets/top?page=2&limit=25")).to.deep.equal(numbers(listWallets({ path: "wallets/top", query: { page: 2, limit: 25 } })));
     expect(await session().get("transactions?orderBy=timestamp:desc&limit=25")).to.deep.equal(
       numbers(listTransactions({ path: "transactions", query: { orderBy: "timestamp:desc", limit: 25 } })),
@@ -157,7 +157,7 @@ describeProgram(explorer, (session) => {
     );
   });
 
-  it("tries what somebody typed as everything that it could be", async () => {
+  it("tries a search term as every kind of id", async () => {
     expect(await session().get(`wallets/${mostVoted.username}`)).to.have.nested.property("data.address", mostVoted.address);
     for (const [path, what] of [["wallets/nothing", "Wallet"], ["delegates/nothing", "Delegate"], ["blocks/nothing", "Block"], ["transactions/nothing", "Transaction"]] as const) {
       expect(await session().get(path, 404)).to.deep.equal(notFound(what));

@@ -25,20 +25,20 @@ import {
 } from "./knowledge.js";
 import { blocksBehind, publicPeersAt, type RunningNode, unconfirmed, unconfirmedSender } from "./running-node.js";
 
-/** Every call of client 0.1 in the first generation, and the whole answer. Amounts are bigints where the wire has numbers. */
+/** Every call of client 0.1 in the first generation, with the whole answer. Amounts are bigints where the wire has numbers. */
 
 const amount = (value: unknown): bigint => BigInt(String(value));
 const cold = walletRows.find(({ publicKey }) => publicKey === null) ?? busiest;
 const [multiSignature = busiest] = walletRows.filter((row) => row.multiSignature !== null);
 const [resigned = mostVoted] = delegateRows.filter((row) => row.resigned);
 const withoutVote = walletRows.find(({ vote, publicKey }) => vote === null && publicKey !== null) ?? busiest;
-/** Right in form and checksum, but of no wallet: nobody has its key. */
+/** Valid in form and checksum, but not the address of any wallet. */
 const nobody = "AJWRd23HNEhPLkK1ymMnwnDBX2a7QBZqff";
 const noHash = "e".repeat(64);
 
 const succeeded = (members: object): object => ({ success: true, ...members });
 const found = (...calls: [args: unknown[], members: object][]): Call[] => calls.map(([args, members]) => ({ args, body: succeeded(members) }));
-/** Errors of the first generation are answers with the status 200. */
+/** Errors of the first generation are replies with status 200. */
 const refused = (...calls: [args: unknown[], error: string][]): Call[] => calls.map(([args, error]) => ({ args, body: { success: false, error } }));
 
 const richest = sorted(walletRows, "balance:desc", walletKind);
@@ -59,9 +59,9 @@ const forger = (row: DelegateRow): object => ({
   ...(row.rank === null ? {} : { rate: row.rank }),
   forged: amount(row.forgedTotal),
 });
-/** What a list, `get` and `fee` call its vote is the key that the delegate votes for itself. */
+/** In a list, `get` and `fee`, `vote` is the public key that the delegate itself votes for. */
 const listed = (row: DelegateRow): object => ({ ...forger(row), vote: row.wallet.vote });
-/** What a search and a vote call its vote is its vote balance. */
+/** In a search and for a voter, `vote` is the delegate's vote balance. */
 const sought = (row: DelegateRow): object => ({ ...forger(row), vote: row.voteBalance });
 
 const byRank = [...delegateRows].sort((a, b) =>

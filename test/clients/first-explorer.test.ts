@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { blockRows, busiest, delegateRows, fullest, meta, mostVoted, network, ownedBy, sentBy, staticFees, tip, transactionRows, votersOf, walletRows } from "./knowledge.js";
 import { axios, describeProgram, type Program } from "./program.js";
 
-/** It was made for nodes that take every request without a version for one of the first generation. */
+/** It was made for nodes that treat every request without a version as first generation. */
 const explorer: Program = {
   name: "explorer of 2018, on a node of its time",
   prefix: "/api",
@@ -11,7 +11,7 @@ const explorer: Program = {
   generation: 1,
   options: { defaultVersion: 1 },
 };
-/** The same on a node that takes such requests for the second: a host in its settings names the generation. */
+/** The same program on a node with the second generation as default: its configured host names the generation. */
 const atPath: Program = { ...explorer, name: "explorer of 2018, by path", prefix: "/api/v1", options: {} };
 
 interface Delegate {
@@ -34,7 +34,7 @@ for (const program of [explorer, atPath]) {
       return body;
     };
 
-    it("starts with what the node knows of its network", async () => {
+    it("starts with what the node knows about its network", async () => {
       const { network: told } = await ask<{ network: object }>("loader/autoconfigure");
       expect(told).to.deep.include({ nethash: network.network.nethash, token: network.network.client.token, symbol: network.network.client.symbol });
       expect(await ask("blocks/getHeight")).to.deep.include({ height: tip.height, id: tip.id });
@@ -42,7 +42,7 @@ for (const program of [explorer, atPath]) {
       expect((await ask<{ fees: object }>("blocks/getFees")).fees).to.include({ send: staticFees.transfer, vote: staticFees.vote });
     });
 
-    it("reads delegates in steps of the active ones, by offset, and those on standby", async () => {
+    it("reads delegates by offset in pages of the active ones, then those on standby", async () => {
       const { delegates: first, totalCount } = await ask<{ delegates: Delegate[]; totalCount: number }>("delegates?limit=51");
       expect(totalCount).to.equal(delegateRows.length);
       const { delegates: rest } = await ask<{ delegates: Delegate[] }>("delegates?limit=51&offset=51");
@@ -58,16 +58,16 @@ for (const program of [explorer, atPath]) {
       expect(byRate).to.deep.equal(first);
     });
 
-    it("knows who forges next, and in which slot the chain is", async () => {
+    it("reads who forges next, and the chain's current slot", async () => {
       const { delegates, currentBlock, currentSlot } = await ask<{ delegates: string[]; currentBlock: number; currentSlot: number }>("delegates/getNextForgers?limit=51");
       expect(currentBlock).to.equal(tip.height);
       expect(currentSlot).to.equal(meta.lastSlot);
-      // In which order is held elsewhere: the real node ranked this chain's delegates by a sum that it later corrected.
+      // Their order is checked elsewhere: the real node ranked this chain's delegates by a sum that it later corrected.
       expect(delegates).to.have.members(meta.nextForgers.map(({ publicKey }) => publicKey));
       expect(delegates).to.have.lengthOf(51);
     });
 
-    it("reads a delegate by name and by key, what it forged, its blocks and its voters, the richest first", async () => {
+    it("reads a delegate by name and by key, what it forged, its blocks and its voters, richest first", async () => {
       const { username, publicKey, forgedTotal } = mostVoted;
       const { delegate } = await ask<{ delegate: Delegate }>(`delegates/get?username=${username}`);
       expect(delegate.publicKey).to.equal(publicKey);
@@ -80,7 +80,7 @@ for (const program of [explorer, atPath]) {
       expect(accounts).to.deep.equal([...accounts].sort((a, b) => b.balance - a.balance));
     });
 
-    it("walks the blocks, and steps from one to its neighbours", async () => {
+    it("steps through the blocks, and from one to its neighbours", async () => {
       const { blocks } = await ask<{ blocks: Block[] }>("blocks?orderBy=height:desc&limit=25&offset=25");
       expect(blocks.map(({ height }) => height)).to.deep.equal(Array.from({ length: 25 }, (_, index) => tip.height - 25 - index));
       expect((await ask<{ block: Block }>(`blocks/get?id=${fullest.id}`)).block.height).to.equal(fullest.height);
@@ -107,7 +107,7 @@ for (const program of [explorer, atPath]) {
       expect(accounts.map(({ address: each }) => each)).to.deep.equal(richest.slice(25, 50).map(({ address: each }) => each));
     });
 
-    it("tries what somebody typed as everything that it could be, by `success`", async () => {
+    it("tries a search term as every kind of id, judging by `success`", async () => {
       for (const path of ["accounts?address=x", "delegates/get?username=x", `delegates/get?publicKey=${"02".padEnd(66, "c")}`, "blocks/get?id=x", `transactions/get?id=${"e".repeat(64)}`]) {
         const body = await session().get(path);
         expect(body, path).to.have.property("success", false);

@@ -6,7 +6,7 @@ import { firstCallsOf } from "./first-calls.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 
 for (const amounts of ["number", "string"] as const) {
-  describe(`client 0.1.25, generation 1, where the second generation has amounts as ${amounts}s`, function () {
+  describe(`client 0.1.25, generation 1, when the second generation has amounts as ${amounts}s`, function () {
     this.timeout(30_000);
     const of = firstClient(1);
     let node: RunningNode;
@@ -22,7 +22,7 @@ for (const amounts of ["number", "string"] as const) {
     for (const [resource, methods] of Object.entries(of.methods)) {
       for (const method of methods) {
         const name = `${resource}.${method}`;
-        it(`${name} answers with what the chain holds`, async () => {
+        it(`gets what the chain holds from ${name}`, async () => {
           expect(calls[name] ?? [], "calls").to.not.be.empty;
           for (const { args, body } of calls[name] ?? []) {
             const answer = await client.call(resource, method, args);

@@ -7,9 +7,9 @@ import { type Kind, sorted } from "../e2e/naive-list.js";
 import { blocksBehind, chainName, now, publicPeersAt, type RunningNode, unconfirmed, unconfirmedSender } from "./running-node.js";
 
 /**
- * What the chain `core3-custom-c` is known to be: the rows as the real node reports them (ranks, which it does not report of this
- * chain, by the in-memory adapter), and whole bodies of replies made of them. Amounts are bigints here; `asSent` says what a
- * client reads of them.
+ * What is known of the chain `core3-custom-c`: rows as the real node reports them (ranks, which it does not report for this
+ * chain, by the in-memory adapter), and whole reply bodies made from them. Amounts are bigints here; `asSent` gives what a
+ * client reads.
  */
 
 const figures = figuresOf(chainName);
@@ -44,7 +44,7 @@ const ranks = new Map(ranked.rows.map(({ username, rank }) => [username, rank]))
 export const delegateRows: DelegateRow[] = delegateRowsOf(figures, (username) => ranks.get(username) ?? null);
 
 const delegatesOfRound = 51;
-/** By public key: finished rounds in which a delegate was active and forged nothing. Who was active is told by the in-memory adapter. */
+/** By public key: finished rounds in which a delegate was active and forged nothing. The in-memory adapter says who was active. */
 export const missedRounds = new Map<string, number>();
 for (let number = 1; number * delegatesOfRound <= tip.height; number++) {
   const forgers = new Set(blockRows.slice((number - 1) * delegatesOfRound, number * delegatesOfRound).map(({ generatorPublicKey }) => generatorPublicKey));
@@ -54,10 +54,10 @@ for (let number = 1; number * delegatesOfRound <= tip.height; number++) {
 }
 
 const round = await snapshot.round(meta.roundOfTip.round);
-/** The active delegates of the tip's round; which they are and in what order the real node reports, and tests of the chain rules hold. */
+/** The active delegates of the tip's round. The real node reports who they are and in what order; tests of the chain rules check that. */
 export const roundBody = { data: (round ?? []).map(({ publicKey, username, voteBalance }) => ({ publicKey, username, votes: voteBalance })) };
 
-/** Those that lists of clients are asked for: each has much of what it stands for. */
+/** The subjects of the lists that clients request: each has many rows of its kind. */
 export const busiest: WalletRow = mostBy(walletRows, ({ address, publicKey }) =>
   publicKey === null ? -1 : count(transactionRows, sentBy(address)) * count(transactionRows, receivedBy(address)),
 );
@@ -70,7 +70,7 @@ export const votes: TransactionRow[] = transactionRows.filter(isVote);
 
 type Query = Record<string, string | number | boolean>;
 
-/** `meta` of a page, worked out by itself: the caller's parameters in the caller's order, then what is missing of page and limit. */
+/** `meta` of a page, computed independently: the caller's parameters in the caller's order, then page and limit if they are missing. */
 const metaOf = (path: string, query: Query, total: number): Record<string, unknown> => {
   const { page = 1, limit = 100 } = query as { page?: number; limit?: number };
   const pageCount = Math.max(1, Math.ceil(total / limit));
@@ -92,7 +92,7 @@ const metaOf = (path: string, query: Query, total: number): Record<string, unkno
   };
 };
 
-/** A list as a client asks for it: where, with which query, which rows pass, in which order when it is not the list's own. */
+/** A list as a client requests it: its path, its query, which rows pass, and their order if it is not the default. */
 interface Asked<Row> {
   path: string;
   query?: Query;
@@ -121,7 +121,7 @@ export const showBlock = (row: BlockRow): unknown => ({ data: blockKind.present(
 export const showTransaction = (row: TransactionRow): unknown => ({ data: transactionKind.present(row) });
 export const showLock = (row: LockRow): unknown => ({ data: lockKind.present(row) });
 
-/** The transaction that ended a lock. */
+/** The id of the lock that a transaction ended. */
 export const endingOf = (row: TransactionRow): string | undefined => {
   const { claim, refund } = (row.asset ?? {}) as Record<string, { lockTransactionId?: string } | undefined>;
   return (claim ?? refund)?.lockTransactionId;

@@ -12,8 +12,8 @@ import { type Client, laterClient } from "./clients.js";
 import { createReplayer, type Replayer } from "./recorded.js";
 
 /**
- * A chain whose every large amount is beyond 2^53, where a double has no longer a value for each whole number. Its figures were
- * worked out by hand. What leaves the node is looked at as text: a JSON parser would round it.
+ * A chain whose every large amount is beyond 2^53, where doubles no longer represent every integer. Its figures were computed by
+ * hand. Replies are examined as text, since a JSON parser would round them.
  */
 
 const { network, blocks } = createSampleChain();
@@ -24,7 +24,7 @@ interface Serving {
   plugin: ApiPlugin;
   replayer: Replayer;
   client: Client;
-  /** The digits of a member, as they are written. */
+  /** The digits of a member, as written. */
   digits(member: string, text: string): string[];
 }
 
@@ -56,7 +56,7 @@ for (const amounts of ["number", "string"] as const) {
     };
     const shown = async (member: string, path: string): Promise<string[]> => serving.digits(member, await textOf(path));
 
-    it("are all there in every wallet", async () => {
+    it("are complete in every wallet", async () => {
       for (const { address, balance, lockedBalance } of atTip.wallets) {
         expect(await shown("balance", `/wallets/${address}`), address).to.deep.equal([balance.toString()]);
         expect(await shown("lockedBalance", `/wallets/${address}`), address).to.deep.equal([lockedBalance.toString()]);
@@ -64,7 +64,7 @@ for (const amounts of ["number", "string"] as const) {
       expect((await shown("balance", "/wallets/top"))[0]).to.equal("2981985110440606656");
     });
 
-    it("are all there in every delegate, and in the balances of its voters", async () => {
+    it("are complete in every delegate, and in the balances of its voters", async () => {
       for (const { username, voteBalance, forgedFees, forgedRewards, forgedTotal } of atTip.delegates) {
         const text = await textOf(`/delegates/${username}`);
         const expected = { votes: voteBalance, fees: forgedFees, rewards: forgedRewards, total: forgedTotal };
@@ -73,7 +73,7 @@ for (const amounts of ["number", "string"] as const) {
       expect(await shown(joe.address, "/delegates/hal_2/voters/balances")).to.deep.equal(["2981985110440606656"]);
     });
 
-    it("are all there in the supply, in blocks, transactions, locks and rounds", async () => {
+    it("are complete in the supply, in blocks, transactions, locks and rounds", async () => {
       expect(await shown("supply", "/blockchain")).to.deep.equal([atTip.supply.toString()]);
       expect(await shown("amount", "/blocks/1")).to.deep.equal(["12500000000000000001"]);
       expect(await shown("amount", `/wallets/${mia.address}/transactions/received?type=0&limit=1`)).to.deep.equal(["9007199254740993"]);
@@ -99,7 +99,7 @@ for (const amounts of ["number", "string"] as const) {
       }
     });
 
-    it("may be asked for by client 3.0.0 as text", async () => {
+    it("can be sent as text in a filter by client 3.0.0", async () => {
       const { body } = await serving.client.call("wallets", "all", [{ balance: { from: "2981985110440606656" } }]);
       expect(body).to.have.nested.property("meta.totalCount", 1);
       expect(body).to.have.nested.property("data[0].address", joe.address);
@@ -107,7 +107,7 @@ for (const amounts of ["number", "string"] as const) {
       expect(none).to.have.nested.property("meta.totalCount", 0);
     });
 
-    it(amounts === "string" ? "reach client 3.0.0 whole" : "reach client 3.0.0 as its parser rounds them, which is why there is the other form", async () => {
+    it(amounts === "string" ? "reach client 3.0.0 complete" : "reach client 3.0.0 rounded by its parser, hence the other form", async () => {
       const { body } = await serving.client.call("wallets", "get", [ivy.address]);
       const balance = "1999999664197650424";
       expect(body).to.have.nested.property("data.balance", amounts === "string" ? balance : Number(balance));

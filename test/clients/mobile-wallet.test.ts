@@ -18,7 +18,7 @@ interface Delegate {
 }
 
 describeProgram(mobile, (session) => {
-  it("may ask from within a browser, with its header", async () => {
+  it("may send its requests from within a browser, with its version header", async () => {
     const asking = { Origin: "http://localhost:8080", "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "api-version,content-type" };
     const { status, headers: answered } = await session().replay({ method: "OPTIONS", path: "/api/transactions", headers: asking });
     expect(status).to.be.within(200, 204);
@@ -30,7 +30,7 @@ describeProgram(mobile, (session) => {
     expect(read["access-control-allow-origin"]).to.be.oneOf(["*", asking.Origin]);
   });
 
-  it("finds peers, with their heights, and asks one whether it is in step", async () => {
+  it("finds peers with their heights, and asks one whether it is in sync", async () => {
     const seeds = await session().replay({ path: "/api/peers", headers: browser });
     expect(seeds.body).to.have.deep.property("data", publicPeersAt(session().node.port));
     expect(await session().get("peers")).to.have.deep.property("data", publicPeersAt(session().node.port));
@@ -38,14 +38,14 @@ describeProgram(mobile, (session) => {
     expect(await session().get("node/syncing")).to.deep.equal(syncingBody);
   });
 
-  it("reads the configuration: what it signs with, and since when", async () => {
+  it("reads the configuration and the parameters for signing", async () => {
     const body = await session().get("node/configuration");
     expect(body).to.deep.equal(configurationBody);
     expect(body).to.have.nested.property("data.constants.aip11", true);
     expect(await session().get("node/configuration/crypto")).to.deep.equal(numbers(cryptoBody));
   });
 
-  it("reads fees, by a header and by a path", async () => {
+  it("reads fees, with the version in a header and in the path", async () => {
     expect(await session().get("transactions/fees")).to.deep.equal({ data: staticFees });
     const { body } = await session().replay({ path: "/api/v2/node/fees?days=7", headers: browser });
     expect(body).to.deep.equal(feesBody(7));
@@ -63,7 +63,7 @@ describeProgram(mobile, (session) => {
     for (const { blocks, production } of seen) expect([blocks.produced, production.approval]).to.satisfy((both: unknown[]) => both.every((each) => typeof each === "number"));
   });
 
-  it("reads a wallet with the nonce that its next transaction counts on, and its transactions", async () => {
+  it("reads a wallet, with the nonce to count on from, and its transactions", async () => {
     const path = `wallets/${busiest.address}`;
     const body = await session().get(path);
     expect(body).to.deep.equal(numbers(showWallet(busiest)));
@@ -78,7 +78,7 @@ describeProgram(mobile, (session) => {
     const voters = walletRows.filter(({ vote, address }) => vote !== null && transactionRows.some((row) => isVote(row) && row.sender === address)).slice(0, 20);
     for (const { address, vote } of voters) {
       const { data } = (await session().get(`wallets/${address}/votes`)) as { data: { asset: { votes: string[] } }[] };
-      // It looks at the first of the two votes of a switch, and so takes a switch for an unvote: its own mistake.
+      // It reads the first of a switch's two votes, and so takes a switch for an unvote: its own bug.
       expect(data[0]?.asset.votes.at(-1)).to.equal(`+${String(vote)}`);
       const delegate = delegateRows.find(({ publicKey }) => publicKey === vote) ?? mostVoted;
       expect(await session().get(`delegates/${String(vote)}`)).to.deep.equal(numbers(showDelegate(delegate)));
@@ -86,7 +86,7 @@ describeProgram(mobile, (session) => {
     expect(voters).to.have.lengthOf(20);
   });
 
-  it("knows by the message that there is no such delegate", async () => {
+  it("recognises an unknown delegate by the message", async () => {
     expect(await session().get("delegates/nobody", 404)).to.deep.equal(notFound("Delegate"));
   });
 
@@ -95,7 +95,7 @@ describeProgram(mobile, (session) => {
     expect(body).to.deep.equal(numbers(listWallets({ path: "wallets/top", query: { limit: 50 } })));
   });
 
-  it("sends a transaction, and takes one that the pool has for sent", async () => {
+  it("sends a transaction, and counts one that the pool already holds as sent", async () => {
     const [held] = unconfirmed;
     const sent = { ...held, id: "7".repeat(64), address: busiest.address, senderId: busiest.address, signSignature: null };
     const isSent = (body: unknown): boolean => {

@@ -4,7 +4,7 @@ import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
 const adapters = new Map<ChainName, ChainAdapter>();
 
-/** The chain as the tests' own adapter computes it, the plain way; read once. */
+/** The chain as the tests' own adapter computes it naively; read once. */
 export const adapterOf = (name: ChainName): ChainAdapter => {
   const known = adapters.get(name);
   if (known !== undefined) return known;

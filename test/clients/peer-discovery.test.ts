@@ -28,7 +28,7 @@ const { connect, findPeers, fetchPeerConfig } = load("client-0.1") as {
 
 describe("npm @arkecosystem/peers 0.3.0", () => {
   let node: RunningNode;
-  /** It asks one of its seeds, whichever: here the only one that is there. */
+  /** It asks one of its seeds at random: here there is only one. */
   const discover = (): Promise<Discovery> => PeerDiscovery.new({ networkOrHost: `${node.origin}/api/peers?ip=127.0.0.1` });
   const ipsOf = (peers: Found[]): string[] => peers.map(({ ip }) => ip);
   before(async function () {
@@ -46,7 +46,7 @@ describe("npm @arkecosystem/peers 0.3.0", () => {
     ]);
   });
 
-  it("finds every peer that is public, whole, the slowest first as it does", async () => {
+  it("finds every public peer, whole, slowest first as is its default", async () => {
     const expected = [...publicPeersAt(node.port)].reverse();
     expect(await (await discover()).findPeers()).to.deep.equal(expected);
   });
@@ -57,7 +57,7 @@ describe("npm @arkecosystem/peers 0.3.0", () => {
     expect(ipsOf(await discovery.withVersion("^1.0").withLatency(500).findPeers())).to.deep.equal(["10.0.0.3"]);
   });
 
-  it("finds the peers that have a plugin, with its port", async () => {
+  it("finds the peers with a given plugin, and its port", async () => {
     const found = await (await discover()).sortBy("latency", "asc").findPeersWithPlugin("core-api", { additional: ["version", "latency"] });
     expect(found).to.deep.equal([
       { ip: "127.0.0.1", port: node.port, version: "3.9.1", latency: 21 },
@@ -66,27 +66,27 @@ describe("npm @arkecosystem/peers 0.3.0", () => {
     expect(await (await discover()).findPeersWithPlugin("core-webhooks")).to.deep.equal([]);
   });
 
-  it("counts this node among those whose totals are no estimates", async () => {
+  it("counts this node among those whose totals are not estimates", async () => {
     const found = await (await discover()).withVersion("3.9.1").findPeersWithoutEstimates();
     expect(found).to.deep.equal([{ ip: "127.0.0.1", port: node.port }]);
     expect(node.received().map(({ url }) => url)).to.include("/api/blocks?limit=1");
   });
 });
 
-describe("npm @arkecosystem/client 0.1.25 looks for peers", () => {
+describe("npm @arkecosystem/client 0.1.25, looking for peers,", () => {
   let node: RunningNode;
   before(async function () {
     this.timeout(60_000);
     node = await runningNode();
   });
 
-  it("of the second generation: those of other machines, the highest first, then the fastest", async () => {
+  it("finds those of the second generation on other machines, highest first, then fastest", async () => {
     const found = await findPeers("own", 2, [{ ip: "127.0.0.1", port: node.port }]);
     const expected = publicPeersAt(node.port).filter(({ ip }) => ip === "10.0.0.2" || ip === "10.0.0.5");
     expect(found).to.deep.equal(expected);
   });
 
-  it("of the first generation: those of other machines that are OK and of its time; and connects to the best", async () => {
+  it("finds those of the first generation on other machines that are OK and of its version, and connects to the best", async () => {
     const found = await findPeers("own", 1, [{ ip: "127.0.0.1", port: node.port }]);
     const expected = publicPeersAt(node.port)
       .filter(({ ip }) => ip === "10.0.0.3")
@@ -96,8 +96,8 @@ describe("npm @arkecosystem/client 0.1.25 looks for peers", () => {
     expect(client.http.host).to.equal(`http://10.0.0.3:${node.port}`);
   });
 
-  /** `connect` of the second generation cannot do without: it is for the peer protocol of its time, on ports of its own. */
-  it("and finds no configuration of the peer protocol here, which no public interface serves", async () => {
+  /** `connect` needs it for the second generation: it belongs to the peer protocol of its time, on ports of its own. */
+  it("finds no configuration of the peer protocol here, which no public interface serves", async () => {
     expect(await fetchPeerConfig(node.origin)).to.equal(null);
   });
 });

@@ -3,20 +3,20 @@ import type { PorticoOptions } from "../../types/node-context.js";
 import { createReplayer, type Recorded, type Replayed } from "./recorded.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 
-/** How a program that is deployed speaks to a node: the headers of its requests as its HTTP library writes them. */
+/** How a deployed program talks to a node: the request headers as its HTTP library writes them. */
 export interface Program {
   name: string;
-  /** What its paths begin with. */
+  /** The prefix of its paths. */
   prefix: string;
   get: Record<string, string>;
   post: Record<string, string>;
-  /** Generation that it takes for granted. Default 2. */
+  /** The generation that it assumes; 2 by default. */
   generation?: 1 | 2;
-  /** How the node that it was made for is set up. */
+  /** The configuration of the node that it was made for. */
   options?: PorticoOptions;
 }
 
-/** One program at work. What it reads has to be JSON with that status. */
+/** A program at work. What it reads must be JSON with the given status. */
 export interface Session {
   node: RunningNode;
   get(path: string, status?: number): Promise<unknown>;
@@ -54,5 +54,5 @@ export const describeProgram = (program: Program, steps: (session: () => Session
   });
 };
 
-/** How axios, in Electron and in browsers, writes requests. */
+/** The headers that axios writes, in Electron and in browsers. */
 export const axios = { Accept: "application/json, text/plain, */*" };

@@ -3,13 +3,13 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Transform } from "node:stream";
 import { text } from "node:stream/consumers";
 
-/** A request as a program sends it, header by header: nothing is added to it but `Host` and the length of the body. */
+/** A request as a program sends it, header by header: only `Host` and the length of the body are added. */
 export interface Recorded {
   method?: "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS";
-  /** From the origin on, query and all. */
+  /** Everything after the origin, including the query. */
   path: string;
   headers?: Record<string, string>;
-  /** Byte by byte. */
+  /** Byte for byte. */
   body?: string;
 }
 
@@ -17,13 +17,13 @@ export interface Replayed {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** As a program's JSON parser gives it. */
+  /** Parsed as a program's JSON parser does. */
   body: unknown;
 }
 
 const decoders: Record<string, (() => Transform) | undefined> = { br: createBrotliDecompress, gzip: createGunzip, deflate: createInflate };
 
-/** Replays recorded requests over connections that stay open, as browsers' do. */
+/** Replays recorded requests over persistent connections, as browsers do. */
 export const createReplayer = (origin: string, maxSockets = 4) => {
   const agent = new Agent({ keepAlive: true, maxSockets });
 

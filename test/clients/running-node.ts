@@ -12,7 +12,7 @@ import type { ApiPlugin, NodeInfo, PorticoOptions, TransactionPool } from "../..
 import { figuresOf } from "../e2e/figures.js";
 import { createTestPool, refusingPool, type TestPool } from "./test-pool.js";
 
-/** What reached the server of a request, its body aside. */
+/** A request as it reached the server, without its body. */
 export interface Received {
   method: string;
   url: string;
@@ -25,11 +25,11 @@ export interface RunningNode {
   readonly origin: string;
   readonly port: number;
   readonly pool: TestPool;
-  /** Errors that it logged. */
+  /** Warnings and errors that it logged. */
   readonly logged: string[];
-  /** What has been asked since the last time that somebody looked. */
+  /** The requests since the last call. */
   received(): Received[];
-  /** Connections since the last time that somebody looked. */
+  /** The number of connections since the last call. */
   connections(): number;
 }
 
@@ -37,7 +37,7 @@ export const chainName = "core3-custom-c";
 const figures = figuresOf(chainName);
 const { network, blocks, tip, meta } = figures;
 
-/** The network is so many blocks ahead of the node. */
+/** How many blocks the network is ahead of the node. */
 export const blocksBehind = 3;
 
 /** Milliseconds since 1970: 100 s after the tip. */
@@ -48,7 +48,7 @@ const node: NodeInfo = { version: told.core.version, ports: told.ports, transact
 
 const richest = figures.walletRows.reduce((best, row) => (BigInt(row.balance) > BigInt(best.balance) && row.publicKey !== null ? row : best));
 
-/** In the pool from the start: a transfer, and a payment to many. */
+/** In the pool from the start: a transfer and a multi-payment. */
 export const unconfirmed: TransactionData[] = [
   {
     id: "a1".repeat(32),
@@ -88,7 +88,7 @@ const peersAt = (port: number): Peer[] => [
   { ip: "10.0.0.4", port: 4001, ports: { "@arkecosystem/core-api": 4003 }, version: "3.9.1", height: tip.height, status: 200, os: "linux", latency: 5, isPublic: false },
   { ip: "10.0.0.5", port: 4001, ports: {}, version: "3.9.1", height: 1, status: 503, latency: 9 },
 ];
-/** In the order of the list: by latency. A peer that is not public is in no list. */
+/** In the list's order, by latency. A peer that is not public is never listed. */
 export const publicPeersAt = (port: number): Required<Omit<Peer, "isPublic">>[] =>
   peersAt(port)
     .filter(({ isPublic }) => isPublic !== false)
@@ -114,7 +114,7 @@ const watch = (server: Server): Pick<RunningNode, "received" | "connections"> =>
   };
 };
 
-/** What pool the host has: one that works, none, one that takes nothing, one that throws whatever it is asked. */
+/** The host's pool: a working one, none, one that accepts nothing, or one whose every method throws. */
 export type PoolKind = "working" | "none" | "read-only" | "throwing";
 
 const poolOf = (kind: PoolKind, working: TestPool): { pool?: TransactionPool } => {
@@ -167,7 +167,7 @@ const start = async (options: PorticoOptions, poolKind: PoolKind): Promise<Runni
   return { origin: `http://127.0.0.1:${port}`, port, pool, logged, ...watch(server) };
 };
 
-/** The node with these options and such a pool; it runs until all tests have ended. */
+/** The node with these options and this pool; it runs until all tests have ended. */
 export const runningNode = (options: PorticoOptions = {}, pool: PoolKind = "working"): Promise<RunningNode> => {
   const key = JSON.stringify([options, pool]);
   const node = nodes.get(key) ?? start(options, pool);

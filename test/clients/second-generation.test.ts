@@ -4,7 +4,7 @@ import { type Call, callsOf } from "./calls.js";
 import { type Client, type ClientPackage, secondGenerationClients } from "./clients.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 
-/** Methods that have tests of their own, as they change something. */
+/** Methods that have tests of their own because they change something. */
 const toldElsewhere = ["transactions.create", "webhooks.all", "webhooks.create", "webhooks.get", "webhooks.update", "webhooks.delete"];
 
 const describeClient = (of: ClientPackage, amounts: "number" | "string"): void => {
@@ -24,7 +24,7 @@ const describeClient = (of: ClientPackage, amounts: "number" | "string"): void =
       for (const method of methods) {
         const name = `${resource}.${method}`;
         if (toldElsewhere.includes(name)) continue;
-        it(`${name} answers with what the chain holds`, async () => {
+        it(`gets what the chain holds from ${name}`, async () => {
           const possible = (calls[name] ?? []).filter(({ withQuery = false }) => !withQuery || of.searchesTakeQuery);
           expect(possible, "calls").to.not.be.empty;
           for (const { args, status = 200, body, check } of possible) {

@@ -3,7 +3,7 @@ import { createReplayer, type Recorded } from "./recorded.js";
 import { type PoolKind, runningNode } from "./running-node.js";
 import type { PorticoOptions } from "../../types/node-context.js";
 
-/** The running node's second generation, asked by path; every answer has to be a 200. */
+/** The running node's second generation, requested by path; every answer must be a 200. */
 export interface Interface {
   get(path: string): Promise<unknown>;
   post(path: string, body?: unknown): Promise<unknown>;

@@ -25,7 +25,7 @@ const describeSubmitting = (of: ClientPackage): void => {
     beforeEach(() => node.pool.clear());
     after(() => node.pool.clear());
 
-    it("and reads which were accepted, and why others were not, each by its id", async () => {
+    it("and learns which were accepted, and why others were not, each by its id", async () => {
       const answer = await create({ transactions: [fresh(1), fresh(2, { fee: "0" }), first, forged] });
       expect(answer.body).to.deep.equal({
         data: { accept: [fresh(1).id], broadcast: [fresh(1).id], excess: [], invalid: [forged.id, fresh(2).id, first.id] },
@@ -47,7 +47,7 @@ const describeSubmitting = (of: ClientPackage): void => {
       expect(all.body).to.have.nested.property("meta.totalCount", unconfirmed.length + 1);
     });
 
-    it("forty of them at once, and is told of those beyond what the pool can hold", async () => {
+    it("forty at a time, and learns which exceed the pool's size", async () => {
       const forty = freshOnes(40);
       expect((await create({ transactions: forty })).body).to.deep.equal({ data: { accept: idsOf(forty), broadcast: idsOf(forty), excess: [], invalid: [] } });
       const more = freshOnes(50).slice(40);
@@ -58,12 +58,12 @@ const describeSubmitting = (of: ClientPackage): void => {
     const unprocessable: [title: string, payload: unknown, message: string][] = [
       ["forty-one", { transactions: freshOnes(41) }, '"transactions" must not have more than 40 items'],
       ["none", { transactions: [] }, '"transactions" must not have fewer than 1 items'],
-      ["one that is in no list", { transactions: fresh(1) }, '"transactions" must be a list'],
-      ["nothing", {}, '"transactions" must be a list'],
+      ["one outside a list", { transactions: fresh(1) }, '"transactions" must be a list'],
+      ["an empty object", {}, '"transactions" must be a list'],
       ["one without an id", { transactions: [{ type: 0 }] }, '"transactions.0" must be a transaction with its id'],
     ];
     for (const [title, payload, message] of unprocessable) {
-      it(`and reads a 422 for ${title}`, async () => {
+      it(`and gets a 422 for ${title}`, async () => {
         const answer = await create(payload);
         expect(answer.body).to.deep.equal({ statusCode: 422, error: "Unprocessable Entity", message, validation: { source: "payload", keys: ["transactions"] } });
         expect(answer.status).to.equal(422);
@@ -75,7 +75,7 @@ const describeSubmitting = (of: ClientPackage): void => {
 
 for (const of of secondGenerationClients) describeSubmitting(of);
 
-describe("deployed clients, where the host", () => {
+describe("deployed clients, when the host", () => {
   const transactions = [fresh(1)];
   const everyClient = async (options: Parameters<typeof runningNode>[1], status: number, body: unknown): Promise<void> => {
     const { origin } = await runningNode({}, options);
@@ -87,9 +87,9 @@ describe("deployed clients, where the host", () => {
   const notOffered = { statusCode: 501, error: "Not Implemented", message: "This node takes no transactions." };
   const failed = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred" };
 
-  it("has no pool, read that no transactions are taken", () => everyClient("none", 501, notOffered));
-  it("has a pool that takes none, read the same", () => everyClient("read-only", 501, notOffered));
-  it("has a pool that throws, read an error without its inner life, and go on", async () => {
+  it("has no pool, learn that no transactions are accepted", () => everyClient("none", 501, notOffered));
+  it("has a pool that accepts none, learn the same", () => everyClient("read-only", 501, notOffered));
+  it("has a pool that throws, get an error without internal details, and can go on", async () => {
     await everyClient("throwing", 500, failed);
     const { origin, logged } = await runningNode({}, "throwing");
     expect(logged.filter((line) => line.includes("the pool is on fire"))).to.have.lengthOf(secondGenerationClients.length);

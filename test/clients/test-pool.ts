@@ -1,17 +1,17 @@
 import type { TransactionData } from "../../types/events.js";
 import type { PoolResult, TransactionPool } from "../../types/node-context.js";
 
-/** A host's pool, with what it holds in plain sight. */
+/** A host's pool whose contents tests can see. */
 export interface TestPool extends Required<TransactionPool> {
-  /** How many transactions each call of `submit` has brought so far. */
+  /** How many transactions each call of `submit` has passed so far. */
   readonly submissions: number[];
-  /** Back to what it held at first. */
+  /** Restores the initial contents. */
   clear(): void;
 }
 
 /**
- * Takes transactions in the order they come, up to `size`; one with a fee of 0 is refused, one that it holds is a duplicate.
- * Whether a signature is right is the example host's business.
+ * Accepts transactions in the order they arrive, up to `size`. One with a fee of 0 is refused; one already held is a duplicate.
+ * Signatures are not checked: the example host's tests do that.
  */
 export const createTestPool = (held: readonly TransactionData[] = [], size = held.length + 45): TestPool => {
   const waiting = new Map(held.map((transaction) => [transaction.id, transaction]));
@@ -59,5 +59,5 @@ export const createTestPool = (held: readonly TransactionData[] = [], size = hel
 const refuse = (): never => {
   throw new Error("the pool is on fire");
 };
-/** Throws whatever it is asked. */
+/** Every method throws. */
 export const refusingPool: TransactionPool = { list: refuse, get: () => Promise.reject(new Error("the pool is on fire")), submit: refuse };

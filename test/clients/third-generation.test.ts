@@ -5,11 +5,11 @@ import { busiest, delegateRows, fullest, listDelegates, listLocks, listTransacti
 import { runningNode } from "./running-node.js";
 
 /**
- * Clients 2.0 and 3.0 write every query flat: ranges as `balance.from`, lists as `addresses.0`. In 3.0 that is all there is in place
- * of searches.
+ * Clients 2.0 and 3.0 flatten every query: ranges as `balance.from`, lists as `addresses.0`. Client 3.0 has only this, and no
+ * searches.
  */
 for (const of of [laterClient("client-2.0", "2.0.0", "/api"), laterClient("client-3.0", "3.0.0", "/api/v2")]) {
-  describe(`${of.name} filters lists by queries`, () => {
+  describe(`${of.name} filters lists`, () => {
     const { address } = busiest;
     const some = [busiest, voter, locker].map((row) => row.address);
     let client: Client;
@@ -18,7 +18,7 @@ for (const of of [laterClient("client-2.0", "2.0.0", "/api"), laterClient("clien
       client = of.connect((await runningNode()).origin);
     });
 
-    /** What the list has to answer: links name the query as it was sent. */
+    /** Expects the list's whole answer, whose links repeat the query as sent. */
     const expectList = async (resource: string, query: object, sent: Record<string, string | number>, expected: (query: Record<string, string | number>) => unknown): Promise<void> => {
       const { status, body } = await client.call(resource, "all", [query]);
       expect(body).to.deep.equal(asSent("number", expected(sent)));
@@ -57,7 +57,7 @@ for (const of of [laterClient("client-2.0", "2.0.0", "/api"), laterClient("clien
       );
     });
 
-    it("by both names at once where that is one question", async () => {
+    it("by both names at once if the list allows it", async () => {
       const { body } = await client.call("wallets", "all", [{ address: some, addresses: [address, "AnotherAddress"] }]);
       expect(body).to.have.nested.property("meta.totalCount", 1);
       expect(body).to.have.nested.property("data[0].address", address);
@@ -71,7 +71,7 @@ for (const of of [laterClient("client-2.0", "2.0.0", "/api"), laterClient("clien
       await expectList("delegates", { usernames }, numbered("usernames", usernames), (query) => listDelegates({ path: "delegates", query, passes: ({ username }) => usernames.includes(username) }));
     });
 
-    it("by what has become of delegates", async () => {
+    it("by the state of delegates", async () => {
       await expectList("delegates", { type: "resigned" }, { type: "resigned" }, (query) => listDelegates({ path: "delegates", query, passes: ({ resigned }) => resigned }));
       await expectList("delegates", { type: "never-forged" }, { type: "never-forged" }, (query) =>
         listDelegates({ path: "delegates", query, passes: ({ producedBlocks }) => producedBlocks === 0 }),
@@ -81,13 +81,13 @@ for (const of of [laterClient("client-2.0", "2.0.0", "/api"), laterClient("clien
       expect(await client.call("delegates", "all", [{ type: "retired" }])).to.have.property("status", 400);
     });
 
-    it("by the message of a lock", async () => {
+    it("by the vendor field of a lock", async () => {
       const said = lockRows.find(({ vendorField }) => vendorField !== undefined && vendorField !== "")?.vendorField ?? "nothing";
       await expectList("locks", { vendorField: said }, { vendorField: said }, (query) => listLocks({ path: "locks", query, passes: ({ vendorField }) => vendorField === said }));
       expect(said).to.not.equal("nothing");
     });
 
-    it("has these rows to tell apart", () => {
+    it("on rows that the filters distinguish", () => {
       expect(walletRows.filter((row) => some.includes(row.address))).to.have.lengthOf(3);
       expect(delegateRows.filter(({ resigned }) => resigned).length).to.be.within(1, delegateRows.length - 1);
       expect(delegateRows.filter(({ producedBlocks }) => producedBlocks === 0).length).to.be.within(1, delegateRows.length - 1);
@@ -95,8 +95,8 @@ for (const of of [laterClient("client-2.0", "2.0.0", "/api"), laterClient("clien
   });
 }
 
-/** What the clients themselves get wrong: no node can know what was meant, so it says what is wrong with what it was sent. */
-describe("mistakes of clients' own", () => {
+/** The clients' own bugs: no node can know what was meant, so it reports what is wrong with the request. */
+describe("bugs in the clients themselves", () => {
   let origin: string;
   before(async function () {
     this.timeout(60_000);
@@ -108,16 +108,16 @@ describe("mistakes of clients' own", () => {
   });
 
   for (const [alias, version] of [["client-1.1", "1.1.4"], ["client-2.0", "2.0.0"], ["client-3.0", "3.0.0"]] as const) {
-    it(`client ${version} asks for the fees of "undefined" days when it is told no number`, async () => {
+    it(`make client ${version} ask for the fees of "undefined" days if it is given no number`, async () => {
       expect(await laterClient(alias, version, "/api").connect(origin).call("node", "fees", [])).to.deep.equal(refused("days", "must be integer"));
     });
-    it(`client ${version} sends "undefined" for a page that is undefined`, async () => {
+    it(`make client ${version} send "undefined" for a page that is undefined`, async () => {
       const client = laterClient(alias, version, "/api").connect(origin);
       expect(await client.call("delegates", "voters", [mostVoted.username, { page: undefined }])).to.deep.equal(refused("page", "must be integer"));
     });
   }
   for (const [alias, version] of [["client-1.0", "1.0.5"], ["client-1.1", "1.1.4"]] as const) {
-    it(`client ${version} writes a range in a query as "[object Object]": ranges are for its searches`, async () => {
+    it(`make client ${version} write a range in a query as "[object Object]", while its searches work`, async () => {
       const client = laterClient(alias, version, "/api").connect(origin);
       expect(await client.call("wallets", "all", [{ balance: { from: 1 } }])).to.deep.equal(refused("balance", "must be a whole number"));
       expect(await client.call("wallets", "search", [{ balance: { from: 1 } }])).to.have.property("status", 200);

@@ -96,7 +96,7 @@ describe("webhooks through client 0.1.25", () => {
     expect((await webhooks.all()).data.meta.totalCount).to.equal(0);
   });
 
-  it("reach a receiver that compares the token as deployed ones do, also after somebody looked at them", async () => {
+  it("reach a receiver that compares the token as deployed ones do, even after they were shown", async () => {
     const { id, token } = (await webhooks.create(draft())).data.data as { id: number; token: string };
     const stored = token.slice(32);
     await webhooks.get(id);
@@ -120,7 +120,7 @@ describe("webhooks through client 0.1.25", () => {
     expect((await receiver.until(1))[0]?.headers.authorization).to.equal(token.slice(0, 32));
   });
 
-  it("are refused without the node's token, with JSON", async () => {
+  it("are refused with 401 without the node's token", async () => {
     for (const authorization of [undefined, "", "wrong", nodeToken.slice(1)]) {
       const client = new Client(origin, 2);
       client.http.setHeaders({ "Content-Type": "application/json", ...(authorization === undefined ? {} : { Authorization: authorization }) });
@@ -132,7 +132,7 @@ describe("webhooks through client 0.1.25", () => {
     expect((await webhooks.all()).data.meta.totalCount).to.equal(0);
   });
 
-  it("are refused when they are wrong, with what is wrong", async () => {
+  it("are refused with 400 if invalid, and with 404 if unknown", async () => {
     expect(await statusOf(webhooks.create({ ...draft(), event: "block.eaten" }))).to.equal(400);
     expect(await statusOf(webhooks.create({ ...draft(), target: "ftp://127.0.0.1/x" }))).to.equal(400);
     expect(await statusOf(webhooks.create({ ...draft(), conditions: [{ key: "height", condition: "almost", value: 1 }] }))).to.equal(400);
@@ -140,7 +140,7 @@ describe("webhooks through client 0.1.25", () => {
     expect(await statusOf(webhooks.delete("x"))).to.equal(404);
   });
 
-  it("answer whatever version or path is asked, as old clients in Python and PHP do, with JSON to read", async () => {
+  it("answer under any version and path, as old Python and PHP clients send them, in JSON", async () => {
     const { replay, close } = createReplayer(origin);
     try {
       const headers = { Authorization: `Bearer ${nodeToken}`, "Content-Type": "application/json" };

@@ -4,7 +4,7 @@ import { mostVoted, notFound, votersOf } from "./knowledge.js";
 import { createReplayer, type Replayer } from "./recorded.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 
-/** What each client really puts on the wire, which is what a node has to understand. */
+/** What each client actually puts on the wire, which a node has to understand. */
 const wire: [of: ClientPackage, get: { path: string; version?: string; type?: string }, post: { path: string; type?: string }][] = [
   [firstClient(2), { path: "/api/wallets/x", version: "2", type: "application/json" }, { path: "/api/wallets/search", type: "application/json" }],
   [laterClient("client-1.0", "1.0.5", "/api/v2"), { path: "/api/v2/wallets/x" }, { path: "/api/v2/wallets/search" }],
@@ -12,7 +12,7 @@ const wire: [of: ClientPackage, get: { path: string; version?: string; type?: st
   [laterClient("client-2.0", "2.0.0", "/api/v2"), { path: "/api/v2/wallets/x" }, { path: "/api/v2/wallets/search", type: "application/json" }],
 ];
 
-describe("what deployed clients put on the wire", () => {
+describe("requests of deployed clients", () => {
   let node: RunningNode;
   let replayer: Replayer;
   before(async function () {
@@ -27,7 +27,7 @@ describe("what deployed clients put on the wire", () => {
   afterEach(() => replayer.close());
 
   for (const [of, get, post] of wire) {
-    it(`${of.name}: path, version and content type`, async () => {
+    it(`have the expected path, version and content type with ${of.name}`, async () => {
       const client = of.connect(node.origin);
       expect(await client.call("wallets", "get", ["x"])).to.deep.equal({ status: 404, body: notFound("Wallet") });
       expect(await client.call("wallets", "search", [{ username: "nobody at all" }])).to.have.nested.property("body.meta.totalCount", 0);
@@ -44,7 +44,7 @@ describe("what deployed clients put on the wire", () => {
     });
   }
 
-  /** Those that are in no registry that tests could take them from, by what they send. */
+  /** Clients that tests cannot install from a registry, by the requests that they send. */
   const elsewhere: [name: string, headers: Record<string, string>, path: string, generation: "1" | "2"][] = [
     ["npm client 0.1.9", { Accept: "application/vnd.ark.core-api.v1+json", "Content-Type": "application/json" }, "/api/delegates?limit=1", "1"],
     ["npm client 0.1.9", { Accept: "application/vnd.ark.core-api.v2+json", "Content-Type": "application/json" }, "/api/delegates?limit=1", "2"],
@@ -56,7 +56,7 @@ describe("what deployed clients put on the wire", () => {
     ["Java client 0.1", { "User-Agent": "okhttp/3.11.0", "Accept-Encoding": "gzip", "API-Version": "2" }, "/api/delegates?limit=1", "2"],
   ];
   for (const [name, headers, path, generation] of elsewhere) {
-    it(`${name}: generation ${generation}, named by ${headers["API-Version"] === undefined ? (headers.Accept ?? path) : "API-Version"}`, async () => {
+    it(`are answered for ${name} by generation ${generation}, named by ${headers["API-Version"] === undefined ? (headers.Accept ?? path) : "API-Version"}`, async () => {
       const answer = await replayer.replay({ path, headers });
       expect(answer.status).to.equal(200);
       expect(answer.headers["api-version"]).to.equal(generation);
@@ -65,17 +65,17 @@ describe("what deployed clients put on the wire", () => {
     });
   }
 
-  it("Python client 1.0: the balances of a delegate's voters", async () => {
+  it("get the balances of a delegate's voters with Python client 1.0", async () => {
     const headers = { Accept: "*/*", "Content-Type": "application/json", "API-Version": "2" };
     const { body } = await replayer.replay({ path: `/api/delegates/${mostVoted.username}/voters/balances`, headers });
     expect(body).to.deep.equal({ data: Object.fromEntries(votersOf(mostVoted).map(({ address, balance }) => [address, Number(balance)])) });
   });
 
   for (const of of secondGenerationClients) {
-    it(`${of.name}: one connection for all calls, errors too`, async () => {
+    it(`share one connection, even after errors, with ${of.name}`, async () => {
       const client = of.connect(node.origin);
       await client.call("node", "status", []);
-      // What a client opens beforehand, or keeps from tests before, is not counted.
+      // Connections opened beforehand, or kept from earlier tests, are not counted.
       node.connections();
       for (let round = 0; round < 10; round++) {
         expect((await client.call("blocks", "all", [{ limit: 1 + round }])).status).to.equal(200);
@@ -87,7 +87,7 @@ describe("what deployed clients put on the wire", () => {
     });
   }
 
-  it("a single connection is enough for a hundred requests of every outcome", async () => {
+  it("need a single connection for a hundred requests of every outcome", async () => {
     const outcomes: [path: string, status: number, method?: "GET" | "POST" | "DELETE", body?: string][] = [
       ["/api/v2/wallets?limit=100", 200],
       ["/api/v2/wallets/", 301],
@@ -110,7 +110,7 @@ describe("what deployed clients put on the wire", () => {
     expect(node.connections()).to.equal(1);
   });
 
-  it("a body that is too large is refused in JSON, and the next request is served", async () => {
+  it("with too large a body are refused in JSON, and the next request is served", async () => {
     const body = JSON.stringify({ addresses: ["A".repeat(1_100_000)] });
     for (const of of secondGenerationClients.filter(({ methods }) => methods.wallets?.includes("search"))) {
       const answer = await of.connect(node.origin).call("wallets", "search", [JSON.parse(body)]);

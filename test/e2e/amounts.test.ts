@@ -4,7 +4,7 @@ import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
 import { type Interface, serveChain } from "./interface.js";
 
-/** Member names of amounts, wherever they stand in the replies asked below. */
+/** Member names of amounts, wherever they occur in the replies requested below. */
 const amountNames = new Set(["balance", "lockedBalance", "votes", "fees", "rewards", "total", "reward", "fee", "amount", "supply"]);
 
 interface Found {
@@ -40,7 +40,7 @@ for (const name of chainNames) {
       ...["/votes", "/locks", "/blockchain", "/blocks/first", "/rounds/1/delegates", `/delegates/${generator}`, `/delegates/${generator}/voters`],
     ];
     for (const path of paths) {
-      it(`are the same digits as numbers and as strings in ${path}`, async () => {
+      it(`have the same digits as numbers and as strings in ${path}`, async () => {
         const [asNumbers, asStrings] = [amountsIn((await numbers.get(path)).body), amountsIn((await strings.get(path)).body)];
         expect(asNumbers.length).to.be.greaterThan(0);
         expect(asStrings).to.deep.equal(asNumbers.map(({ name: member, value }) => ({ name: member, value: String(value) })));
@@ -48,13 +48,13 @@ for (const name of chainNames) {
       });
     }
 
-    it("are the same digits in the balances of voters", async () => {
+    it("have the same digits in the balances of voters", async () => {
       const path = `/delegates/${generator}/voters/balances`;
       const [asNumbers, asStrings] = [dataOf(await numbers.get(path)), dataOf(await strings.get(path))] as [object, object];
       expect(Object.entries(asStrings)).to.deep.equal(Object.entries(asNumbers).map(([address, balance]) => [address, String(balance)]));
     });
 
-    it("stay strings in fee statistics, and numbers in a network's constants", async () => {
+    it("stay strings in fee statistics and numbers in the network's constants", async () => {
       for (const served of [numbers, strings]) {
         const fees = dataOf(await served.get("/node/fees?days=30")) as { avg: unknown }[];
         for (const { avg } of fees) expect(avg).to.be.a("string");
@@ -62,7 +62,7 @@ for (const name of chainNames) {
       }
     });
 
-    it("of the supply are exact beyond 2^53", async () => {
+    it("for the supply are exact beyond 2^53", async () => {
       expect(dataOf(await strings.get("/blockchain"))).to.have.property("supply", meta.supply);
       expect(dataOf(await numbers.get("/blockchain"))).to.have.property("supply", BigInt(meta.supply));
     });

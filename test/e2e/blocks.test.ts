@@ -31,7 +31,7 @@ for (const name of chainNames) {
       narrowed,
     );
 
-    it("shows every block by its height and by its id", async () => {
+    it("are each shown by height and by id", async () => {
       for (const row of blockRows) {
         const expected = parsed(kind.present(row));
         expect(dataOf(await served.get(`/blocks/${row.height}`))).to.deep.equal(expected);
@@ -39,26 +39,26 @@ for (const name of chainNames) {
       }
     });
 
-    it("shows the first and the last", async () => {
+    it("are shown as the first and the last", async () => {
       expect(dataOf(await served.get("/blocks/first"))).to.deep.equal(dataOf(await served.get("/blocks/1")));
       expect(dataOf(await served.get("/blocks/last"))).to.deep.equal(dataOf(await served.get(`/blocks/${figures.tip.height}`)));
       expect(dataOf(await served.get("/blocks/last"))).to.deep.include({ id: figures.tip.id, confirmations: 0 });
     });
 
-    it("names blocks by height for their transactions, too", async () => {
+    it("can be named by height in the path of their transactions", async () => {
       expect(dataOf(await served.get(`/blocks/${fullest.height}/transactions`))).to.deep.equal(
         dataOf(await served.get(`/blocks/${fullest.id}/transactions`)),
       );
     });
 
-    it("names blocks by height in the filter of transactions, too", async () => {
+    it("can be named by height in the filter of transactions", async () => {
       const expected = dataOf(await served.get(`/blocks/${fullest.id}/transactions`));
       expect(dataOf(await served.get(`/transactions?blockId=${fullest.height}`))).to.deep.equal(expected);
       expect(dataOf(await served.get(`/blocks/${fullest.id}/transactions?blockId=${fullest.height}`))).to.deep.equal(expected);
       expect(dataOf(await served.get(`/transactions?blockId=${figures.tip.height + 1}`))).to.deep.equal([]);
     });
 
-    it("names blocks by height in their own filters, too", async () => {
+    it("can be named by height in their own filters", async () => {
       const { height } = fullest;
       const one = dataOf(await served.get(`/blocks?height=${height}`));
       expect(one).to.have.length(1);
@@ -70,7 +70,7 @@ for (const name of chainNames) {
       expect((await served.get(`/v1/blocks?id=${height}`)).body).to.have.nested.property("blocks[0].height", height);
     });
 
-    it("gives the transactions of genesis, all of them and in their place", async () => {
+    it("show the genesis transactions, all of them and in order", async () => {
       const { body } = await served.get("/blocks/1/transactions?orderBy=timestamp:asc&limit=3");
       const ofGenesis = transactionRows.filter(({ block }) => block.height === 1);
       expect(body).to.have.nested.property("meta.totalCount", ofGenesis.length);
@@ -78,12 +78,12 @@ for (const name of chainNames) {
     });
 
     for (const id of ["0", "99999999", "99999999999999999999", "f".repeat(64), "genesis", "-1", "1e2", "1.0"]) {
-      it(`does not find ${id}`, async () => {
+      it(`are not found by ${id}`, async () => {
         for (const suffix of ["", "/transactions"]) expectNotFound(await served.get(`/blocks/${id}${suffix}`), "Block not found");
       });
     }
 
-    it("takes one value of a ranged field as that value alone", async () => {
+    it("treat a single value for a ranged field as that exact value", async () => {
       const { height, id, totalFee } = fullest;
       expect(dataOf(await served.get(`/blocks?height=${height}`))).to.deep.equal(parsed([kind.present(fullest)]));
       const { body } = await served.get(`/blocks?totalFee=${String(totalFee)}`);
@@ -105,7 +105,7 @@ for (const name of chainNames) {
       ["height.from=1&height.from=2", "height.from", "must be given once"],
     ];
     for (const [query, key, rule] of queries) {
-      it(`refuses a query of ${query}`, async () => {
+      it(`refuse a query of ${query}`, async () => {
         expectRefused(await served.get(`/blocks?${query}`), "query", key, rule);
       });
     }
@@ -116,7 +116,7 @@ for (const name of chainNames) {
       [{ reward: { to: "much" } }, "reward.to", "must be a whole number"],
     ];
     for (const [body, key, rule] of bodies) {
-      it(`refuses a body of ${JSON.stringify(body)}`, async () => {
+      it(`refuse a body of ${JSON.stringify(body)}`, async () => {
         expectRefused(await served.post("/blocks/search", body), "payload", key, rule);
       });
     }

@@ -21,7 +21,7 @@ const index = async (name: ChainName): Promise<void> => {
   await plugin.start();
 };
 
-/** The chain in a real LMDB store, read once for all tests, which may start and stop it as they like. */
+/** The chain in a real LMDB store, read once for all tests, which may start and stop it freely. */
 export const storedChain = (name: ChainName): ChainAdapter => {
   const { plugin } = indexed.get(name) ?? {};
   if (plugin === undefined) throw new Error(`the chain ${name} is not read yet`);

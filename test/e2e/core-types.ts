@@ -1,4 +1,4 @@
-/** What the core's types have been called since there are HTLC locks. Numbers 6 to 8 are those of version 2. */
+/** The names of the core types since HTLC locks were added. Numbers 6 to 8 are those of version 2. */
 export const coreTypes = {
   Transfer: 0,
   SecondSignature: 1,

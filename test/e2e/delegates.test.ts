@@ -7,7 +7,7 @@ import { blockKindOf, delegateKind, type DelegateRow, delegateRowsOf, walletKind
 import { describeList, sorted } from "./naive-list.js";
 import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
 
-/** Ranks where the real node has none to report: how they come about is held against its rounds elsewhere. */
+/** Ranks, for the chain where the real node reports none. How they arise is checked against its rounds elsewhere. */
 const ranksOf = async (name: (typeof chainNames)[number]): Promise<Map<string, number | null>> => {
   const chain = await storedChain(name).snapshot();
   const { rows } = (await chain?.delegates({ filter: {}, order: { field: "username", direction: "asc" }, offset: 0, limit: 1000 })) ?? { rows: [] };
@@ -51,7 +51,7 @@ for (const name of chainNames) {
       narrowed,
     );
 
-    it("shows every delegate the same by username, address and public key", async () => {
+    it("are each shown the same by username, address and public key", async () => {
       for (const row of rows) {
         const expected = parsed(delegateKind.present(row));
         for (const id of [row.username, row.address, row.publicKey, row.publicKey.toUpperCase()]) {
@@ -60,7 +60,7 @@ for (const name of chainNames) {
       }
     });
 
-    it("gives the voters of every delegate, and their balances, the richest first", async () => {
+    it("have their voters listed with balances, richest first", async () => {
       for (const { username, publicKey } of rows) {
         const voters = sorted(figures.walletRows.filter(({ vote }) => vote === publicKey), "balance:desc", walletKind);
         const path = `/delegates/${encodeURIComponent(username)}/voters`;
@@ -70,21 +70,21 @@ for (const name of chainNames) {
       }
     });
 
-    it("gives a delegate's blocks as the block search by its key does", async () => {
+    it("have their blocks listed like a block search by public key", async () => {
       expect(dataOf(await served.get(`/delegates/${mostVoted.address}/blocks`))).to.deep.equal(
         dataOf(await served.post("/blocks/search", { generatorPublicKey: mostVoted.publicKey })),
       );
     });
 
     for (const id of ["nobody", "Nobody%20at%20all", "02".padEnd(66, "b"), "0"]) {
-      it(`does not find ${id}`, async () => {
+      it(`are not found by ${id}`, async () => {
         for (const suffix of ["", "/blocks", "/voters", "/voters/balances"]) {
           expectNotFound(await served.get(`/delegates/${id}${suffix}`), "Delegate not found");
         }
       });
     }
 
-    it("does not find a wallet that is no delegate", async () => {
+    it("do not include a wallet that is not a delegate", async () => {
       const wallet = figures.walletRows.find(({ isDelegate }) => !isDelegate);
       expectNotFound(await served.get(`/delegates/${String(wallet?.address)}`), "Delegate not found");
     });
@@ -98,7 +98,7 @@ for (const name of chainNames) {
       ["forgedTotal.to=0.5", "forgedTotal.to", "must be a whole number"],
     ];
     for (const [query, key, rule] of queries) {
-      it(`refuses a query of ${query}`, async () => {
+      it(`refuse a query of ${query}`, async () => {
         expectRefused(await served.get(`/delegates?${query}`), "query", key, rule);
       });
     }
@@ -110,7 +110,7 @@ for (const name of chainNames) {
       [{ forgedFees: { from: {} } }, "forgedFees.from", "must be a whole number"],
     ];
     for (const [body, key, rule] of bodies) {
-      it(`refuses a body of ${JSON.stringify(body)}`, async () => {
+      it(`refuse a body of ${JSON.stringify(body)}`, async () => {
         expectRefused(await served.post("/delegates/search", body), "payload", key, rule);
       });
     }

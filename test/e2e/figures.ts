@@ -2,8 +2,8 @@ import type { BlockData, TransactionData } from "../../types/events.js";
 import { type Chain, type DelegateFigures, type LockFigures, loadChain, type ChainName, type WalletFigures } from "../data/read.js";
 
 /**
- * The chains as their blocks and the real node tell them, row by row, for naive computations: nothing here comes from the code
- * under test. Addresses of senders are the node's own, by public key.
+ * The chains as their blocks and the real node describe them, row by row, for naive computations: nothing here comes from the code
+ * under test. Sender addresses are the node's own, by public key.
  */
 
 export interface WalletRow extends WalletFigures {
@@ -55,7 +55,7 @@ const transactionRow = (data: TransactionData, sequence: number, block: BlockDat
   return { ...data, version, typeGroup, block, sequence, sender, recipient, recipients, time };
 };
 
-/** The chain, its genesis as the network's operator keeps it: the same block, which the files of blocks carry as a node wrote it. */
+/** The chain with genesis as the network's files have it: the same block, which the block files have in the form a node wrote. */
 const chainOf = (name: ChainName): Chain => {
   const { blocks, ...chain } = loadChain(name);
   return { ...chain, blocks: [chain.network.genesisBlock, ...blocks.slice(1)] };
@@ -102,7 +102,7 @@ export const figuresOf = (name: ChainName): Figures => {
 
 const epochStart = Date.parse("2017-03-21T13:00:00.000Z") / 1000;
 
-/** Both networks have the epoch of the predecessor's. */
+/** Both networks use their predecessor's epoch. */
 export const timestampOf = (epoch: number): { epoch: number; unix: number; human: string } => ({
   epoch,
   unix: epochStart + epoch,

@@ -11,16 +11,16 @@ import { type ChainName, loadChain } from "../data/read.js";
 import { storedChain } from "./chains.js";
 import { createReplyCheck } from "./reply-check.js";
 
-/** The whole plugin, served on a port of its own, asked by a client of the first generation. */
+/** The whole plugin, served on a port of its own and asked by a client of the first generation. */
 
 export interface Served {
-  /** Asks by path, below `/api`, with `API-Version: 1`. Checks what every reply of the first generation is. */
+  /** Asks for a path below `/api` with `API-Version: 1`. Checks what all replies of the first generation have in common. */
   get(path: string): Promise<Record<string, unknown>>;
-  /** Expects `success: false` and gives the error. */
+  /** Expects `success: false` and returns the error. */
   refusal(path: string): Promise<unknown>;
-  /** Any request, as it is. */
+  /** Any request, unchanged. */
   ask(path: string, init?: RequestInit): Promise<Response>;
-  /** `data` of a reply of the second generation. */
+  /** The `data` of a reply of the second generation. */
   second(path: string): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const ajv = new Ajv({ strict: false });
 ajv.addKeyword(inputKeyword);
 const validators = new Map(v1Routes.flatMap((route) => (route.kind === "item" ? [[route.path, ajv.compile(route.reply)] as const] : [])));
 
-/** Members that the schema does not name, anywhere in a reply, are as wrong as those that it misses. */
+/** Members that the schema does not name, anywhere in a reply: they are as wrong as missing ones. */
 const unnamed = (value: unknown, schema: unknown, at = ""): string[] => {
   const { properties, items, additionalProperties } = schema as { properties?: Record<string, unknown>; items?: unknown; additionalProperties?: unknown };
   if (Array.isArray(value)) return items === undefined ? [] : value.flatMap((part, index) => unnamed(part, items, `${at}/${index}`));

@@ -1,7 +1,7 @@
 import type { TransactionData } from "../../types/events.js";
 import type { BlockRow, TransactionRow, WalletRow } from "./figures.js";
 
-/** What the first generation shows of a chain's rows. Amounts are bigints where the wire has numbers. */
+/** How the first generation shows a chain's rows. Amounts are bigints where the wire has numbers. */
 
 const amount = (value: unknown): bigint => BigInt(String(value));
 

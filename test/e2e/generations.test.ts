@@ -9,7 +9,7 @@ interface Flat {
   [member: string]: unknown;
 }
 
-/** Both generations of one server, where they speak of the same things. */
+/** Both generations of one server, wherever they show the same things. */
 for (const name of chainNames) {
   describe(`both generations on ${name}`, function () {
     this.timeout(60_000);
@@ -26,7 +26,7 @@ for (const name of chainNames) {
       return ((await response.json()) as { meta: Flat }).meta;
     };
 
-    it("say the same of every delegate", async () => {
+    it("agree on every delegate", async () => {
       for (const { publicKey, address } of delegateRows) {
         const one = (await served.get(`/delegates/get?publicKey=${publicKey}`)).delegate as Flat;
         const two = await second(`/delegates/${publicKey}`);
@@ -64,7 +64,7 @@ for (const name of chainNames) {
       }
     });
 
-    it("say the same of wallets and accounts", async () => {
+    it("agree on wallets and accounts", async () => {
       for (const { address } of walletRows.filter((_, index) => index % 9 === 0)) {
         const account = (await served.get(`/accounts?address=${address}`)).account as Flat;
         const wallet = await second(`/wallets/${address}`);
@@ -73,7 +73,7 @@ for (const name of chainNames) {
       }
     });
 
-    it("count the same", async () => {
+    it("agree on counts", async () => {
       const { totalCount: delegates } = await meta("/delegates");
       const { totalCount: wallets } = await meta("/wallets");
       expect((await served.get("/delegates/count")).count).to.equal(delegates);
@@ -84,7 +84,7 @@ for (const name of chainNames) {
       expect((await served.get("/transactions?type=3")).count).to.equal((await meta("/transactions?type=3")).totalCount);
     });
 
-    it("say the same of the tip, the supply, the reward and the network", async () => {
+    it("agree on the tip, the supply, the reward and the network", async () => {
       const { block, supply } = (await second("/blockchain")) as { block: Flat; supply: unknown };
       const configuration = (await second("/node/configuration")) as { nethash: unknown; version: unknown; constants: Flat };
       const status = await served.get("/blocks/getStatus");
@@ -101,7 +101,7 @@ for (const name of chainNames) {
       expect(await served.get("/loader/status/sync")).to.deep.equal({ ...data, success: true });
     });
 
-    it("say the same of blocks and transactions, confirmations included", async () => {
+    it("agree on blocks and transactions, including confirmations", async () => {
       for (const { id } of blockRows.filter((_, index) => index % 20 === 0)) {
         const one = (await served.get(`/blocks/get?id=${id}`)).block as Flat;
         const two = (await second(`/blocks/${id}`)) as { forged: Flat; confirmations: unknown; timestamp: Flat; previous: unknown };
@@ -129,7 +129,7 @@ for (const name of chainNames) {
     });
 
     describe("a request that names no generation", () => {
-      /** What each route needs to be answered. */
+      /** The query that each route requires. */
       const address = walletRows.find(({ vote }) => vote !== null)?.address ?? "";
       const publicKey = delegateRows[0]?.publicKey ?? "";
       const queries: Record<string, string> = {
@@ -148,11 +148,11 @@ for (const name of chainNames) {
         "/transactions/unconfirmed/get": "id=1",
       };
       const inBoth = ["/blocks", "/delegates", "/peers", "/transactions", "/transactions/unconfirmed"];
-      /** What a host with neither peers, pool nor version has to refuse. */
+      /** What a host without a version, a pool and peers must refuse. */
       const refusing = ["/peers/get", "/peers/version", "/transactions/unconfirmed/get"];
 
       for (const { path } of v1Routes) {
-        it(`reaches ${path} of the ${inBoth.includes(path) ? "second" : "first"}`, async () => {
+        it(`is answered by the ${inBoth.includes(path) ? "second" : "first"} generation for ${path}`, async () => {
           const query = queries[path] === undefined ? "" : `?${queries[path]}`;
           const plain = await served.ask(path + query);
           const text = await plain.text();
@@ -168,7 +168,7 @@ for (const name of chainNames) {
         });
       }
 
-      it("still reaches what the second generation names by a parameter", async () => {
+      it("still reaches the second generation's routes with a parameter", async () => {
         const { username } = delegateRows[0] ?? { username: "" };
         for (const path of [`/delegates/${encodeURIComponent(username)}`, `/blocks/${tip.height}`, `/transactions/${transactionRows[0]?.id ?? ""}`]) {
           const response = await served.ask(path);
@@ -177,7 +177,7 @@ for (const name of chainNames) {
       });
     });
 
-    it("keep to what a request names: a path of the one is not found in the other", async () => {
+    it("do not mix when the version is named: a path of one is not found in the other", async () => {
       for (const ask of [() => served.ask("/v2/loader/status"), () => served.ask("/loader/status", { headers: { "API-Version": "2" } })]) {
         const response = await ask();
         expect([response.status, response.headers.get("API-Version")]).to.deep.equal([404, "2"]);
@@ -189,7 +189,7 @@ for (const name of chainNames) {
       expect([unknown.status, unknown.headers.get("API-Version")]).to.deep.equal([404, "1"]);
     });
 
-    it("refuse a method that neither has, and answer HEAD and OPTIONS", async () => {
+    it("refuse a method that neither has, and answer HEAD", async () => {
       const posted = await served.ask("/v1/delegates/get", { method: "POST", body: "{}" });
       expect([posted.status, posted.headers.get("Allow")]).to.deep.equal([405, "GET, HEAD, OPTIONS"]);
       const head = await served.ask("/delegates/count", { method: "HEAD" });
@@ -198,7 +198,7 @@ for (const name of chainNames) {
       expect([searched.status, searched.headers.get("API-Version")]).to.deep.equal([200, "2"]);
     });
 
-    it("tell the height that they were computed at, and a strong ETag where the tip alone decides", async () => {
+    it("send the height that a reply was computed at, and a strong ETag if the tip alone determines it", async () => {
       const first = await served.ask("/v1/delegates?limit=3");
       expect(first.headers.get("X-Block-Height")).to.equal(String(tip.height));
       expect(first.headers.get("ETag")).to.match(/^"[^"]+"$/);
@@ -209,7 +209,7 @@ for (const name of chainNames) {
   });
 }
 
-it("the first generation is described: its paths, what they take, and what they answer with beside 200", async () => {
+it("the first generation is documented: its paths, their parameters and their responses", async () => {
   const served = await serveFirst("core3-testnet-a");
   interface Operation {
     parameters?: { name: string; required: boolean }[];
@@ -227,18 +227,18 @@ it("the first generation is described: its paths, what they take, and what they 
 });
 
 describe("the first generation by default", () => {
-  it("answers what both have, and leaves to the second what only that has", async () => {
+  it("answers paths that both have, and leaves to the second what only that has", async () => {
     const served = await serveFirst("core3-testnet-a", { options: { defaultVersion: 1, amounts: "string" } });
     const generation = async (path: string): Promise<unknown> => (await served.ask(path)).headers.get("API-Version");
     for (const path of ["/delegates", "/blocks", "/transactions", "/peers", "/delegates/get?username=genesis_1"]) expect(await generation(path), path).to.equal("1");
     for (const path of ["/wallets", "/delegates/genesis_1", "/blocks/last", "/node/status"]) expect(await generation(path), path).to.equal("2");
-    // The form of amounts is a matter of the second generation.
+    // The form of amounts is an option of the second generation only.
     expect(await served.get("/signatures/fee")).to.deep.equal({ fee: 500_000_000, success: true });
     expect((await served.get("/accounts/getBalance?address=ANBkoGqWeTSiaEVgVzSKZd3jS7UWzv9PSo")).balance).to.be.a("string");
     await served.stop();
   });
 
-  it("is not ready before there is a state, and says so by its status", async () => {
+  it("answers 503 while there is no state, except for what does not need it", async () => {
     const served = await serveFirst("core3-testnet-a", { chain: { snapshot: () => undefined } });
     const response = await served.ask("/v1/delegates/count");
     expect([response.status, response.headers.get("Retry-After")]).to.deep.equal([503, "5"]);

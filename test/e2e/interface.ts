@@ -11,11 +11,11 @@ import { createReplyCheck } from "./reply-check.js";
 export interface Answer {
   status: number;
   headers: Headers;
-  /** Parsed with all digits: whole numbers beyond 2^53 are bigints. */
+  /** Parsed with all digits: integers beyond 2^53 are bigints. */
   body: unknown;
 }
 
-/** A served interface. Every reply of it is held against the OpenAPI document that it serves itself. */
+/** A served interface. Every reply is checked against the OpenAPI document that it serves itself. */
 export interface Interface {
   /** Path below `/api`. */
   get(path: string): Promise<Answer>;
@@ -23,15 +23,15 @@ export interface Interface {
   stop(): Promise<void>;
 }
 
-/** What a test's host has beside the chain. */
+/** What a test's host has besides the chain. */
 export type Serving = Pick<NodeContext, "peers" | "sync" | "pool" | "node" | "options" | "transactionTypes"> & {
-  /** In place of the chain's own, which is the LMDB store. */
+  /** Replaces the chain's default adapter, which is the LMDB store. */
   chain?: ChainAdapter;
   /** Milliseconds since 1970. */
   now?: number;
 };
 
-/** Serves one of the chains, to its last block, as a host with nothing but the chain does, or with what `serving` adds. */
+/** Serves one of the chains, complete, as a host that has nothing but the chain, or also what `serving` adds. */
 export const serveChain = async (name: ChainName, { now, ...serving }: Serving = {}): Promise<Interface> => {
   const plugin = createApiPlugin({
     chain: storedChain(name),
@@ -63,7 +63,7 @@ export const serveChain = async (name: ChainName, { now, ...serving }: Serving =
   };
 };
 
-/** Writes bigints as numbers, with all their digits. */
+/** Writes bigints as numbers with all their digits. */
 export const exactJson = (value: unknown): string => {
   if (typeof value === "bigint") return value.toString();
   if (Array.isArray(value)) return `[${value.map(exactJson).join(",")}]`;
@@ -72,5 +72,5 @@ export const exactJson = (value: unknown): string => {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${exactJson(member)}`).join(",")}}`;
 };
 
-/** What a reply with these values looks like once it is parsed: amounts that a double holds are numbers. */
+/** These values as a parsed reply has them: amounts that a double represents exactly are numbers. */
 export const parsed = (value: unknown): unknown => parseExactJson(exactJson(value));

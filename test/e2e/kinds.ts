@@ -2,7 +2,7 @@ import { type Figures, type BlockRow, type LockRow, timestampOf, type Transactio
 import type { DelegateFigures } from "../data/read.js";
 import type { Filter, Kind, Value } from "./naive-list.js";
 
-/** What is in the middle of some rows. */
+/** A row, or value, from the middle of the list. */
 const middle = <T>(rows: T[]): T => rows[Math.floor(rows.length / 2)] as T;
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -16,7 +16,7 @@ const exactly = <Row>(name: string, rows: Row[], value: (row: Row) => Value | un
   return [{ body: { [name]: wanted }, passes: (row) => value(row) === wanted }];
 };
 
-/** From the first third to the second of the values that occur, both bounds included; and one-sided. */
+/** From the first third to the second of the values that occur, bounds included; and with a lower bound only. */
 const between = <Row>(name: string, rows: Row[], value: (row: Row) => bigint | number): Filter<Row>[] => {
   if (rows.length === 0) return [];
   const values = rows.map(value).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -72,7 +72,7 @@ export const walletKind: Kind<WalletRow> = {
   }),
 };
 
-/** A delegate with what its wallet says of it. `rank` is filled in where the figures have none. */
+/** A delegate with its wallet. `rank` is filled in where the figures have none. */
 export interface DelegateRow extends DelegateFigures {
   rank: number | null;
   wallet: WalletRow;

@@ -28,16 +28,16 @@ for (const name of chainNames) {
 
     describeList("GET /locks, POST /locks/search", () => ({ path: "/locks", search: "/locks/search", rows: lockRows }), kind, () => served);
 
-    it("shows every open lock by its id", async () => {
+    it("are each shown by id while open", async () => {
       for (const row of lockRows) expect(dataOf(await served.get(`/locks/${row.lockId}`))).to.deep.equal(parsed(kind.present(row)));
     });
 
-    it("finds neither a lock that has ended nor one that never was", async () => {
+    it("are not found once they have ended, nor if they never existed", async () => {
       const ended = endings.slice(0, 3).map((row) => String(endedBy(row)));
       for (const id of [...ended, "f".repeat(64), "lock"]) expectNotFound(await served.get(`/locks/${id}`), "Lock not found");
     });
 
-    it("tells what ended locks, in every order, and page by page", async () => {
+    it("are listed with the transactions that ended them, in every order and on every page", async () => {
       const open = lockRows.slice(0, 3).map(({ lockId }) => lockId);
       const some = endings.filter((_, index) => index % 17 === 0).slice(0, 20);
       const ids = [...some.map((row) => String(endedBy(row))), ...open, "e".repeat(64)];
@@ -49,14 +49,14 @@ for (const name of chainNames) {
       }
     });
 
-    it("tells what ended any single lock", async () => {
+    it("are each found with the transaction that ended them", async () => {
       for (const row of endings.slice(-5)) {
         const data = dataOf(await served.post("/locks/unlocked", { ids: [String(endedBy(row)).toUpperCase()] }));
         expect(data).to.deep.equal(parsed([transactionKind.present(row)]));
       }
     });
 
-    it("refuses what is no list of ids", async () => {
+    it("refuse anything but a list of ids, and unknown filter values", async () => {
       expectRefused(await served.post("/locks/unlocked", {}), "payload", "ids", "is required");
       expectRefused(await served.post("/locks/unlocked", { ids: [] }), "payload", "ids", "must NOT have fewer than 1 items");
       expectRefused(await served.post("/locks/unlocked", { ids: ["a"] }), "payload", "ids.0", "must be 64 hexadecimal digits");
@@ -68,14 +68,14 @@ for (const name of chainNames) {
   });
 }
 
-describe("locks of an adapter that has none", () => {
+describe("locks of an adapter without locks", () => {
   let served: Interface;
   before(async () => {
     served = await serveChain("core3-testnet-a", { chain: { ...storedChain("core3-testnet-a"), supports: { locks: false } } });
   });
   after(() => served.stop());
 
-  it("are not offered", async () => {
+  it("answer 501", async () => {
     const refusal = { statusCode: 501, error: "Not Implemented", message: "This node does not offer that." };
     const answers = [
       await served.get("/locks"),

@@ -2,41 +2,41 @@ import { expect } from "chai";
 import { exactJson, type Interface, parsed } from "./interface.js";
 
 /**
- * Lists held against a computation that a reader can follow: all rows, filtered one by one, sorted, cut.
- * `ListQuery` in types/chain-adapter.ts says how ties are ordered.
+ * Compares lists with a computation that is easy to follow: all rows, filtered one by one, sorted and sliced.
+ * `ListQuery` in types/chain-adapter.ts defines the order of ties.
  */
 
 export type Value = bigint | number | string | null;
 
-/** A filter as a search body writes it, and which rows pass it. */
+/** A filter as a search body has it, and which rows pass it. */
 export interface Filter<Row> {
   body: Record<string, unknown>;
   passes(row: Row): boolean;
 }
 
-/** What rows of one resource have in common, in whatever list they stand. */
+/** What rows of one resource have in common, whatever list they are in. */
 export interface Kind<Row> {
-  /** A filter for each member that searches take, some of them with several. They are made from rows that exist. */
+  /** Filters for each member that searches accept, several for some of them. They are built from existing rows. */
   filters(rows: Row[]): Filter<Row>[];
-  /** Values by the name of the order. Null is no value. */
+  /** Values by the name of the order. Null means no value. */
   orders: Record<string, (row: Row) => Value>;
   defaultOrder: string;
-  /** Which of two rows with one value comes first when the order is `desc`. */
+  /** Which of two rows with equal values comes first when the order is `desc`. */
   tie(a: Row, b: Row): number;
   /** Orders rows without a value, and names rows in messages. */
   key(row: Row): string;
-  /** The whole item of a reply. */
+  /** The whole item in a reply. */
   present(row: Row): unknown;
 }
 
 /** One list of the interface. */
 export interface List<Row> {
   path: string;
-  /** Path of the POST that searches the same rows. */
+  /** The path of the POST that searches the same rows. */
   search?: string;
-  /** All rows of it, in any order. */
+  /** All its rows, in any order. */
   rows: Row[];
-  /** Members that it takes no filter for. */
+  /** Members that it has no filter for. */
   without?: string[];
 }
 
@@ -73,14 +73,14 @@ const page = ({ status, body }: { status: number; body: unknown }, what: string)
 };
 
 const limit = 100;
-/** Rows looked at of each pair of filters, of which there are thousands. Totals tell of the others. */
+/** How many rows are compared for each pair of filters, of which there are thousands. The totals cover the others. */
 const fewer = 10;
 
 const pairsOf = <T>(items: T[]): [T, T][] => items.flatMap((a, index) => items.slice(index + 1).map((b): [T, T] => [a, b]));
 
 const sharesMember = (a: object, b: object): boolean => Object.keys(a).some((key) => key in b);
 
-/** Asks a list in every way, and expects what a naive computation gives. Returns how many ways there were. */
+/** Asks a list in every way, and expects what a naive computation gives. */
 export const createListChecks = <Row>(list: List<Row>, kind: Kind<Row>, interface_: () => Interface) => {
   const filters = (): Filter<Row>[] => kind.filters(list.rows).filter(({ body }) => !Object.keys(body).some((key) => list.without?.includes(key)));
 
@@ -101,7 +101,7 @@ export const createListChecks = <Row>(list: List<Row>, kind: Kind<Row>, interfac
   };
 
   return {
-    /** Walks the pages by their links. */
+    /** Follows the links from page to page. */
     walk: async (): Promise<void> => {
       const seen: unknown[] = [];
       for (let next: string | null = `/api/v2${list.path}`; next !== null; ) {
@@ -132,7 +132,7 @@ export const createListChecks = <Row>(list: List<Row>, kind: Kind<Row>, interfac
         for (const filter of filters()) await ask(filter, { order: `${field}:desc`, rows: fewer });
       }
     },
-    /** Rows are told apart and none is left out when an order has many ties. */
+    /** With many ties in an order, every row still occurs exactly once. */
     walkEachOrder: async (): Promise<void> => {
       for (const field of Object.keys(kind.orders)) {
         const expected = sorted(list.rows, `${field}:desc`, kind).map(kind.present);
@@ -143,7 +143,7 @@ export const createListChecks = <Row>(list: List<Row>, kind: Kind<Row>, interfac
         }
       }
     },
-    /** A bare field ascends; names in snake_case and directions in capitals are the same. */
+    /** A bare field means ascending order; snake_case names and directions in capitals are equivalent. */
     orderSpellings: async (): Promise<void> => {
       for (const field of Object.keys(kind.orders)) {
         const snake = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -158,19 +158,19 @@ export const createListChecks = <Row>(list: List<Row>, kind: Kind<Row>, interfac
 };
 
 /**
- * The same as tests of mocha. Without `pairs`, filters are asked alone: for lists that narrow another one, on a chain that
- * has little of what they list.
+ * The same as Mocha tests. Without `pairs`, filters are only tested singly: for lists that narrow another one, on a chain with few
+ * of their rows.
  */
 export const describeList = <Row>(title: string, list: () => List<Row>, kind: Kind<Row>, interface_: () => Interface, { pairs = true } = {}): void => {
   describe(title, () => {
     const checks = () => createListChecks(list(), kind, interface_);
-    it("gives each row once, whole, on a walk of its pages", () => checks().walk());
+    it("returns each row once, whole, across its pages", () => checks().walk());
     it("applies each filter", () => checks().eachFilter());
     it("applies each order", () => checks().eachOrder());
-    it("takes each order in each spelling", () => checks().orderSpellings());
+    it("accepts each order in each spelling", () => checks().orderSpellings());
     if (!pairs) return;
     it("applies each pair of filters", () => checks().filterPairs());
     it("applies each filter in each order", () => checks().filtersInOrders());
-    it("gives each row once in each order", () => checks().walkEachOrder());
+    it("returns each row once in each order", () => checks().walkEachOrder());
   });
 };

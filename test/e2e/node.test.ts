@@ -34,7 +34,7 @@ for (const name of chainNames) {
       expect(dataOf(await served.get("/node/configuration"))).to.deep.equal(meta.nodeConfiguration.data);
     });
 
-    it("has every key of the configuration also when the host says nothing of itself", async () => {
+    it("has every key of the configuration even if the host provides nothing about itself", async () => {
       const data = dataOf(await ahead.get("/node/configuration")) as Record<string, unknown>;
       const { core: _core, ports: _ports, transactionPool: _pool, ...ofNetwork } = meta.nodeConfiguration.data;
       const { ports, transactionPool, ...rest } = data;
@@ -48,7 +48,7 @@ for (const name of chainNames) {
       );
     });
 
-    it("has all that is needed to sign for the network", async () => {
+    it("has everything that is needed to sign for the network", async () => {
       const data = dataOf(await served.get("/node/configuration/crypto")) as Record<string, unknown>;
       expect(data.network).to.deep.equal(network.network);
       expect(data.milestones).to.deep.equal(meta.milestones);
@@ -66,7 +66,7 @@ for (const name of chainNames) {
       expect(previousBlock).to.equal(previous);
     });
 
-    it("has the fees that were paid in the days before the tip", async () => {
+    it("has the fees paid in the days before the tip", async () => {
       for (const days of [1, 7, 30]) {
         const seen = transactionRows.filter(({ block }) => block.timestamp >= tip.timestamp - days * secondsADay);
         const kinds = [...new Set(seen.map(({ typeGroup, type }) => `${typeGroup}/${String(type).padStart(3)}`))].sort();
@@ -83,7 +83,7 @@ for (const name of chainNames) {
       }
     });
 
-    it("has the fees of a week unless told otherwise", async () => {
+    it("has the fees of a week by default", async () => {
       expect((await served.get("/node/fees")).body).to.deep.equal((await served.get("/node/fees?days=7")).body);
     });
 
@@ -93,12 +93,12 @@ for (const name of chainNames) {
       });
     }
 
-    it("tells how far the network is ahead", async () => {
+    it("reports how far the network is ahead", async () => {
       expect(dataOf(await served.get("/node/status"))).to.deep.equal({ synced: false, now: tip.height, blocksCount: 7, timestamp: 305_134_644 });
       expect(dataOf(await served.get("/node/syncing"))).to.deep.equal({ syncing: true, blocks: 7, height: tip.height, id: tip.id });
     });
 
-    it("tells in negative numbers how far it is ahead itself, and whether it is synced as the host says", async () => {
+    it("reports in negative numbers how far it is ahead itself, and its host's word on whether it is synced", async () => {
       expect(dataOf(await ahead.get("/node/status"))).to.deep.include({ synced: false, blocksCount: -3 });
       expect(dataOf(await ahead.get("/node/syncing"))).to.deep.include({ syncing: true, blocks: -3 });
     });
@@ -108,7 +108,7 @@ for (const name of chainNames) {
       expect(dataOf(await served.get("/blockchain"))).to.deep.equal(parsed(expected));
     });
 
-    it("has the round of the next block by rank, with the votes that each entered it by", async () => {
+    it("has the round of the next block by rank, with the votes at its start", async () => {
       const { round } = meta.roundOfTip;
       const data = dataOf(await served.get(`/rounds/${round}/delegates`)) as { username: string; publicKey: string; votes: number }[];
       expect(data.map(({ username }) => username)).to.have.members(meta.activeDelegatesInForgingOrder.map(({ username }) => username));
@@ -118,7 +118,7 @@ for (const name of chainNames) {
       for (const { generatorPublicKey } of blocks.slice(meta.roundOfTip.roundHeight - 1)) expect(forgers).to.include(generatorPublicKey);
     });
 
-    it("finds no round that has not begun, and none by what is no number", async () => {
+    it("finds no round that has not begun, and none by an invalid number", async () => {
       for (const id of [meta.roundOfTip.round + 1, 0, "-1", "1.5", "01", "last", "9".repeat(20)]) {
         expectNotFound(await served.get(`/rounds/${id}/delegates`), "Round not found");
       }
@@ -126,7 +126,7 @@ for (const name of chainNames) {
   });
 }
 
-describe("the votes of a round that the real node reports", () => {
+describe("the votes in a round that the real node reports", () => {
   const { meta } = figuresOf("core3-testnet-a");
   let served: Interface;
   before(async () => {
@@ -134,7 +134,7 @@ describe("the votes of a round that the real node reports", () => {
   });
   after(() => served.stop());
 
-  it("are those of the round", async () => {
+  it("are those that delegates had when the round began", async () => {
     const data = dataOf(await served.get(`/rounds/${meta.roundOfTip.round}/delegates`)) as { username: string }[];
     expect(data.map(({ username }) => username)).to.deep.equal(meta.roundDelegatesByRank);
     const told = new Map(meta.roundStateForgingDelegates.map(({ username, publicKey, voteBalanceAtRoundStart }) => [username, [publicKey, voteBalanceAtRoundStart]]));
@@ -146,7 +146,7 @@ describe("the votes of a round that the real node reports", () => {
   });
 });
 
-describe("node of a host that says nothing", () => {
+describe("node of a host that provides no information", () => {
   const { tip } = figuresOf("core3-testnet-a");
   let served: Interface;
   before(async () => {
@@ -155,12 +155,12 @@ describe("node of a host that says nothing", () => {
   });
   after(() => served.stop());
 
-  it("is in step with itself", async () => {
+  it("is in sync with itself", async () => {
     expect(dataOf(await served.get("/node/status"))).to.deep.include({ synced: true, now: tip.height, blocksCount: 0 });
     expect(dataOf(await served.get("/node/syncing"))).to.deep.equal({ syncing: false, blocks: 0, height: tip.height, id: tip.id });
   });
 
-  it("does not offer what its adapter cannot answer", async () => {
+  it("answers 501 for what its adapter does not support", async () => {
     for (const path of ["/rounds/1/delegates", "/node/fees"]) {
       const { status, body } = await served.get(path);
       expect(status).to.equal(501);
@@ -169,14 +169,14 @@ describe("node of a host that says nothing", () => {
   });
 });
 
-describe("a host whose state is not there yet", () => {
+describe("a host without state yet", () => {
   let served: Interface;
   before(async () => {
     served = await serveChain("core3-testnet-a", { chain: { snapshot: () => undefined } });
   });
   after(() => served.stop());
 
-  it("says so on what is read from the chain, and answers the rest", async () => {
+  it("answers 503 for what is read from the chain, and answers the rest", async () => {
     for (const path of ["/node/status", "/node/configuration", "/wallets", "/blocks/1", "/transactions/fees", "/locks"]) {
       const { status, headers, body } = await served.get(path);
       expect(status, path).to.equal(503);

@@ -27,7 +27,7 @@ describe("peers, second generation", () => {
 
   const inOrder = async (query: string): Promise<string[]> => places(dataOf(await served.get(`/peers${query}`)));
 
-  it("shows all that is known of a peer", async () => {
+  it("shows everything known about a peer", async () => {
     expect(dataOf(await served.get("/peers/10.0.0.2"))).to.deep.equal({
       ip: "10.0.0.2",
       port: 4001,
@@ -40,25 +40,25 @@ describe("peers, second generation", () => {
     });
   });
 
-  it("shows a peer of which the host says less, by its address of version 6", async () => {
+  it("fills in what the host leaves out, and finds a peer by its IPv6 address", async () => {
     const expected = { ip: "2001:db8::6", port: 4001, ports: {}, version: "2.5.0", height: 300, status: 200, os: "unknown", latency: 90 };
     for (const ip of ["2001:db8::6", "2001%3Adb8%3A%3A6"]) expect(dataOf(await served.get(`/peers/${ip}`))).to.deep.equal(expected);
   });
 
-  it("orders by latency unless told otherwise, then by address and port", async () => {
+  it("orders by latency by default, then by address and port", async () => {
     const byLatency = ["10.0.0.3/4001", "10.0.0.3/4002", "10.0.0.4/4001", "10.0.0.2/4001", "10.0.0.5/4001", "2001:db8::6/4001"];
     expect(await inOrder("")).to.deep.equal(byLatency);
     expect(await inOrder("?orderBy=latency:asc")).to.deep.equal(byLatency);
     expect(await inOrder("?orderBy=latency:desc")).to.deep.equal([...byLatency].reverse());
   });
 
-  it("orders versions by their meaning, and what is no version first", async () => {
+  it("orders by semantic version, with invalid versions first", async () => {
     const byVersion = ["10.0.0.5/4001", "10.0.0.3/4002", "10.0.0.4/4001", "10.0.0.3/4001", "2001:db8::6/4001", "10.0.0.2/4001"];
     expect(await inOrder("?orderBy=version")).to.deep.equal(byVersion);
     expect(await inOrder("?orderBy=version:desc")).to.deep.equal([...byVersion].reverse());
   });
 
-  it("takes every order that there is", async () => {
+  it("accepts every order", async () => {
     const first = async (order: string): Promise<string | undefined> => (await inOrder(`?orderBy=${order}`))[0];
     expect(await first("ip:desc")).to.equal("2001:db8::6/4001");
     expect(await first("port:desc")).to.equal("10.0.0.3/4002");
@@ -94,7 +94,7 @@ describe("peers, second generation", () => {
     }
   });
 
-  it("gives each peer once on a walk of its pages", async () => {
+  it("returns each peer once across its pages", async () => {
     const seen: string[] = [];
     for (let next: string | null = "/v2/peers?limit=2"; next !== null; ) {
       const { body } = await served.get(next);
@@ -107,12 +107,12 @@ describe("peers, second generation", () => {
     expect(seen).to.have.members(listed.map(({ ip, port }) => `${ip}/${port}`));
   });
 
-  it("keeps a peer that is not public to itself", async () => {
+  it("hides a peer that is not public", async () => {
     expect(await inOrder("?ip=10.0.0.9")).to.deep.equal([]);
     for (const ip of ["10.0.0.9", "10.0.0.77", "somewhere"]) expectNotFound(await served.get(`/peers/${ip}`), "Peer not found");
   });
 
-  it("lists the peers that are suspended", async () => {
+  it("lists suspended peers", async () => {
     const { body } = await served.get("/peers/suspended");
     expect(places((body as { data: unknown }).data)).to.deep.equal(["10.9.9.9/4001"]);
     expect(dataOf(await served.get("/peers/suspended?status=OK"))).to.deep.equal([]);
@@ -132,7 +132,7 @@ describe("peers, second generation", () => {
   }
 });
 
-describe("peers of a host that names none", () => {
+describe("peers of a host without any", () => {
   let served: Interface;
   before(async () => {
     served = await serveChain("core3-testnet-a");

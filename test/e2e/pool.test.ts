@@ -109,24 +109,24 @@ describe("unconfirmed transactions, second generation", () => {
     submitted = [];
   });
 
-  it("are listed in the pool's own order, whole", async () => {
+  it("are listed whole, in the pool's own order", async () => {
     expect(dataOf(await served.get("/transactions/unconfirmed"))).to.deep.equal(parsed(presented));
   });
 
-  it("are paged", async () => {
+  it("are returned in pages", async () => {
     const { body } = await served.get("/transactions/unconfirmed?limit=2&page=2");
     expect(body).to.deep.include({ data: parsed(presented.slice(2)) });
     expect(body).to.have.nested.property("meta.totalCount", 3);
     expect(body).to.have.nested.property("meta.next", null);
   });
 
-  it("are shown by their ids, which nothing confirmed has", async () => {
+  it("are shown by id, apart from confirmed ones", async () => {
     for (const each of presented) expect(dataOf(await served.get(`/transactions/unconfirmed/${each.id}`))).to.deep.equal(parsed(each));
     for (const id of [forged.id, idOf("d"), "none"]) expectNotFound(await served.get(`/transactions/unconfirmed/${id}`), "Transaction not found");
     expectNotFound(await served.get(`/transactions/${idOf("c")}`), "Transaction not found");
   });
 
-  it("are handed to the pool, with all their digits, and its answer is told", async () => {
+  it("are passed to the pool with all their digits, and the pool's answer is returned", async () => {
     const transactions = [unconfirmed("1", { amount: 12_500_000_000_000_000_001n }), unconfirmed("2")];
     const { status, body } = await served.post("/transactions", { transactions });
     expect(status).to.equal(200);
@@ -137,7 +137,7 @@ describe("unconfirmed transactions, second generation", () => {
     expect(submitted).to.deep.equal([[parsed(transactions[0]), parsed(transactions[1])]]);
   });
 
-  it("are invalid when they are forged already; the others go to the pool", async () => {
+  it("are reported invalid if already forged, while the others go to the pool", async () => {
     const alreadyForged = { [forged.id]: [{ type: "ERR_FORGED", message: "Already forged." }] };
     const { block: _block, sequence: _sequence, ...data } = forged;
     const both = await served.post("/transactions", { transactions: [unconfirmed("1"), data, unconfirmed("2")] });
@@ -153,7 +153,7 @@ describe("unconfirmed transactions, second generation", () => {
     expect(submitted).to.have.lengthOf(1);
   });
 
-  it("are forty at the most", async () => {
+  it("are accepted up to forty at a time", async () => {
     const many = (count: number) => ({ transactions: Array.from({ length: count }, (_, index) => unconfirmed("1", { id: String(index).padStart(64, "0") })) });
     expect((await served.post("/transactions", many(40))).status).to.equal(200);
     const { status, body } = await served.post("/transactions", many(41));
@@ -176,7 +176,7 @@ describe("unconfirmed transactions, second generation", () => {
     [{ transactions: [{ id: 5 }] }, '"transactions.0" must be a transaction with its id'],
   ];
   for (const [body, message] of unprocessable) {
-    it(`cannot be ${JSON.stringify(parsed(body)).slice(0, 30)}`, async () => {
+    it(`are refused as ${JSON.stringify(parsed(body)).slice(0, 30)}`, async () => {
       const answer = await served.post("/transactions", body);
       expect(answer.status).to.equal(422);
       expect(answer.body).to.have.property("message", message);
@@ -184,14 +184,14 @@ describe("unconfirmed transactions, second generation", () => {
     });
   }
 
-  it("come in an object with nothing else in it", async () => {
+  it("must be sent in an object that has no other members", async () => {
     expectRefused(await served.post("/transactions", []), "payload", "value", "must be object");
     expectRefused(await served.post("/transactions", { transactions: [], fast: true }), "payload", "fast", "is not allowed");
   });
 });
 
 describe("unconfirmed transactions of a host that", () => {
-  it("has no pool: none, and none are taken", async () => {
+  it("has no pool are an empty list, and none are accepted", async () => {
     const served = await serveChain("core3-testnet-a");
     try {
       expect(dataOf(await served.get("/transactions/unconfirmed"))).to.deep.equal([]);
@@ -204,7 +204,7 @@ describe("unconfirmed transactions of a host that", () => {
     }
   });
 
-  it("looks them up by itself: as it says", async () => {
+  it("looks them up itself are found as it says", async () => {
     const get = (id: string) => Promise.resolve(id === idOf("9") ? unconfirmed("9") : undefined);
     const served = await serveChain("core3-testnet-a", { pool: { list: () => Promise.resolve(waiting), get } });
     try {

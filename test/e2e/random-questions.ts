@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import type { BlockData } from "../../types/events.js";
 
-/** Questions to the interface about a chain, drawn at random. */
+/** Random questions to the interface about a chain. */
 
 export interface Question {
   method: "GET" | "POST";
   path: string;
-  /** JSON text. */
+  /** As JSON text. */
   body?: string;
   encoding?: "br" | "gzip";
 }
 
-/** What questions are asked about: everything that a chain names, on any branch. */
+/** The subjects of questions: everything that a chain names, on any branch. */
 interface Names {
   addresses: string[];
   publicKeys: string[];
@@ -98,7 +98,7 @@ const withEncoding = (question: Omit<Question, "encoding">, chosen: Question["en
   ...(chosen === undefined ? {} : { encoding: chosen }),
 });
 
-/** Few enough that the same is asked again, and so answered from what was kept. */
+/** Few enough that questions recur and are answered from the cache. */
 export const questionsAbout = (names: Names): fc.Arbitrary<Question> => {
   const get = fc.oneof(
     listPath.map((path) => `/api/v2${path}`),

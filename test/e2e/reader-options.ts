@@ -1,5 +1,5 @@
 import type { WebhookOptions } from "../../types/webhooks.js";
 
-/** What a node and its readers are set up with alike. */
+/** The configuration that a node and its readers share. */
 export const token = "the operator's token";
 export const webhookOptions: WebhookOptions = { tokens: [token], allowTargets: ["127.0.0.0/8"] };

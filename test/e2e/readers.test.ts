@@ -11,7 +11,7 @@ import { token, webhookOptions } from "./reader-options.js";
 
 const chain = loadChain("core3-testnet-a");
 
-/** Questions of both generations, answered through every kind of index. */
+/** Questions to both generations that use every kind of index. */
 const paths = [
   "/blockchain",
   "/delegates?limit=20&orderBy=votes:desc",
@@ -26,7 +26,7 @@ const paths = [
   "/votes",
 ];
 
-/** A node in this process, and processes that serve its store. */
+/** A node in this process, and other processes that serve its store. */
 describe("readers of a node's store", function () {
   this.timeout(120_000);
 
@@ -66,7 +66,7 @@ describe("readers of a node's store", function () {
     return { status: response.status, data: ((await response.json()) as { data?: unknown }).data };
   };
 
-  it("say that they are not ready until there is a state, then answer byte for byte as the node does", async () => {
+  it("answer 503 until there is a state, then byte for byte as the node does", async () => {
     const urls = [await startReader(), await startReader()];
     for (const url of urls) {
       expect((await fetch(`${url}/delegates`)).status).to.equal(503);
@@ -84,13 +84,13 @@ describe("readers of a node's store", function () {
     for (const reader of readers) expect(await reader.ended).to.equal(0);
   });
 
-  it("never answer from before the block that was committed when they were asked", async () => {
+  it("never answer from a state older than the last block committed before the request", async () => {
     const own = await startNode();
     const urls = [await startReader(), await startReader()];
     await started();
-    /** For each state that the chain went through, what the node itself answered in it. */
+    /** For each state of the chain, what the node itself answered in it. */
     const states: Map<string, string>[] = [];
-    /** Numbers of the state that everyone may rely on, and of the one that may already be there. */
+    /** The number of the state that is surely visible, and of the one that may be. */
     let [committed, begun] = [0, 0];
     const replies: { path: string; text: string; from: number; to: number }[] = [];
     let over = false;
@@ -119,7 +119,7 @@ describe("readers of a node's store", function () {
     const asking = urls.flatMap((url) => [0, 3, 7].map((first) => ask(url, first)));
     for (let height = 2; height <= 60; height++) {
       await move("block.applied", height);
-      // Back and forth too: an answer that was right two states ago is wrong in between.
+      // Back and forth too: a reply that was right two states ago is wrong in between.
       if (height % 7 === 0) {
         await move("block.reverted", height);
         await move("block.applied", height);
@@ -143,7 +143,7 @@ describe("readers of a node's store", function () {
 
     const idOf = ({ data }: { data: unknown }): number => (data as { id: number }).id;
 
-    it("answer alike whoever was told, and the node alone delivers, once", async () => {
+    it("give the same answers whichever process a change was sent to, and only the node delivers, once", async () => {
       const own = await startNode();
       const urls = [await startReader(), await startReader()];
       await started();
@@ -167,7 +167,7 @@ describe("readers of a node's store", function () {
         expect(heights, path).to.deep.equal([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
       }
 
-      // Asked of one reader, sent by the node; removed at another, gone for all.
+      // Sent to one reader, delivered by the node; removed through another, gone for all.
       const [first = 0, second = 0] = ids;
       expect((await send("POST", `${urls[1] ?? ""}/webhooks/${first}/ping`)).status).to.be.oneOf([200, 201, 202]);
       expect((await receiver.until(31)).at(-1)).to.include({ path: "/0" });
@@ -177,7 +177,7 @@ describe("readers of a node's store", function () {
       expect((await receiver.until(33)).slice(31).map(({ path }) => path).sort()).to.deep.equal(["/0", "/2"]);
     });
 
-    it("may be killed while they write: the node writes on, and every webhook that was acknowledged is there", async () => {
+    it("can be killed during writes: the node writes on, and no acknowledged webhook is lost", async () => {
       const own = await startNode();
       await node.settled();
       let height = 1;

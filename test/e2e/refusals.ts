@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Answer } from "./interface.js";
 
-/** The whole body of a 400, as the predecessor wrote it. */
+/** The whole body of a 400, in its predecessor's form. */
 export const expectRefused = ({ status, body }: Answer, source: "query" | "payload", key: string, rule: string): void => {
   expect(body).to.deep.equal({
     statusCode: 400,
@@ -17,7 +17,7 @@ export const expectNotFound = ({ status, body }: Answer, message: string): void 
   expect(status).to.equal(404);
 };
 
-/** The 400s of paging, which are the same for every list. */
+/** The 400s for paging, which are the same for every list. */
 export const pagingRefusals: [query: string, key: string, rule: string][] = [
   ["limit=0", "limit", "must be >= 1"],
   ["limit=101", "limit", "must be <= 100"],

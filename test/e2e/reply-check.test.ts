@@ -25,13 +25,13 @@ const check = createReplyCheck({
 describe("the check of replies against the OpenAPI document", () => {
   const reply = (path: string, status: number, body: unknown, method = "GET") => () => check({ method, path, status, body });
 
-  it("lets pass what is documented", () => {
+  it("accepts what is documented", () => {
     expect(reply("/api/things/5?a=b", 200, { data: { size: 1 } })).to.not.throw();
     expect(reply("/api/v2/things/5", 404, { message: "Thing not found" })).to.not.throw();
     expect(reply("/api/things/top", 200, [])).to.not.throw();
   });
 
-  it("refuses a body that does not fit its schema, behind references too", () => {
+  it("refuses a body that does not match its schema, including through references", () => {
     expect(reply("/api/things/5", 200, { data: { size: "1" } })).to.throw("must be integer");
     expect(reply("/api/things/5", 200, { data: {} })).to.throw("size");
     expect(reply("/api/things/5", 404, {})).to.throw("message");

@@ -1,12 +1,12 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
-/** A reply, with what it replies to. */
+/** A reply and the request it answers. */
 export interface Replied {
   method: string;
-  /** Path from the root, with its query. */
+  /** The path from the root, with its query. */
   path: string;
   status: number;
-  /** Parsed body. */
+  /** The parsed body. */
   body: unknown;
 }
 
@@ -28,7 +28,7 @@ const matches = (template: string, path: string): boolean => {
   return wanted.length === given.length && wanted.every((segment, index) => segment.startsWith("{") || segment === given[index]);
 };
 
-/** Holds replies against an OpenAPI document: path, method and status have to be in it, and the body has to fit its schema. */
+/** Checks replies against an OpenAPI document: path, method and status must be in it, and the body must match its schema. */
 export const createReplyCheck = (given: unknown) => {
   const document = given as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: false });

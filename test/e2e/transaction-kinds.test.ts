@@ -15,7 +15,7 @@ const wireOf = ({ block: _b, sequence: _s, sender: _from, recipient: _to, recipi
   JSON.parse(JSON.stringify(data)) as object;
 
 for (const name of chainNames) {
-  describe(`kinds of transactions on ${name}, second generation`, () => {
+  describe(`transaction types on ${name}, second generation`, () => {
     const { meta, transactionRows } = figuresOf(name);
     let served: Interface;
     before(async () => {
@@ -23,12 +23,12 @@ for (const name of chainNames) {
     });
     after(() => served.stop());
 
-    it("are named with their numbers, a fork's after the core's", async () => {
+    it("are listed by name with their numbers, a fork's after the core's", async () => {
       const data = dataOf(await served.get("/transactions/types"));
       expect(Object.entries(data as object)).to.deep.equal(Object.entries({ ...coreTypes, Entity: 6 }));
     });
 
-    it("have the fees of the milestone", async () => {
+    it("have the fees of the current milestone", async () => {
       const { constants } = meta.nodeConfiguration.data as { constants: { fees: { staticFees: unknown } } };
       expect(dataOf(await served.get("/transactions/fees"))).to.deep.equal(constants.fees.staticFees);
     });
@@ -45,13 +45,13 @@ for (const name of chainNames) {
         schemas = dataOf(await served.get("/transactions/schemas")) as Schemas;
       });
 
-      it("for every kind of version 2", () => {
+      it("for every type of version 2", () => {
         expect(Object.keys(schemas)).to.deep.equal(["1", "2"]);
         expect(Object.keys(schemas["1"] ?? {})).to.deep.equal(Array.from({ length: 11 }, (_, type) => String(type)));
         expect(Object.keys(schemas["2"] ?? {})).to.deep.equal(["6"]);
       });
 
-      it("that every transaction of the chain fits", () => {
+      it("that accept every transaction of the chain", () => {
         const validators = new Map<string, ReturnType<typeof validatorOf>>();
         for (const row of transactionRows) {
           const { typeGroup, type, version } = row;
@@ -66,22 +66,22 @@ for (const name of chainNames) {
       const bent: [type: number, what: string, bend: (data: Record<string, unknown>) => void][] = [
         [0, "an amount of 0", (data) => (data.amount = "0")],
         [0, "a vendor field that is too long", (data) => (data.vendorField = "a".repeat(65))],
-        [0, "a recipient that is no address", (data) => (data.recipientId = "0".repeat(34))],
+        [0, "a recipient that is not an address", (data) => (data.recipientId = "0".repeat(34))],
         [0, "another network", (data) => (data.network = 30)],
-        [1, "a key of another form", (data) => (data.asset = { signature: { publicKey: "04".padEnd(66, "0") } })],
+        [1, "a malformed public key", (data) => (data.asset = { signature: { publicKey: "04".padEnd(66, "0") } })],
         [2, "a username in capitals", (data) => (data.asset = { delegate: { username: "Genesis" } })],
         [2, "a username of 21 characters", (data) => (data.asset = { delegate: { username: "a".repeat(21) } })],
         [3, "a vote without a sign", (data) => (data.asset = { votes: ["02".padEnd(66, "0")] })],
-        [3, "no vote", (data) => (data.asset = { votes: [] })],
+        [3, "an empty list of votes", (data) => (data.asset = { votes: [] })],
         [4, "17 signers", (data) => (data.asset = { multiSignature: { min: 1, publicKeys: Array.from({ length: 17 }, (_, i) => `02${String(i).padStart(64, "0")}`) } })],
-        [5, "a hash that is no base58", (data) => (data.asset = { ipfs: "0l" })],
+        [5, "a hash that is not base58", (data) => (data.asset = { ipfs: "0l" })],
         [6, "a single payment", (data) => (data.asset = { payments: [{ amount: "1", recipientId: data.recipientId }] })],
         [6, "an amount beside the payments", (data) => (data.amount = "1")],
-        [8, "an expiration of a third type", (data) => (data.asset = { lock: { secretHash: "a".repeat(64), expiration: { type: 3, value: 1 } } })],
+        [8, "an unknown type of expiration", (data) => (data.asset = { lock: { secretHash: "a".repeat(64), expiration: { type: 3, value: 1 } } })],
         [8, "a short secret hash", (data) => (data.asset = { lock: { secretHash: "a", expiration: { type: 1, value: 1 } } })],
       ];
       for (const [type, what, bend] of bent) {
-        it(`that ${what} does not fit`, function () {
+        it(`that refuse ${what}`, function () {
           const row = transactionRows.find((each) => each.type === type && each.typeGroup === 1 && each.version === 2);
           if (row === undefined) return this.skip();
           const data = wireOf(row) as Record<string, unknown>;

@@ -29,11 +29,11 @@ for (const name of chainNames) {
     );
     describeList("GET /votes", () => ({ path: "/votes", rows: votes, without: ["type", "typeGroup"] }), kind, interface_, { pairs: name === "core3-custom-c" });
 
-    it("shows transactions by their ids", async () => {
+    it("are shown by id", async () => {
       for (const row of transactionRows.filter((_, index) => index % 10 === 0)) expect(dataOf(await served.get(`/transactions/${row.id}`))).to.deep.equal(parsed(kind.present(row)));
     });
 
-    it("takes ids in either case of their digits", async () => {
+    it("are found by ids in either case", async () => {
       const vote = votes[0];
       for (const path of ["transactions", "votes"]) {
         expect(dataOf(await served.get(`/${path}/${String(vote?.id).toUpperCase()}`))).to.deep.equal(dataOf(await served.get(`/${path}/${String(vote?.id)}`)));
@@ -41,17 +41,17 @@ for (const name of chainNames) {
       expect((await served.get(`/v1/transactions/get?id=${String(vote?.id).toUpperCase()}`)).body).to.have.nested.property("transaction.id", vote?.id);
     });
 
-    it("shows votes by their ids, and nothing else as a vote", async () => {
+    it("are shown as votes by id only if they are votes", async () => {
       for (const row of votes.filter((_, index) => index % 10 === 0)) expect(dataOf(await served.get(`/votes/${row.id}`))).to.deep.equal(parsed(kind.present(row)));
       const other = transactionRows.find(({ type }) => type !== 3);
       expectNotFound(await served.get(`/votes/${String(other?.id)}`), "Vote not found");
     });
 
-    it("gives the votes as the transaction search with type 3 does", async () => {
+    it("list votes like a transaction search with type 3", async () => {
       expect(dataOf(await served.get("/votes"))).to.deep.equal(dataOf(await served.post("/transactions/search", { type: 3 })));
     });
 
-    it("gives nothing, and not everything, for a sender or an address that nobody has seen", async () => {
+    it("are an empty list, not all, for an unknown sender or address", async () => {
       const nobody = "ANobodyHasEverSeenThisAddress34xxx";
       for (const member of ["senderId", "recipientId", "ownerId", "addresses"]) {
         const { body } = await served.get(`/transactions?${member}=${nobody}`);
@@ -61,7 +61,7 @@ for (const name of chainNames) {
       expect(dataOf(await served.get(`/transactions?senderPublicKey=${"02".padEnd(66, "c")}`))).to.deep.equal([]);
     });
 
-    it("takes bounds beyond 2^53 exactly, as numbers and as text", async () => {
+    it("accept bounds beyond 2^53 exactly, as numbers and as text", async () => {
       for (const from of [9_007_199_254_740_993n, 9_007_199_254_740_994n, 9_007_199_254_740_996n]) {
         const larger = transactionRows.filter(({ amount }) => BigInt(String(amount)) >= from);
         const expected = parsed(sorted(larger, "amount:asc", kind).map(kind.present));
@@ -72,7 +72,7 @@ for (const name of chainNames) {
       }
     });
 
-    it("takes an exact value of a ranged field", async () => {
+    it("accept an exact value for a ranged field", async () => {
       const { block, fee } = transactionRows.at(-1) as (typeof transactionRows)[number];
       const same = transactionRows.filter((row) => row.time === block.timestamp && String(row.fee) === String(fee));
       const { body } = await served.get(`/transactions?timestamp=${block.timestamp}&fee=${String(fee)}`);
@@ -80,7 +80,7 @@ for (const name of chainNames) {
     });
 
     for (const id of ["f".repeat(64), "1", "no-transaction", "%E2%98%83"]) {
-      it(`does not find ${id}`, async () => {
+      it(`are not found by ${id}`, async () => {
         expectNotFound(await served.get(`/transactions/${id}`), "Transaction not found");
         expectNotFound(await served.get(`/votes/${id}`), "Vote not found");
       });
@@ -98,12 +98,12 @@ for (const name of chainNames) {
       ["amount.from=1e9", "amount.from", "must be a whole number"],
     ];
     for (const [query, key, rule] of queries) {
-      it(`refuses a query of ${query}`, async () => {
+      it(`refuse a query of ${query}`, async () => {
         expectRefused(await served.get(`/transactions?${query}`), "query", key, rule);
       });
     }
 
-    it("refuses votes of another type", async () => {
+    it("refuse to list votes of another type", async () => {
       expectRefused(await served.get("/votes?type=0"), "query", "type", "is not allowed");
     });
 
@@ -114,7 +114,7 @@ for (const name of chainNames) {
       [{ sender: "A" }, "sender", "is not allowed"],
     ];
     for (const [body, key, rule] of bodies) {
-      it(`refuses a body of ${JSON.stringify(body)}`, async () => {
+      it(`refuse a body of ${JSON.stringify(body)}`, async () => {
         expectRefused(await served.post("/transactions/search", body), "payload", key, rule);
       });
     }

@@ -12,8 +12,8 @@ import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.
 import { namesIn, type Question, questionsAbout } from "./random-questions.js";
 
 /**
- * One host, served twice: by the LMDB store with everything that is kept between requests, and by an adapter that works each
- * answer out from the whole chain, with nothing kept. Whatever is asked, whenever, both have to say the same to the byte.
+ * One chain, served twice: from the LMDB store with every cache, and from an adapter that computes each answer from the whole chain
+ * with nothing cached. Whatever is asked, at any time, both must answer the same bytes.
  */
 
 interface Served {
@@ -21,7 +21,7 @@ interface Served {
   stop(): Promise<void>;
 }
 
-/** Headers that differ from one request to the next, or say how much is kept. */
+/** Headers that differ from one request to the next. */
 const passing = ["date", "x-request-id", "keep-alive", "connection"];
 
 const now = Date.parse("2017-04-01T00:00:00.000Z");
@@ -79,7 +79,7 @@ const expectSame = async ({ cached, plain }: Twice, questions: readonly Question
   }
 };
 
-/** Asks while the block comes in: each answer is that of the state before, or of the state after, and of no mixture. */
+/** Asks while a block arrives: each answer must be of the state before or of the state after, never a mixture. */
 const moveWhileAsked = async (
   { cached, plain, memory, events }: Twice,
   event: "block.applied" | "block.reverted",
@@ -102,11 +102,11 @@ const moveWhileAsked = async (
   });
 };
 
-describe("what is kept between requests", function () {
+describe("the caches", function () {
   this.timeout(120_000);
   afterEach(closeTemporaryStores);
 
-  it("never answers another question, nor for another tip: every byte is as if it were worked out anew", async () => {
+  it("never answer another question or for another tip: every byte is as if computed anew", async () => {
     const scenario = chainWish({ maxBlocks: 10 }).chain((wish) => fc.record({ wish: fc.constant(wish), seed: fc.nat() }));
     await fc.assert(
       fc.asyncProperty(scenario, async ({ wish, seed }) => {
@@ -122,7 +122,7 @@ describe("what is kept between requests", function () {
           await expectSame(twice, [...questions, ...questions.slice(0, 6)]);
         };
         try {
-          // What is asked for twice is kept from then on.
+          // Anything asked for twice is cached from then on.
           await expectSame(twice, [...pool, ...pool]);
           for (const block of blocks.slice(1)) await move("block.applied", block);
           for (const block of blocks.slice(forkHeight).reverse()) await move("block.reverted", block);

@@ -66,10 +66,10 @@ for (const name of chainNames) {
       const votes = sent(voter.address).filter(({ type, typeGroup }) => type === 3 && typeGroup === 1);
       const path = `/wallets/${voter.address}/votes`;
       describeList("its list", () => ({ path, rows: votes, without: ["type", "typeGroup"] }), transactionKind, interface_, narrowed);
-      it("is of a wallet that voted more than once", () => {
+      it("is tested on a wallet that voted more than once", () => {
         expect(votes.length).to.be.greaterThan(1);
       });
-      it("is not of another sender", async () => {
+      it("has no votes of another sender", async () => {
         expect(dataOf(await served.get(`${path}?senderId=${voter.address}&limit=1`))).to.have.length(1);
         expect(dataOf(await served.get(`${path}?senderId=${busiest.address === voter.address ? locker.address : busiest.address}`))).to.deep.equal([]);
       });
@@ -84,7 +84,7 @@ for (const name of chainNames) {
         }
       });
 
-      it("shows it by public key and by username alike", async () => {
+      it("shows a wallet the same by public key and by username", async () => {
         const row = mostBy(walletRows, ({ username, publicKey }) => (username !== null && publicKey !== null ? 1 : 0));
         for (const id of [row.address, row.publicKey, row.publicKey?.toUpperCase(), row.username]) {
           expect((await served.get(`/wallets/${encodeURIComponent(String(id))}`)).body).to.deep.equal(parsed({ data: walletKind.present(row) }));
@@ -96,7 +96,7 @@ for (const name of chainNames) {
       });
     });
 
-    describe("a wallet that nobody has seen", () => {
+    describe("an unknown wallet", () => {
       const suffixes = ["", "/transactions", "/transactions/received", "/transactions/sent", "/votes", "/locks"];
       for (const id of ["AThatNobodyHasEverSeenAddress34xxx", "02".padEnd(66, "a"), "no such wallet", "%F0%9F%A6%89", "0"]) {
         it(`is not found by ${id}`, async () => {
@@ -107,18 +107,18 @@ for (const name of chainNames) {
       }
     });
 
-    describe("what the contract says is equal", () => {
+    describe("what the contract declares equal", () => {
       const { address } = busiest;
 
-      it("received: the search with recipientId", async () => {
+      it("is received transactions and the search with recipientId", async () => {
         expect(dataOf(await served.get(`/wallets/${address}/transactions/received`))).to.deep.equal(
           dataOf(await served.post("/transactions/search", { recipientId: address })),
         );
       });
-      it("sent: the search with senderId", async () => {
+      it("is sent transactions and the search with senderId", async () => {
         expect(dataOf(await served.get(`/wallets/${address}/transactions/sent`))).to.deep.equal(dataOf(await served.post("/transactions/search", { senderId: address })));
       });
-      it("all: the search with ownerId", async () => {
+      it("is all transactions and the search with ownerId", async () => {
         expect(dataOf(await served.get(`/wallets/${address}/transactions`))).to.deep.equal(dataOf(await served.post("/transactions/search", { ownerId: address })));
       });
     });
@@ -138,7 +138,7 @@ for (const name of chainNames) {
         ["vote=%2B", "vote", "must be 66 hexadecimal digits"],
       ];
       for (const [query, key, rule] of queries) {
-        it(`a query of ${query}`, async () => {
+        it(`includes a query of ${query}`, async () => {
           expectRefused(await served.get(`/wallets?${query}`), "query", key, rule);
         });
       }
@@ -154,18 +154,18 @@ for (const name of chainNames) {
         [[], "value", "must be object"],
       ];
       for (const [given, key, rule] of bodies) {
-        it(`a body of ${JSON.stringify(given).slice(0, 40)}`, async () => {
+        it(`includes a body of ${JSON.stringify(given).slice(0, 40)}`, async () => {
           expectRefused(await served.post("/wallets/search", given), "payload", key, rule);
         });
       }
     });
 
-    it("takes a search without a body, and an empty one, as the whole list", async () => {
+    it("accept a search without a body, or with an empty one, as the whole list", async () => {
       const all = dataOf(await served.get("/wallets"));
       for (const given of [undefined, {}]) expect(dataOf(await served.post("/wallets/search", given))).to.deep.equal(all);
     });
 
-    it("lets the order of a search's body win over its query's", async () => {
+    it("prefer the order in a search's body to the one in its query", async () => {
       const lowest = sorted(walletRows, "address:asc", walletKind).slice(0, 3);
       const data = dataOf(await served.post("/wallets/search?orderBy=address:desc&limit=3", { orderBy: "address:asc" }));
       expect(data).to.deep.equal(parsed(lowest.map(walletKind.present)));
