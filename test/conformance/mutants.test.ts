@@ -5,17 +5,17 @@ import type { ChainAdapter, ChainSnapshot, ListQuery, Page } from "../../types/c
 import { createConformanceSuite, describeConformance } from "../../src/conformance/index.js";
 import { createMemoryAdapter, feeStatisticsOf } from "../memory-adapter/adapter.js";
 
-/** One fault put into a sound adapter, and a case of the suite that has to notice. */
+/** One fault in an otherwise correct adapter, and the case of the suite that must notice it. */
 interface Mutant {
   fault: string;
   noticedBy: RegExp;
-  /** What the faulty snapshot answers otherwise. */
+  /** The members of the snapshot that are faulty. */
   answers(sound: ChainSnapshot): Partial<ChainSnapshot>;
 }
 
 type Ask<Row, Query> = (query: Query) => Page<Row>;
 
-// The adapter in memory answers at once.
+// The in-memory adapter answers synchronously.
 const walletsOf = (sound: ChainSnapshot) => sound.wallets as Ask<Wallet, Parameters<ChainSnapshot["wallets"]>[0]>;
 const delegatesOf = (sound: ChainSnapshot) => sound.delegates as Ask<Delegate, Parameters<ChainSnapshot["delegates"]>[0]>;
 const transactionsOf = (sound: ChainSnapshot) =>
@@ -26,7 +26,7 @@ const changed = <Row, Query>(ask: Ask<Row, Query>, change: (page: Page<Row>) => 
   return (query) => change(ask(query));
 };
 
-/** The whole list, sorted otherwise and then cut as asked. */
+/** The whole list in another order, sliced as asked. */
 const resorted = <Row, Query extends ListQuery<object, string>>(
   ask: Ask<Row, Query>,
   sort: (rows: Row[], query: Query) => Row[],
@@ -42,7 +42,7 @@ const without = <Query extends { filter: object }>(query: Query, name: string): 
   filter: Object.fromEntries(Object.entries(query.filter).filter(([key]) => key !== name)),
 });
 
-/** Answers one filter by what the row's texts are in lower case. */
+/** Answers one filter by comparing the row's texts in lower case. */
 const caseBlind = <Row, Query extends ListQuery<object, string>>(
   ask: Ask<Row, Query>,
   name: string,
@@ -143,7 +143,7 @@ const mutants: Mutant[] = [
     }),
   },
   {
-    fault: "ascending is not descending turned round",
+    fault: "ascending order is not the reverse of descending order",
     noticedBy: /^delegates: by voteBalance, asc/,
     answers: (sound) => ({
       delegates: resorted(delegatesOf(sound), (rows, { order }) =>
@@ -176,7 +176,7 @@ const mutants: Mutant[] = [
     }),
   },
   {
-    fault: "the total is that of the page",
+    fault: "the total counts only the page",
     noticedBy: /^blocks: any offset/,
     answers: (sound) => ({
       blocks: async (query) => {
@@ -210,7 +210,7 @@ const mutants: Mutant[] = [
     }),
   })),
   ...caseBlindFilters.map(([list, name, answers]) => ({
-    fault: `letter case does not count in ${name} of ${list}`,
+    fault: `letter case is ignored in ${name} of ${list}`,
     noticedBy: new RegExp(`^${list}: each filter alone`),
     answers,
   })),
@@ -222,7 +222,7 @@ const mutants: Mutant[] = [
     }),
   },
   {
-    fault: "the upper end of a range is left out",
+    fault: "the upper end of a range is excluded",
     noticedBy: /^blocks: each filter alone/,
     answers: (sound) => ({
       blocks: (query) => {
@@ -254,7 +254,7 @@ const mutants: Mutant[] = [
     answers: (sound) => alterWallets(sound, (wallet) => ({ ...wallet, balance: BigInt(Number(wallet.balance)) })),
   },
   {
-    fault: "what locks hold does not count for the delegate",
+    fault: "locked balances do not count for the delegate",
     noticedBy: /^figures: the whole chain/,
     answers: (sound) =>
       alterDelegates(sound, (delegate) => ({
@@ -268,12 +268,12 @@ const mutants: Mutant[] = [
     answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, rank: delegate.resigned ? null : delegate.rank })),
   },
   {
-    fault: "approval is cut, not rounded",
+    fault: "approval is truncated, not rounded",
     noticedBy: /^figures: the whole chain/,
     answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, approval: Math.floor(delegate.approval * 10) / 10 })),
   },
   {
-    fault: "a round without a block of its own is not counted as missed",
+    fault: "a round without a block by the delegate is not counted as missed",
     noticedBy: /^figures: the whole chain/,
     answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, missedBlocks: 0 })),
   },
@@ -294,7 +294,7 @@ const mutants: Mutant[] = [
     answers: (sound) => alterTransactions(sound, (row) => (row.version === 1 ? dropped(row, "secondSignature") : row)),
   },
   {
-    fault: "a list's rows have less than the look-up",
+    fault: "a list's rows have fewer members than a look-up",
     noticedBy: /^transactions: rows are what look-ups give/,
     answers: (sound) => ({
       transactions: changed(transactionsOf(sound), (page) => ({ ...page, rows: page.rows.map((row) => dropped(row, "asset")) })),
@@ -329,7 +329,7 @@ const mutants: Mutant[] = [
     }),
   },
   {
-    fault: "a round that has not begun is the present one",
+    fault: "a round that has not begun is answered with the current one",
     noticedBy: /^figures: the whole chain/,
     answers: (sound) => ({ round: async (round) => (await sound.round(round)) ?? (round > 1 ? sound.round(7) : undefined) }),
   },
@@ -339,7 +339,7 @@ const mutants: Mutant[] = [
     answers: (sound) => ({ round: async (round) => (await sound.round(round))?.toReversed() }),
   },
   {
-    fault: "fee averages are cut, not rounded",
+    fault: "fee averages are truncated, not rounded",
     noticedBy: /^fee statistics: the whole chain/,
     answers: (sound) => ({
       feeStatistics: async (window) =>
@@ -347,7 +347,7 @@ const mutants: Mutant[] = [
     }),
   },
   {
-    fault: "the end of a fee window is left out",
+    fault: "the end of a fee window is excluded",
     noticedBy: /^fee statistics: a window whose ends are/,
     answers: (sound) => ({ feeStatistics: ({ from, to }) => sound.feeStatistics({ from, to: to - 1 }) }),
   },
@@ -369,7 +369,7 @@ const mutants: Mutant[] = [
     }),
   },
   {
-    fault: "the expiry of locks is that of the height before",
+    fault: "the filter for expired locks finds none",
     noticedBy: /^locks: each filter alone/,
     answers: (sound) => ({
       locks: (query) =>
@@ -380,7 +380,7 @@ const mutants: Mutant[] = [
   },
 ];
 
-/** Every member is asked of the faulty answers first. */
+/** The sound snapshot with the faulty members in place of its own. */
 const faulty = (sound: ChainSnapshot, answers: Mutant["answers"]): ChainSnapshot => ({ ...sound, ...answers(sound) });
 
 const failuresOf = async (suite: ReturnType<typeof createConformanceSuite>, among: RegExp): Promise<string[]> => {
@@ -418,7 +418,7 @@ describe("the conformance suite notices", () => {
   }
 
   const adapters = {
-    /** Reads whatever is true when it is asked. */
+    /** Reads the latest state at each call. */
     restless: (sound: ChainAdapter): ChainAdapter => ({
       snapshot: async () => {
         const now = async () => {
@@ -430,7 +430,7 @@ describe("the conformance suite notices", () => {
         return { ...first, wallets: async (query) => (await now()).wallets(query) };
       },
     }),
-    /** Has one snapshot for all. */
+    /** Returns the same snapshot every time. */
     frozen: (sound: ChainAdapter): ChainAdapter => {
       let only: ReturnType<ChainAdapter["snapshot"]>;
       return { snapshot: () => (only ??= sound.snapshot()) };
@@ -446,15 +446,15 @@ describe("the conformance suite notices", () => {
       },
     });
 
-  it("when a snapshot does not keep still", async () => {
+  it("when a snapshot changes", async () => {
     expect(await failuresOf(moving(adapters.restless), /^snapshots: one/)).to.have.length(2);
   });
 
-  it("when a snapshot never changes", async () => {
+  it("when the snapshot never changes", async () => {
     expect(await failuresOf(moving(adapters.frozen), /^(moving|snapshots)/)).to.have.length(7);
   });
 
-  it("when a revert leaves the wallets as they were", async () => {
+  it("when a revert does not restore the wallets", async () => {
     const suite = createConformanceSuite({
       createAdapter: ({ network, blocks }) => {
         const sound = createMemoryAdapter(network);
@@ -475,7 +475,7 @@ describe("the conformance suite notices", () => {
   });
 });
 
-describe("the conformance suite leaves out", () => {
+describe("the conformance suite skips", () => {
   const skippedOf = async (supports: NonNullable<ChainAdapter["supports"]>): Promise<Map<string, string>> => {
     const suite = createConformanceSuite({
       createAdapter: ({ network, blocks }) => {
@@ -506,7 +506,7 @@ describe("the conformance suite leaves out", () => {
     return skipped;
   };
 
-  it("what an adapter does not offer, and says so", async () => {
+  it("what an adapter does not support, and gives the reason", async () => {
     const skipped = await skippedOf({ locks: false, rounds: false, feeStatistics: false });
     const rooms = [...new Set([...skipped.keys()].map((name) => name.split(":")[0]))];
     expect(rooms).to.have.members(["look-ups", "locks", "fee statistics"]);
@@ -516,7 +516,7 @@ describe("the conformance suite leaves out", () => {
     ]);
   });
 
-  it("missed rounds that an adapter does not count", async () => {
+  it("missed rounds if an adapter does not count them", async () => {
     const suite = createConformanceSuite({
       createAdapter: ({ network, blocks }) => {
         const sound = createMemoryAdapter(network);
@@ -531,11 +531,11 @@ describe("the conformance suite leaves out", () => {
     expect(await failuresOf(suite, /^figures/)).to.deep.equal([]);
   });
 
-  it("nothing of an adapter that offers everything", async () => {
+  it("nothing if an adapter supports everything", async () => {
     expect(await skippedOf({ locks: true })).to.deep.equal(new Map());
   });
 
-  it("moves that the target has no hook for", async () => {
+  it("moves for which the target has no hook", async () => {
     const suite = createConformanceSuite({
       createAdapter: ({ network, blocks }) => {
         const adapter = createMemoryAdapter(network);
@@ -552,7 +552,7 @@ describe("the conformance suite leaves out", () => {
 });
 
 describe("describeConformance", () => {
-  /** A runner that keeps what it is given. */
+  /** A runner that records what is registered. */
   const record = () => {
     const cases: { name: string; body: (...context: unknown[]) => Promise<void> }[] = [];
     const afters: (() => Promise<void>)[] = [];
@@ -568,7 +568,7 @@ describe("describeConformance", () => {
     return { cases, afters, names, runner };
   };
 
-  it("registers each case under one name, skips by the runner's own means, and closes what it opened", async () => {
+  it("gives each case a name of its own, skips by the runner's means, and closes what it opened", async () => {
     const { cases, afters, names, runner } = record();
     let open = 0;
     describeConformance(
@@ -593,7 +593,7 @@ describe("describeConformance", () => {
     expect(reasons).to.deep.equal(lockCases.map(() => "the adapter does not offer locks"));
     for (const { body } of cases.filter(({ name }) => name.startsWith("snapshots:"))) await body.call(context);
     expect(reasons).to.have.length(lockCases.length + 3);
-    // vitest's context is a function that has a `skip`.
+    // vitest's context is a function with a `skip`.
     for (const { body } of lockCases) await body(Object.assign(() => undefined, context));
     expect(reasons).to.have.length(2 * lockCases.length + 3);
     expect(open).to.equal(1);

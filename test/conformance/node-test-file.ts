@@ -2,7 +2,7 @@ import { after, describe, it } from "node:test";
 import { describeConformance } from "portico/conformance";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
-/** A fork author's test file for the runner that comes with Node. `WRONG=1`: of an adapter that is not right. */
+/** A fork author's test file for Node's own runner. With `WRONG=1` its adapter is faulty. */
 describeConformance(
   "the memory adapter",
   {

@@ -14,14 +14,14 @@ describe("the suite in Node's own test runner", function () {
     return { code, pass: count("pass"), fail: count("fail"), skipped: count("skipped") };
   };
 
-  it("passes an adapter that is right, and leaves out what it does not support", async () => {
+  it("passes a correct adapter, and skips what it does not support", async () => {
     const { code, pass, fail, skipped } = await run();
     expect([code, fail]).to.deep.equal([0, 0]);
     expect(pass).to.be.above(60);
     expect(skipped).to.be.above(0);
   });
 
-  it("fails one that is not", async () => {
+  it("fails a faulty one", async () => {
     const { code, fail } = await run({ WRONG: "1" });
     expect(code).to.equal(1);
     expect(fail).to.be.above(0);

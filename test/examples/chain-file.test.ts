@@ -44,7 +44,7 @@ describe("the standalone host's chain files", () => {
   const heights = (blocks: BlockData[]): number[] => blocks.map(({ height }) => height);
 
   describe("reading", () => {
-    it("streams a real chain, block by block", async () => {
+    it("streams a real chain block by block", async () => {
       const { blocks } = loadChain("core3-testnet-a");
       const file = await opened(chainFile("core3-testnet-a"));
       expect(file.height()).to.equal(268);
@@ -55,7 +55,7 @@ describe("the standalone host's chain files", () => {
       expect(await file.read(269, 100)).to.deep.equal([]);
     });
 
-    it("finds any height, whatever was read before, and however long the lines are", async () => {
+    it("finds any height, whatever was read before and however long the lines are", async () => {
       const { blocks } = loadChain("core3-custom-c");
       const file = await opened(chainFile("core3-custom-c"));
       await fc.assert(
@@ -66,7 +66,7 @@ describe("the standalone host's chain files", () => {
       );
     });
 
-    it("finds a line that is longer than what it reads at once", async () => {
+    it("finds a line longer than one read", async () => {
       const [genesis, second] = (await localBlocks()) as [BlockData, BlockData];
       const long = { ...genesis, padding: "x".repeat(3_000_000) };
       const file = await opened(toLines([long, second]));
@@ -74,22 +74,22 @@ describe("the standalone host's chain files", () => {
       expect(heights(await file.read(1, 10))).to.deep.equal([1, 2]);
     });
 
-    it("takes a last line without a newline at its end", async () => {
+    it("accepts a last line without a newline", async () => {
       const file = await opened(toLines((await localBlocks()).slice(0, 3)).trimEnd());
       expect(file.height()).to.equal(3);
       expect(heights(await file.read(3, 5))).to.deep.equal([3]);
     });
 
-    it("says that there is no file, and that a folder is none", async () => {
+    it("reports a missing file, and a folder in its place", async () => {
       expect(await refusal(openChainFile(path))).to.equal(`${path} cannot be read: there is no such file.`);
       expect(await refusal(openChainFile(folder))).to.equal(`${folder} is not a file.`);
     });
 
-    it("says that an empty file holds nothing", async () => {
+    it("reports that an empty file has no block", async () => {
       expect(await refusal(opened(""))).to.equal(`${path} contains no block.`);
     });
 
-    it("hands out what precedes a broken line, then names the line", async () => {
+    it("returns the blocks before a broken line, then names the line", async () => {
       const all = await localBlocks();
       const file = await opened(toLines(all.slice(0, 7)) + '{"height":8,\n' + toLines(all.slice(8)));
       expect(heights(await file.read(1, 5))).to.deep.equal([1, 2, 3, 4, 5]);
@@ -97,19 +97,19 @@ describe("the standalone host's chain files", () => {
       for (const from of [8, 7]) expect(await refusal(file.read(from, 100))).to.match(/chain\.ndjson, line 8: the line is not valid JSON \(.+\)\.$/);
     });
 
-    it("names the line that it meets broken while it looks for a height", async () => {
+    it("names a broken line that it finds while it looks for a height", async () => {
       const all = await localBlocks();
       const lines = all.map((block) => `${JSON.stringify(block)}\n`);
       const file = await opened(lines.map((line, index) => (index > 3 && index < 59 ? `x${line}` : line)).join(""));
       expect(await refusal(file.read(50, 1))).to.match(/chain\.ndjson, line \d+: the line is not valid JSON/);
     });
 
-    it("names a last line that was cut off, before anything is read", async () => {
+    it("names a truncated last line before anything is read", async () => {
       const text = toLines((await localBlocks()).slice(0, 5));
       expect(await refusal(opened(text.slice(0, -40)))).to.equal(`${path}, line 5: the line is truncated.`);
     });
 
-    it("names a line that is no block", async () => {
+    it("names a line that is not a block", async () => {
       const all = await localBlocks();
       const file = await opened(`${toLines(all.slice(0, 2))}{"name":"x"}\n${toLines(all.slice(3))}`);
       await file.read(1, 2);
@@ -126,20 +126,20 @@ describe("the standalone host's chain files", () => {
       );
     });
 
-    it("holds the first block asked for against the one before it, after it looked for it", async () => {
+    it("checks the first block of a read against the one before it", async () => {
       const all = await localBlocks();
       const file = await opened(toLines(all.map((block) => (block.height === 30 ? { ...block, previousBlock: "17" } : block))));
       expect(await refusal(file.read(30, 1))).to.match(/line 30: block 30 does not follow the one before it/);
     });
 
-    it("names a height that is missing", async () => {
+    it("names a missing height", async () => {
       const all = await localBlocks();
       const file = await opened(toLines(all.filter(({ height }) => height !== 4)));
       await file.read(1, 3);
       expect(await refusal(file.read(4, 1))).to.equal(`${path}, line 4: the block's height is 5, not 4.`);
     });
 
-    it("names a block whose transactions are not all there", async () => {
+    it("names a block with missing transactions", async () => {
       const all = await localBlocks();
       const height = all.findIndex((block) => block.height > 1 && block.numberOfTransactions > 1) + 1;
       const file = await opened(toLines(all.map((block) => (block.height === height ? { ...block, transactions: block.transactions?.slice(1) } : block))));
@@ -149,7 +149,7 @@ describe("the standalone host's chain files", () => {
   });
 
   describe("the log of forged blocks", () => {
-    it("gives back what was appended, before and after it is opened again", async () => {
+    it("returns what was appended, before and after it is reopened", async () => {
       const all = (await localBlocks()).slice(1);
       const log = await openBlockLog(path);
       expect(log.height()).to.equal(0);
@@ -167,7 +167,7 @@ describe("the standalone host's chain files", () => {
       await again.close();
     });
 
-    it("is a chain file like any other", async () => {
+    it("together with genesis makes a regular chain file", async () => {
       const all = await localBlocks();
       const log = await openBlockLog(path);
       for (const block of all) log.append(block);
@@ -178,7 +178,7 @@ describe("the standalone host's chain files", () => {
       expect(await file.read(1, 100)).to.deep.equal(all);
     });
 
-    it("drops the half line that a dying process left", async () => {
+    it("drops the partial line that a crashed process left", async () => {
       const all = (await localBlocks()).slice(1, 6);
       writeFileSync(path, toLines(all.slice(0, 3)));
       appendFileSync(path, JSON.stringify(all[3]).slice(0, 200));
@@ -198,7 +198,7 @@ describe("the standalone host's chain files", () => {
       await log.close();
     });
 
-    it("is put aside under another name, not thrown away", async () => {
+    it("is renamed, not deleted, when it is set aside", async () => {
       const all = await localBlocks();
       const log = await openBlockLog(path);
       for (const block of all.slice(1, 4)) log.append(block);
@@ -211,13 +211,13 @@ describe("the standalone host's chain files", () => {
       await log.close();
     });
 
-    it("makes no file before there is a block", async () => {
+    it("creates no file before there is a block", async () => {
       const log = await openBlockLog(path);
       await log.close();
       expect(existsSync(path)).to.equal(false);
     });
 
-    it("says that it cannot be written", async () => {
+    it("reports that it cannot be written", async () => {
       const [block] = await localBlocks();
       const log = await openBlockLog(join(folder, "missing", "chain.ndjson"));
       expect(() => log.append(block as BlockData)).to.throw(HostError, /chain\.ndjson cannot be written: ENOENT/);

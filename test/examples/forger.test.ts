@@ -48,7 +48,7 @@ describe("the standalone host's forger", () => {
     events.on(event, (payload) => listener(payload as BlockData));
   };
 
-  /** As Portico does: on a header, the whole block is read from the host's source. */
+  /** As Portico does: when a header is emitted, reads the whole block from the host's source. */
   const follow = (): void => {
     onBlock("block.applied", ({ height }) => {
       following = log.read(height, 1).then(([block]) => {
@@ -72,7 +72,7 @@ describe("the standalone host's forger", () => {
       });
     });
 
-  it("forges at its own pace, each block in the next slot: the chain's clock runs ahead", async () => {
+  it("forges at its own interval, each block in the next slot, so that the chain's clock runs ahead", async () => {
     follow();
     const now = epoch + 300_000_001_500;
     const reached = untilHeight(60);
@@ -85,7 +85,7 @@ describe("the standalone host's forger", () => {
     expect((await chain.snapshot()).tip.height).to.equal(log.height());
   });
 
-  it("tells of a block as real nodes do, and writes it down first", async () => {
+  it("emits the events of a block as real nodes do, after logging it", async () => {
     follow();
     const written: number[] = [];
     onBlock("block.forged", ({ height }) => void written.push(log.height() - height));
@@ -128,7 +128,7 @@ describe("the standalone host's forger", () => {
     expect(round).to.deep.equal(ranked.map((delegate, index) => ({ round: 2, ...delegate, voteBalance: delegate.voteBalance.toString(), rank: index + 1 })));
   });
 
-  it("writes a line a block", async () => {
+  it("prints one line for each block", async () => {
     follow();
     const reached = untilHeight(4);
     start(1, { now: () => epoch + 300_000_000_000 });
@@ -138,8 +138,8 @@ describe("the standalone host's forger", () => {
     expect(lines[0]).to.equal(`block 2  ${String(block?.id)}  by ${lines[0]?.split("by ")[1]?.split(" ")[0] ?? ""}  0 transactions  0 ms`);
   });
 
-  it("waits for the chain to have a block before it makes the next", async () => {
-    // Nobody follows: the chain stays at genesis.
+  it("waits until the chain has a block before it makes the next", async () => {
+    // Nothing follows the events: the chain stays at genesis.
     const reached = untilHeight(2);
     start(1, { now: () => epoch + 300_000_000_000 });
     await reached;
@@ -147,7 +147,7 @@ describe("the standalone host's forger", () => {
     expect(log.height()).to.equal(2);
   });
 
-  it("goes on after a failure, and tells of it", async () => {
+  it("goes on after a failure, and reports it", async () => {
     follow();
     const { snapshot } = chain.adapter;
     let calls = 0;
@@ -163,9 +163,9 @@ describe("the standalone host's forger", () => {
     expect(told[1]).to.deep.equal(["forger.failed", { error: "the disk is gone" }]);
   });
 
-  it("keeps to the network's clock when it has no pace of its own", async () => {
+  it("follows the network's clock when it has no interval of its own", async () => {
     follow();
-    // 20 ms before the next slot; a real clock from there on.
+    // Starts 20 ms before the next slot; from there on it is a real clock.
     const begin = Date.now();
     const now = () => epoch + 300_000_003_980 + (Date.now() - begin);
     const reached = untilHeight(3);

@@ -87,8 +87,8 @@ describe("the standalone host", function () {
     return path;
   };
 
-  describe("that imports", () => {
-    it("serves a fork's chain to the end of the file, and nothing beyond", async () => {
+  describe("importing a chain", () => {
+    it("serves a fork's chain to the end of the file, and no further", async () => {
       const { network, blocks } = loadChain("core3-custom-c");
       const host = await start({ network: writeNetwork(network), import: write("c.ndjson", toLines(blocks.slice(0, 150))) });
       expect(host.height).to.equal(150);
@@ -102,7 +102,7 @@ describe("the standalone host", function () {
       expect(last?.blocksPerSecond).to.be.above(0);
     });
 
-    it("goes on where it stopped, without the file too", async () => {
+    it("resumes where it stopped, and serves its chain without the file", async () => {
       const all = await localBlocks();
       const first = await start({ import: write("part.ndjson", toLines(all.slice(0, 25))) });
       expect(first.height).to.equal(25);
@@ -113,13 +113,13 @@ describe("the standalone host", function () {
       expect((await start()).height).to.equal(60);
     });
 
-    it("is given up in the middle, and goes on at the next start", async () => {
+    it("can be interrupted, and resumes at the next start", async () => {
       const path = write("chain.ndjson", toLines(await localBlocks()));
       const ending = new AbortController();
       let now = 0;
       const given = await startHost(
         { ...defaults(), import: path },
-        // Seconds pass with every look at the clock, so that progress is told after the first few blocks.
+        // Each reading of the clock advances it by a second, so that progress is reported after the first few blocks.
         { logger, clock: { now: () => (now += 1_000) }, onProgress: (told) => (progress.push(told), ending.abort()), signal: ending.signal },
       );
       expect(given).to.equal(undefined);
@@ -132,7 +132,7 @@ describe("the standalone host", function () {
       expect(progress[told]?.tip.height).to.be.above(reached);
     });
 
-    it("is given up as well while it catches up with a longer file, and before it begins", async () => {
+    it("can also be interrupted while it catches up with a longer file, and before it begins", async () => {
       const all = await localBlocks();
       await (await start({ import: write("part.ndjson", toLines(all.slice(0, 5))) })).stop();
       const options = { ...defaults(), import: write("whole.ndjson", toLines(all)) };
@@ -145,7 +145,7 @@ describe("the standalone host", function () {
       expect((await start()).height).to.be.within(6, 59);
     });
 
-    it("names the line that is broken, keeps what precedes it, and goes on when it is mended", async () => {
+    it("names a broken line, keeps the blocks before it, and resumes once the line is repaired", async () => {
       const all = await localBlocks();
       const text = toLines(all);
       const path = write("chain.ndjson", text.split("\n").map((line, index) => (index === 39 ? `${line.slice(0, 100)}}` : line)).join("\n"));
@@ -167,7 +167,7 @@ describe("the standalone host", function () {
       expect(await refusal({ import: write("chain.ndjson", toLines(all)) })).to.match(/^\/.*chain\.ndjson, line 12: block 12: totalFee: "1\.5" is not a whole number\.$/);
     });
 
-    it("says so when a longer file breaks after an earlier import", async () => {
+    it("names a broken line of a longer file after an earlier import", async () => {
       const all = await localBlocks();
       await (await start({ import: write("a.ndjson", toLines(all.slice(0, 10))) })).stop();
       expect(await refusal({ import: write("b.ndjson", `${toLines(all.slice(0, 15))}x\n${toLines(all.slice(16))}`) })).to.match(/b\.ndjson, line 16: the line is not valid JSON/);
@@ -193,8 +193,8 @@ describe("the standalone host", function () {
     });
   });
 
-  describe("that forges", () => {
-    it("serves exactly the state that its blocks make", async () => {
+  describe("forging blocks", () => {
+    it("serves exactly the state that its blocks give", async () => {
       const host = await start({ forge: true, forgeInterval: 1 });
       await untilHeight(host, 110);
       await host.stop();
@@ -212,7 +212,7 @@ describe("the standalone host", function () {
       ours.release?.();
     });
 
-    it("tells its configuration in every key that the interface names", async () => {
+    it("has every key of the configuration that the interface names", async () => {
       type Configuration = { ports: object; constants: { fees: { staticFees: object } }; transactionPool: { dynamicFees: { addonBytes: object } } };
       const host = await start();
       const { data } = (await get(host, "/node/configuration")) as { data: Configuration };
@@ -222,7 +222,7 @@ describe("the standalone host", function () {
       expect(data.ports).to.deep.equal({ "@arkecosystem/core-p2p": null, "@arkecosystem/core-api": Number(new URL(host.url).port) });
     });
 
-    it("forges what is sent to it", async () => {
+    it("forges transactions that are sent to it", async () => {
       const host = await start({ forge: true, forgeInterval: 5 });
       const crypto = createCrypto(host.network);
       const { treasury, person } = createCast(localSeed, crypto);
@@ -230,7 +230,7 @@ describe("the standalone host", function () {
       const recipientId = person(999).address;
       const applied = new Set<string>();
       host.events.on("transaction.applied", (transaction) => applied.add((transaction as TransactionData).id));
-      /** Whether it was in a block when the pool let it go. */
+      /** Whether it was in a block when the pool removed it. */
       const untilGone = (id: string): Promise<boolean> =>
         new Promise((resolve) => {
           host.events.on("transaction.pool.removed", (removed) => {
@@ -248,8 +248,8 @@ describe("the standalone host", function () {
         return data.accept.includes(idOf(sent)) && (await gone) ? idOf(sent) : undefined;
       };
       let id: string | undefined;
-      // The host's own newcomers are paid from the same wallet: the nonce may be taken before this one arrives, or by the
-      // block that is being made when it does.
+      // The host's own newcomers are paid from the same wallet: the nonce may be used before this one arrives, or by the block
+      // that is being made at that moment.
       for (let tries = 0; tries < 100 && id === undefined; tries++) id = await send();
       await host.plugin.settled();
       const { data } = (await get(host, `/transactions/${id}`)) as { data: { recipient: string; vendorField: string; confirmations: number } };
@@ -258,7 +258,7 @@ describe("the standalone host", function () {
       expect(((await get(host, `/wallets/${recipientId}`)) as { data: { balance: number } }).data.balance).to.equal(700_000_000);
     });
 
-    it("forges on a fork with the secrets it is given, in its own slots alone", async () => {
+    it("forges on a fork with the given secrets, in their slots only", async () => {
       const network = createLocalNetwork();
       const cast = createCast(localSeed, createCrypto(network));
       const mine = [3, 14, 15, 35].map((number) => cast.delegate(number));
@@ -282,7 +282,7 @@ describe("the standalone host", function () {
       expect(host.height).to.equal(1);
     });
 
-    it("catches up from its log with blocks that the store had not written", async () => {
+    it("catches up from its log with blocks that its store lacks", async () => {
       const dataDir = join(folder, "data");
       const first = await start({ forge: true, forgeInterval: 1 });
       await untilHeight(first, 10);
@@ -298,7 +298,7 @@ describe("the standalone host", function () {
       expect((await start()).height).to.equal(height);
     });
 
-    it("keeps a log aside that has fallen behind the store", async () => {
+    it("sets aside a log that has fallen behind its store", async () => {
       const dataDir = join(folder, "data");
       const log = join(dataDir, "forged.ndjson");
       const first = await start({ forge: true, forgeInterval: 1 });
@@ -313,8 +313,8 @@ describe("the standalone host", function () {
     });
   });
 
-  describe("that cannot start", () => {
-    it("says that the port is in use", async () => {
+  describe("unable to start", () => {
+    it("reports that the port is in use", async () => {
       const server = createServer().listen(0, "127.0.0.1");
       await once(server, "listening");
       const { port } = server.address() as AddressInfo;
@@ -322,17 +322,17 @@ describe("the standalone host", function () {
       server.close();
     });
 
-    it("says that the address is none of this machine's", async () => {
+    it("reports that the address is not one of this machine", async () => {
       expect(await refusal({ host: "192.0.2.1" })).to.equal("--host 192.0.2.1 is not an address of this machine.");
     });
 
-    it("says that the folder cannot be written", async () => {
+    it("reports that the folder cannot be written", async () => {
       const path = write("file", "");
       expect(await refusal({ dataDir: path })).to.match(/^The data folder \/.*file cannot be written: EEXIST: .+\.$/);
       expect(await refusal({ dataDir: join(path, "below") })).to.match(/^The data folder \/.*below cannot be written: ENOTDIR: .+\.$/);
     });
 
-    it("says which of its files cannot be used", async () => {
+    it("names a file that cannot be used", async () => {
       const dataDir = join(folder, "data");
       mkdirSync(dataDir);
       const token = join(dataDir, "webhook-token");
@@ -340,7 +340,7 @@ describe("the standalone host", function () {
       expect(await refusal({})).to.match(/^\/.*\/data\/webhook-token cannot be read or written: ELOOP: .+\.$/);
     });
 
-    it("says that another node has the folder, but not when that node is gone", async () => {
+    it("reports that another node uses the folder, but ignores the lock of a node that is gone", async () => {
       const dataDir = join(folder, "data");
       const lock = join(dataDir, "node.pid");
       mkdirSync(dataDir);
@@ -357,13 +357,13 @@ describe("the standalone host", function () {
       }
     });
 
-    it("says that the store is another network's, and leaves it as it was", async () => {
+    it("reports that the store belongs to another network, and leaves it unchanged", async () => {
       await (await start()).stop();
       expect(await refusal({ network: "testnet" })).to.match(/chain\.mdb belongs to the network 9dfe[0-9a-f]+, not to d9ac[0-9a-f]+; choose another --data-dir\.$/);
       expect((await start()).height).to.equal(1);
     });
 
-    it("says what is to be done with a store of another layout: its blocks are kept", async () => {
+    it("tells how to replace a store of another layout", async () => {
       await (await start()).stop();
       const path = join(folder, "data", "chain.mdb");
       const root = open({ path, noSubdir: true, keyEncoding: "binary" });
@@ -380,23 +380,23 @@ describe("the standalone host", function () {
       expect((await start()).height).to.equal(1);
     });
 
-    it("says that the store is damaged", async () => {
+    it("reports that the store is damaged", async () => {
       mkdirSync(join(folder, "data"));
       writeFileSync(join(folder, "data", "chain.mdb"), "no such thing".repeat(1_000));
       expect(await refusal({})).to.match(/^The store in \/.*data cannot be used: \/.*chain\.mdb cannot be opened: .+\.$/);
     });
 
-    it("says that a fork's milestones are of no use", async () => {
+    it("reports that a fork's milestones are invalid", async () => {
       const path = writeNetwork({ ...createLocalNetwork(), milestones: [{ height: 1, reward: 0 }] });
       expect(await refusal({ network: path })).to.match(/^The network \/.*fork cannot be served: network\.milestones: .+\.$/);
     });
 
     for (const [name, content, message] of [
-      ["no JSON", "{", /delegates\.json is not valid JSON: .+\.$/],
-      ["no list", '{"secrets": "x"}', /delegates\.json must have a member "secrets", a list of passphrases\.$/],
-      ["none", '{"secrets": [], "bip38": "6PYV"}', /delegates\.json contains no secrets; this host cannot use a bip38 key\.$/],
+      ["invalid JSON", "{", /delegates\.json is not valid JSON: .+\.$/],
+      ["not a list", '{"secrets": "x"}', /delegates\.json must have a member "secrets", a list of passphrases\.$/],
+      ["an empty list", '{"secrets": [], "bip38": "6PYV"}', /delegates\.json contains no secrets; this host cannot use a bip38 key\.$/],
     ] as const) {
-      it(`says what is wrong with the secrets: ${name}`, async () => {
+      it(`reports what is wrong with the secrets: ${name}`, async () => {
         expect(await refusal({ network: "testnet", forge: true, secrets: write("delegates.json", content) })).to.match(message);
       });
     }

@@ -8,10 +8,10 @@ import { castKeyRing } from "../../examples/standalone/key-ring.js";
 import { createTraffic } from "../../examples/standalone/traffic.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
-/** Epoch time at which the tests' chains go on after genesis: fixed, so that they forge the same blocks every time. */
+/** The epoch time at which the tests' chains continue after genesis: fixed, so that they always forge the same blocks. */
 export const beginning = 300_000_000;
 
-/** The network `local`, with everything that forges on it, over Portico's rules in memory. */
+/** The network `local` and everything that forges on it, with Portico's rules in memory. */
 export const createLocalChain = () => {
   const network = createLocalNetwork();
   const crypto = createCrypto(network);
@@ -25,7 +25,7 @@ export const createLocalChain = () => {
     return found;
   };
 
-  /** The forging parts of a host as they are after a start: nothing remembered. */
+  /** The forging parts of a host as after a start, with nothing cached. */
   const createMaker = (): BlockMaker => {
     const traffic = createTraffic(localSeed, cast, crypto);
     return createBlockMaker({ crypto, keyRing: castKeyRing(cast), sources: [traffic.next] });

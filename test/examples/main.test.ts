@@ -10,7 +10,7 @@ import { root, urlIn, watch } from "../hosts/example-process.js";
 
 const start = (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } }).scripts.start;
 
-/** What `npm start -- ...` runs, as a process of its own. */
+/** Runs what `npm start -- ...` runs, as a separate process. */
 describe("npm start", function () {
   this.timeout(120_000);
 
@@ -37,7 +37,7 @@ describe("npm start", function () {
   const node = (...args: string[]) => run("--data-dir", join(folder, "data"), "--port", "0", ...args);
   const heightIn = (line: string): number => Number(/^block (\d+)/.exec(line)?.[1]);
 
-  it("serves, says where, forges, and ends cleanly on Ctrl-C; the next start goes on", async () => {
+  it("serves, prints its address, forges, stops cleanly on Ctrl-C, and goes on at the next start", async () => {
     const first = node("--forge-interval", "20");
     const url = urlIn(await first.line(/^Portico serves the network local at /));
     expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
@@ -45,7 +45,7 @@ describe("npm start", function () {
     const reply = (await (await fetch(`${url}/node/status`)).json()) as { data: { now: number; synced: boolean } };
     expect(reply.data.synced).to.equal(true);
     expect(reply.data.now).to.be.at.least(7);
-    // Every URL that it tells a person to try.
+    // Every URL that it suggests.
     for (const line of first.lines.filter((text) => text.startsWith("  http"))) expect((await fetch(line.trim())).status, line).to.equal(200);
     first.kill("SIGINT");
     expect(await first.ended).to.equal(0);
@@ -59,7 +59,7 @@ describe("npm start", function () {
     expect(await second.ended).to.equal(0);
   });
 
-  it("loses no block that it told of when it is killed", async () => {
+  it("loses no block that it reported when it is killed", async () => {
     let told = 1;
     for (const blocks of [5, 3, 7]) {
       const killed = node("--forge-interval", "1");
@@ -87,14 +87,14 @@ describe("npm start", function () {
     expect(help.lines.join("\n")).to.equal(helpText());
   });
 
-  it("answers a mistyped option with one sentence and code 2", async () => {
+  it("answers a mistyped option with one sentence and exit code 2", async () => {
     const mistyped = run("--prot", "1");
     expect(await mistyped.ended).to.equal(2);
     expect(mistyped.lines).to.have.length(1);
     expect(mistyped.lines[0]).to.match(/^There is no option --prot; the options are .+\.$/);
   });
 
-  it("answers trouble with one sentence and code 1", async () => {
+  it("answers a failure to start with one sentence and exit code 1", async () => {
     const import_ = node("--import", join(folder, "missing.ndjson"));
     expect(await import_.ended).to.equal(1);
     expect(import_.lines).to.deep.equal([`${join(folder, "missing.ndjson")} cannot be read: there is no such file.`]);

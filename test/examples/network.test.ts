@@ -36,7 +36,7 @@ describe("the standalone host's networks", () => {
   };
 
   describe("local", () => {
-    it("makes the same genesis block, to the last signature, every time", () => {
+    it("has the same genesis block every time, to the last signature", () => {
       const network = createLocalNetwork();
       expect(network).to.deep.equal(createLocalNetwork());
       expect(network.genesisBlock.id).to.equal("7191607032646384712");
@@ -44,7 +44,7 @@ describe("the standalone host's networks", () => {
       expect(createLocalNetwork("another seed").genesisBlock.id).to.not.equal(network.genesisBlock.id);
     });
 
-    it("makes a genesis block that the crypto package verifies: block, payload and every transaction", () => {
+    it("has a genesis block that the crypto package verifies: block, payload and every transaction", () => {
       const network = createLocalNetwork();
       const block = createCrypto(network).readBlock(network.genesisBlock);
       expect(block.verification).to.deep.equal({ verified: true, errors: [], containsMultiSignatures: false });
@@ -55,7 +55,7 @@ describe("the standalone host's networks", () => {
       expect(block.transactions.map(({ id }) => id)).to.deep.equal(network.genesisBlock.transactions?.map(({ id }) => id));
     });
 
-    it("gives away 125 million tokens, and has 51 delegates who vote for themselves", () => {
+    it("distributes 125 million tokens, and has 51 delegates that vote for themselves", () => {
       const { genesisBlock } = createLocalNetwork();
       const ofType = (type: number) => (genesisBlock.transactions ?? []).filter((transaction) => transaction.type === type);
       const sum = ofType(0).reduce((total, { amount }) => total + BigInt(String(amount)), 0n);
@@ -66,7 +66,7 @@ describe("the standalone host's networks", () => {
       for (const { senderPublicKey, asset } of ofType(3)) expect(asset).to.deep.equal({ votes: [`+${senderPublicKey}`] });
     });
 
-    it("knows the passphrases of its delegates", () => {
+    it("has delegates whose passphrases are known", () => {
       const network = createLocalNetwork();
       const crypto = createCrypto(network);
       const cast = createCast(localSeed, crypto);
@@ -78,7 +78,7 @@ describe("the standalone host's networks", () => {
   });
 
   for (const name of ["testnet", "devnet", "mainnet"] as const) {
-    it(`${name} is the crypto package's preset, and stays it while it is used`, () => {
+    it(`${name} is the crypto package's preset, which use leaves unchanged`, () => {
       const preset = structuredClone(Networks[name]) as unknown;
       const network = readNetwork(name);
       expect(network).to.deep.equal(preset);
@@ -87,7 +87,7 @@ describe("the standalone host's networks", () => {
     });
   }
 
-  it("mainnet has the 1,492 transactions of its genesis", () => {
+  it("mainnet has the 1,492 transactions of its genesis block", () => {
     expect(readNetwork("mainnet").genesisBlock.transactions).to.have.length(1_492);
   });
 
@@ -97,24 +97,24 @@ describe("the standalone host's networks", () => {
     expect(readNetwork(folder)).to.deep.equal(network);
   });
 
-  it("names what is neither a network nor a folder", () => {
+  it("refuses a name that is neither a network nor a folder", () => {
     const { message, exitCode } = refusal("mainet");
     expect(message).to.equal('--network "mainet" is neither one of local, testnet, devnet, mainnet nor a folder.');
     expect(exitCode).to.equal(2);
   });
 
-  it("names the file that is missing", () => {
+  it("names a missing file", () => {
     const { network, milestones, exceptions } = loadChain("core3-custom-c").network;
     writeFiles({ network, milestones, exceptions });
     expect(refusal(folder).message).to.equal(`${join(folder, "genesisBlock.json")} cannot be read: there is no such file.`);
   });
 
-  it("names the file that is broken", () => {
+  it("names a file with invalid JSON", () => {
     writeFiles({ ...loadChain("core3-custom-c").network, milestones: "[{" });
     expect(refusal(folder).message).to.match(/^\/.*milestones\.json is not valid JSON: .+\.$/);
   });
 
-  it("names the file that holds something else", () => {
+  it("names a file with other content", () => {
     writeFiles({ ...loadChain("core3-custom-c").network, network: { name: "x" } });
     expect(refusal(folder).message).to.equal(`${join(folder, "network.json")} has no pubKeyHash that is a whole number.`);
   });

@@ -7,11 +7,11 @@ const read = (line: string) => readHostOptions(line.split(" ").filter((word) => 
 const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, workers: 1, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info" };
 
 describe("the standalone host's command line", () => {
-  it("needs nothing", () => {
+  it("has defaults for everything", () => {
     expect(read("")).to.deep.equal(defaults);
   });
 
-  it("takes every option", () => {
+  it("accepts every option", () => {
     expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug")).to.deep.equal({
       network: "testnet",
       host: "0.0.0.0",
@@ -40,7 +40,7 @@ describe("the standalone host's command line", () => {
     });
   }
 
-  it("asks for nothing more when help is wanted", () => {
+  it("ignores the other options when it asks for help", () => {
     expect(read("--port 1 --help")).to.equal(undefined);
   });
 
@@ -70,7 +70,7 @@ describe("the standalone host's command line", () => {
     });
   }
 
-  it("prints every option in its help, and in the README's table", () => {
+  it("is complete in its help and in the README's table", () => {
     for (const row of optionRows) {
       expect(helpText()).to.match(new RegExp(`^ {2}--${row.name}\\b.*${row.text.slice(0, 20).replace(/[[\]{}()"*+?.\\^$|]/g, "\\$&")}`, "m"));
       expect(optionsTable()).to.include(`| \`--${row.name}`);

@@ -20,7 +20,7 @@ describe("the standalone host's pool", () => {
 
   beforeEach(async () => {
     chain = createLocalChain();
-    // Empty blocks, so that the persons are as genesis left them.
+    // Empty blocks, so that the persons' wallets are as genesis left them.
     const maker = chain.createMaker();
     for (let count = 0; count < 2; count++) {
       const state = await chain.snapshot();
@@ -48,7 +48,7 @@ describe("the standalone host's pool", () => {
   };
   const submit = (...transactions: SignedTransaction[]): Promise<PoolResult> => Promise.resolve(pool.submit(transactions.map(transactionData)));
 
-  /** Forges a block of whatever the pool offers, and nothing else. */
+  /** Forges a block of whatever the pool offers, without other transactions. */
   const forge = async (): Promise<string[]> => {
     const state = await chain.snapshot();
     const maker = chain.createMaker();
@@ -76,7 +76,7 @@ describe("the standalone host's pool", () => {
     expect(pool.list()).to.deep.equal(before);
   };
 
-  it("accepts what is valid, lists it in order, and forges it", async () => {
+  it("accepts valid transactions, lists them in order, and offers them for forging", async () => {
     const first = order(ann, {});
     const second = order(ann, { nonce: 2n, vendorField: "again" });
     expect(await submit(first, second)).to.deep.equal({ accept: [idOf(first), idOf(second)], broadcast: [idOf(first), idOf(second)], excess: [], invalid: [] });
@@ -95,7 +95,7 @@ describe("the standalone host's pool", () => {
     expect(stored?.vendorField).to.equal("again");
   });
 
-  it("accepts the good ones of a request and reports each bad one under its id", async () => {
+  it("accepts the valid transactions of a request, and reports each invalid one under its id", async () => {
     const good = order(ann, {});
     const bad = { ...transactionData(order(bob, {})), amount: "5" };
     const result = await pool.submit([bad, transactionData(good)]);
@@ -108,13 +108,13 @@ describe("the standalone host's pool", () => {
     ]);
   });
 
-  it("takes amounts as numbers too, as older clients send them", async () => {
+  it("accepts amounts as numbers too, as older clients send them", async () => {
     const data = transactionData(order(ann, {}));
     const result = await pool.submit([{ ...data, amount: Number(data.amount), fee: Number(data.fee) }]);
     expect(result.accept).to.deep.equal([data.id]);
   });
 
-  it("judges two requests one after the other", async () => {
+  it("handles two requests one after the other", async () => {
     const first = order(ann, {});
     const rival = order(ann, { amount: 2n * token });
     const [one, other] = await Promise.all([submit(first), submit(rival)]);
@@ -122,22 +122,22 @@ describe("the standalone host's pool", () => {
     expect(other.errors?.[idOf(rival)]?.[0]?.type).to.equal("ERR_APPLY");
   });
 
-  describe("refuses, by the predecessor's names:", () => {
-    it("ERR_BAD_DATA: what is no transaction", async () => {
+  describe("refuses, under the predecessor's error types,", () => {
+    it("ERR_BAD_DATA: malformed data", async () => {
       await expectRefused({ id: "x" } as TransactionData, "ERR_BAD_DATA", /./);
       await expectRefused("x" as unknown as TransactionData, "ERR_BAD_DATA", "A transaction must be an object.");
       await expectRefused({ ...transactionData(order(ann, {})), type: 99 }, "ERR_BAD_DATA", /99/);
       await expectRefused({ ...transactionData(order(ann, {})), amount: "1.5" }, "ERR_BAD_DATA", /./);
     });
 
-    it("ERR_BAD_DATA: a changed transaction", async () => {
+    it("ERR_BAD_DATA: an altered transaction", async () => {
       const data = transactionData(order(ann, {}));
       const changed = { ...data, amount: "5" };
       await expectRefused({ ...changed, id: idOf(chain.crypto.parse(changed, 3)) }, "ERR_BAD_DATA", "Its signature is not valid.");
       await expectRefused({ ...data, amount: "5" }, "ERR_BAD_DATA", /^Its id is [0-9a-f]{64}, not [0-9a-f]{64}\.$/);
     });
 
-    it("ERR_BAD_DATA: version 1, whose time is over", async () => {
+    it("ERR_BAD_DATA: version 1, which is no longer valid", async () => {
       const data = chain.crypto.signGenesis({ type: 0, fee: 10_000_000n, amount: token, recipientId: bob.address }, ann.keys);
       await expectRefused({ ...data, version: 1 }, "ERR_BAD_DATA", /./);
     });
@@ -151,7 +151,7 @@ describe("the standalone host's pool", () => {
       await expectRefused({ ...transactionData(order(ann, {})), network: 23 }, "ERR_WRONG_NETWORK", "Its network is 23; this node's is 48.");
     });
 
-    it("ERR_DUPLICATE: what waits already, also in the same request", async () => {
+    it("ERR_DUPLICATE: a transaction already in the pool or in the same request", async () => {
       const transaction = order(ann, {});
       const result = await submit(transaction, transaction);
       expect(result.accept).to.deep.equal([idOf(transaction)]);
@@ -177,7 +177,7 @@ describe("the standalone host's pool", () => {
       expect((await submit(order(ann, { expiration: 5 }))).invalid).to.deep.equal([]);
     });
 
-    it("ERR_EXCEEDS_MAX_COUNT: more than a sender may have, also as excess", async () => {
+    it("ERR_EXCEEDS_MAX_COUNT: more transactions than a sender may have, reported as excess too", async () => {
       const all = [1n, 2n, 3n, 4n, 5n].map((nonce) => order(ann, { nonce }));
       const last = String(all[4]?.id);
       const result = await submit(...all);
@@ -192,7 +192,7 @@ describe("the standalone host's pool", () => {
       await expectRefused(transactionData(order(ann, {})), "ERR_POOL_FULL", "The pool is full: it holds 12 transactions.");
     });
 
-    it("ERR_PENDING: what must not wait twice", async () => {
+    it("ERR_PENDING: what may only be pending once", async () => {
       const { publicKey } = chain.cast.secondKeys(ann);
       await submit(order(ann, { type: 1, fee: 5n * token, asset: { signature: { publicKey } } }), order(bob, { type: 2, fee: 25n * token, asset: { delegate: { username: "bob" } } }));
       await expectRefused(transactionData(order(ann, { type: 1, nonce: 2n, fee: 5n * token, asset: { signature: { publicKey } } })), "ERR_PENDING", "The sender has a transaction of type 1 waiting.");
@@ -212,15 +212,15 @@ describe("the standalone host's pool", () => {
       await forge();
     };
 
-    apply("a nonce that is used", () => order(genesisDelegate(), { nonce: 1n }), "Nonce 1 is not the sender's next one, 3.");
-    apply("a nonce ahead", () => order(ann, { nonce: 3n }), "Nonce 3 is not the sender's next one, 1.");
+    apply("a used nonce", () => order(genesisDelegate(), { nonce: 1n }), "Nonce 1 is not the sender's next one, 3.");
+    apply("a skipped nonce", () => order(ann, { nonce: 3n }), "Nonce 3 is not the sender's next one, 1.");
     apply("more than the balance", () => order(ann, { amount: 50_000n * token }), "The sender's balance of 5000000000000 does not cover 5000010000000.");
-    apply("more than what waits leaves of it", async () => {
+    apply("more than pending transactions leave of it", async () => {
       await submit(order(ann, { amount: 30_000n * token }));
       return order(ann, { nonce: 2n, amount: 30_000n * token });
     }, /^The sender's balance of 1999990000000 does not cover/);
     apply("payments beyond the balance", () => order(ann, { type: 6, asset: { payments: [1, 2].map(() => ({ amount: String(30_000n * token), recipientId: bob.address })) } }), /does not cover/);
-    apply("a sender that no one has seen", () => order(stranger, {}), "The sender's balance of 0 does not cover 110000000.");
+    apply("an unknown sender", () => order(stranger, {}), "The sender's balance of 0 does not cover 110000000.");
     apply("a missing second signature", async () => {
       await applied(order(ann, { type: 1, fee: 5n * token, asset: { signature: { publicKey: chain.cast.secondKeys(ann).publicKey } } }));
       return order(ann, { nonce: 2n });
@@ -229,20 +229,20 @@ describe("the standalone host's pool", () => {
       await applied(order(ann, { type: 1, fee: 5n * token, asset: { signature: { publicKey: chain.cast.secondKeys(ann).publicKey } } }));
       return order(ann, { nonce: 2n, seconds: bob });
     }, "Its second signature is missing or not valid.");
-    apply("a second signature of a wallet that has none", () => order(ann, { seconds: ann }), "The sender's wallet has no second signature.");
+    apply("a second signature for a wallet without one", () => order(ann, { seconds: ann }), "The sender's wallet has no second signature.");
     apply("a username that is taken", () => order(ann, { type: 2, fee: 25n * token, asset: { delegate: { username: "genesis_7" } } }), "The username genesis_7 is taken.");
     apply("a delegate that registers again", () => order(genesisDelegate(), { type: 2, nonce: 3n, fee: 25n * token, asset: { delegate: { username: "seven" } } }), "The sender is already delegate genesis_7.");
-    apply("a vote for nobody", () => order(ann, { type: 3, fee: token, asset: { votes: [voteFor(bob)] } }), /^There is no delegate 0/);
+    apply("a vote for an unknown delegate", () => order(ann, { type: 3, fee: token, asset: { votes: [voteFor(bob)] } }), /^There is no delegate 0/);
     apply("an unvote without a vote", () => order(ann, { type: 3, fee: token, asset: { votes: [voteFor(genesisDelegate(), "-")] } }), /^The sender does not vote for 0/);
     apply("a second vote", () => order(genesisDelegate(), { type: 3, nonce: 3n, fee: token, asset: { votes: [voteFor(chain.cast.delegate(8))] } }), "The sender already votes for a delegate; it must unvote first.");
-    apply("a vote for one that resigned", async () => {
+    apply("a vote for a resigned delegate", async () => {
       await applied(order(ann, { type: 2, fee: 25n * token, asset: { delegate: { username: "ann" } } }));
-      // To the round's end: only then is there one more delegate than forge.
+      // Up to the end of the round: only then are there more delegates than active ones.
       while ((await chain.snapshot()).tip.height < 51) await forge();
       await applied(order(ann, { type: 7, nonce: 2n, fee: 25n * token }));
       return order(bob, { type: 3, fee: token, asset: { votes: [voteFor(ann)] } });
     }, "Delegate ann has resigned.");
-    apply("a resignation by nobody", () => order(ann, { type: 7, fee: 25n * token }), "The sender is not a delegate.");
+    apply("a resignation of a wallet that is not a delegate", () => order(ann, { type: 7, fee: 25n * token }), "The sender is not a delegate.");
     apply("a resignation that leaves too few", () => order(genesisDelegate(), { type: 7, nonce: 3n, fee: 25n * token }), "Too few delegates would be left.");
 
     const secret = "ab".repeat(32);
@@ -251,17 +251,17 @@ describe("the standalone host's pool", () => {
     const claim = (id: string, unlockSecret = secret) => order(bob, { type: 9, fee: 0n, asset: { claim: { lockTransactionId: id, unlockSecret } } });
     const refund = (id: string) => order(bob, { type: 10, fee: 0n, asset: { refund: { lockTransactionId: id } } });
 
-    apply("a lock that lapsed", () => lock(3), "The lock would expire before it is forged.");
-    apply("a claim of nothing", () => claim("00".repeat(32)), "There is no such open lock.");
+    apply("an expired lock", () => lock(3), "The lock would expire before it is forged.");
+    apply("a claim of an unknown lock", () => claim("00".repeat(32)), "There is no such open lock.");
     apply("a claim with a wrong secret", async () => {
       await applied(lock(50));
       return claim(await lastId(), "cd".repeat(32));
     }, "The secret does not open the lock.");
-    apply("a claim that is late", async () => {
+    apply("a claim after expiry", async () => {
       await applied(lock(4));
       return claim(await lastId());
     }, "The lock has expired: it can only be refunded.");
-    apply("a refund that is early", async () => {
+    apply("a refund before expiry", async () => {
       await applied(lock(50));
       return refund(await lastId());
     }, "The lock has not expired yet.");
@@ -278,7 +278,7 @@ describe("the standalone host's pool", () => {
     };
   });
 
-  it("knows multisignature wallets: all found one, enough spend from it", async () => {
+  it("supports multisignature wallets: all participants register one, enough of them spend from it", async () => {
     const group = chain.cast.group(0);
     const everyone = group.members.map(({ keys }, index) => ({ index, keys }));
     const found = { type: 4, nonce: 1n, fee: 20n * token, asset: { multiSignature: group.asset } };
@@ -298,7 +298,7 @@ describe("the standalone host's pool", () => {
     expect((await (await chain.snapshot()).wallet(group.address))?.balance).to.equal(10n * token - token - 10_000_000n);
   });
 
-  it("drops what a block made impossible, and tells", async () => {
+  it("drops transactions that a block made impossible, and reports it", async () => {
     const waiting = order(ann, {});
     await submit(waiting);
     const state = await chain.snapshot();
@@ -312,7 +312,7 @@ describe("the standalone host's pool", () => {
     expect(told.at(-1)).to.deep.equal(["removed", idOf(waiting)]);
   });
 
-  it("says of a transaction that waited too long that it expired", async () => {
+  it("reports a transaction that waited too long as expired", async () => {
     const waiting = order(ann, { expiration: 5 });
     await submit(waiting);
     const state = await chain.snapshot();

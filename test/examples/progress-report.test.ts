@@ -18,11 +18,11 @@ describe("the standalone host's report of progress", () => {
     });
   }
 
-  it("leaves out what it does not know", () => {
+  it("omits what it does not know", () => {
     expect(progressLine(at(12_345))).to.equal("reading the chain  height 12,345  1,234 blocks/s");
   });
 
-  it("tells of long ways, not of the blocks that follow one by one", () => {
+  it("reports long imports, not blocks that follow one by one", () => {
     const lines: string[] = [];
     const report = createProgressReport({ info: (line) => lines.push(line) });
     for (const height of [40, 90, 300]) report(at(height, { target: 300, secondsLeft: 1 }));

@@ -6,7 +6,7 @@ import { createLocalChain, type LocalChain } from "./local-chain.js";
 
 const blocks = 260;
 
-/** Findings of the crypto package about a block, without those it cannot judge: it does not know multisignature wallets. */
+/** The crypto package's findings about a block, except those about multisignature wallets, which it cannot verify. */
 const findings = ({ verification, transactions }: SignedBlock): string[] => {
   const unknown = transactions.filter(({ verified }) => !verified).map(({ serialized }) => `=> ${serialized.toString("hex")}`);
   return verification.errors.map(String).filter((error) => error !== "One or more transactions are not verified:" && !unknown.includes(error));
@@ -34,7 +34,7 @@ describe("the standalone host's chain and traffic", () => {
     }
   });
 
-  it("chains them, each in a slot of its own, forged by whose turn it is", async () => {
+  it("chains its blocks, each in a slot of its own and by the forger of that slot", async () => {
     const { milestones } = createChainRules(chain.network);
     const { round } = await chain.snapshot();
     let previous = { id: chain.network.genesisBlock.id, timestamp: 0 };
@@ -52,12 +52,12 @@ describe("the standalone host's chain and traffic", () => {
     for (const { data } of made) expect(data.reward.toString()).to.equal(data.height < 52 ? "0" : "200000000");
   });
 
-  it("leaves block 2 without transactions: version 2 is not valid before the tip has its milestone", () => {
+  it("leaves block 2 empty, since version 2 is only valid after its milestone", () => {
     expect(made[0]?.transactions).to.deep.equal([]);
     expect(new Set(transactions.map(({ data }) => data.version))).to.deep.equal(new Set([2]));
   });
 
-  it("signs every transaction really: once, twice, or by the participants of a multisignature wallet", async () => {
+  it("really signs every transaction: once, twice, or by the participants of a multisignature wallet", async () => {
     const { height } = (await chain.snapshot()).tip;
     const seconds = new Map<string, string>();
     const groups = new Map<string, MultiSignatureAsset>();
@@ -79,7 +79,7 @@ describe("the standalone host's chain and traffic", () => {
     expect(transactions.filter((transaction) => groups.has(senderOf(transaction))), "spent by groups").to.have.length.above(10);
   });
 
-  it("counts nonces without a gap and spends nothing that is not there", async () => {
+  it("counts nonces without gaps, and never overspends", async () => {
     const nonces = new Map<string, bigint>();
     const count = (key: string, nonce: bigint): void => {
       expect(nonce).to.equal((nonces.get(key) ?? 0n) + 1n);
@@ -91,7 +91,7 @@ describe("the standalone host's chain and traffic", () => {
     expect(rows.map(({ balance }) => balance < 0n), "only genesis owes").to.deep.equal([true, false]);
   });
 
-  it("has every kind of transaction, in a natural mix", () => {
+  it("contains every transaction type, in a natural mix", () => {
     const count = new Map<number, number>();
     for (const { type } of transactions) count.set(type, (count.get(type) ?? 0) + 1);
     expect([...count.keys()].sort((a, b) => a - b)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -100,7 +100,7 @@ describe("the standalone host's chain and traffic", () => {
     expect(Math.max(...made.map((block) => block.transactions.length))).to.be.above(7);
   });
 
-  it("has the variants of each kind", () => {
+  it("contains the variants of each type", () => {
     const data = transactions.map((transaction) => transaction.data);
     const votes = data.flatMap(({ asset }) => (asset?.votes === undefined ? [] : [asset.votes.map((vote) => vote[0]).join("")]));
     expect(new Set(votes)).to.deep.equal(new Set(["+", "-", "-+"]));
@@ -117,14 +117,14 @@ describe("the standalone host's chain and traffic", () => {
     expect(byOthers, "claimed by a third party").to.not.deep.equal([]);
   });
 
-  it("lets newcomers become forgers by votes", async () => {
+  it("lets newcomers be voted into the active delegates", async () => {
     const { round } = await chain.snapshot();
     const rounds = await Promise.all([2, 3, 4, 5, 6].map(async (number) => round(number)));
     const forgers = rounds.flatMap((delegates) => delegates ?? []);
     expect(forgers.filter(({ username }) => !username.startsWith("genesis_"))).to.not.deep.equal([]);
   });
 
-  it("forges the same chain again from the same seed, and goes on alike after a restart", async () => {
+  it("forges the same chain from the same seed, even across restarts", async () => {
     const again = createLocalChain();
     const first = await again.grow(20);
     const rest: SignedBlock[] = [];

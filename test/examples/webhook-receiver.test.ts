@@ -15,7 +15,7 @@ const chain = loadChain("core3-testnet-a");
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-describe("the webhook receiver of the examples", function () {
+describe("the examples' webhook receiver", function () {
   this.timeout(60_000);
   let plugin: ApiPlugin;
   let receiver: ChildProcess | undefined;
@@ -29,7 +29,7 @@ describe("the webhook receiver of the examples", function () {
     await closeTemporaryStores();
   });
 
-  it("verifies a block as the node sends it, and answers", async () => {
+  it("verifies and prints a block as the node sends it", async () => {
     const events = new EventEmitter();
     const options = { webhooks: { tokens: ["token of the test"], allowTargets: ["127.0.0.0/8"] } };
     plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silent, options });

@@ -19,12 +19,12 @@ const webhookToken = "token of the test";
 interface Answer {
   status: number;
   height: number;
-  /** Which process answered: request ids begin with a name of their process. */
+  /** The process that answered: request ids begin with an id of their process. */
   from: string;
   body: { data?: unknown };
 }
 
-/** On a connection of its own: the workers get them in turn. */
+/** Uses a connection of its own, since the workers get connections in turn. */
 const ask = (url: string, { method = "GET", body }: { method?: string; body?: object } = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: webhookToken, ...(body === undefined ? {} : { "content-type": "application/json" }) };
@@ -42,7 +42,7 @@ const ask = (url: string, { method = "GET", body }: { method?: string; body?: ob
     asked.end(body === undefined ? undefined : JSON.stringify(body));
   });
 
-/** Asks until each of the workers has answered. */
+/** Asks until every worker has answered. */
 const askEach = async (workers: number, url: string): Promise<Answer[]> => {
   const answers = new Map<string, Answer>();
   while (answers.size < workers) {
@@ -84,7 +84,7 @@ describe("npm start -- --workers", function () {
   const pidOf = async (host: ExampleProcess, worker: number): Promise<number> => pidIn(await host.line(new RegExp(`^worker ${worker} serves`)));
   const heightsIn = ({ lines }: ExampleProcess): number[] => lines.flatMap((line) => /^block (\d+)/.exec(line)?.[1] ?? []).map(Number);
 
-  it("serves one port from several processes, each at the block that was told last, and delivers each webhook once", async () => {
+  it("serves one port from several processes, each at the last reported block, and delivers each webhook once", async () => {
     const host = node("--workers", "2", "--forge-interval", "40");
     const url = await served(host);
     const created: string[] = [];
@@ -94,7 +94,7 @@ describe("npm start -- --workers", function () {
       created.push(answer.from);
     }
     expect(new Set(created).size).to.equal(2);
-    // Whoever is told of a block asks for it at once, at every worker.
+    // Once a block is reported, every worker must serve it.
     let [told, checked] = [0, 0];
     receiver.answer = ({ json }, response) => {
       told = Math.max(told, (json.data as { height: number }).height);
@@ -119,7 +119,7 @@ describe("npm start -- --workers", function () {
     }
   });
 
-  it("takes transactions at every worker into the one pool, and forges them", async () => {
+  it("accepts transactions at every worker into one pool, and forges them", async () => {
     const host = node("--workers", "2", "--forge-interval", "150");
     const url = await served(host);
     const network = readNetwork("local");
@@ -128,7 +128,7 @@ describe("npm start -- --workers", function () {
     const recipientId = person(900).address;
     const by = new Set<string>();
     const ids: string[] = [];
-    // The host's own newcomers are paid from the same wallet: where a nonce is taken before this one arrives, the next is tried.
+    // The host's own newcomers are paid from the same wallet: if a nonce is used before this one arrives, the next is tried.
     while (by.size < 2) {
       const { data } = (await ask(`${url}/wallets/${treasury.address}`)).body as { data: { nonce?: string } };
       const order = { type: 0, nonce: BigInt(data.nonce ?? 0) + 1n, fee: 10_000_000n, amount: token, recipientId } as const;
@@ -140,7 +140,7 @@ describe("npm start -- --workers", function () {
       expect(broadcast).to.deep.equal([sent.id]);
       if (!ids.includes(sent.id)) ids.push(sent.id);
       by.add(answer.from);
-      // The workers take turns, and a round of this loop is two requests: with one more, the other worker is next.
+      // The workers take turns, and each round of this loop makes two requests: one more makes the other worker next.
       await ask(`${url}/health`);
     }
     for (const id of ids) {
@@ -157,17 +157,17 @@ describe("npm start -- --workers", function () {
     expect(await host.ended).to.equal(0);
   });
 
-  it("puts another worker in the place of one that dies, and ends every process when it is told to stop", async () => {
+  it("replaces a worker that dies, and ends every process when it is stopped", async () => {
     const host = node("--workers", "2", "--forge-interval", "100");
     const url = await served(host);
     const pids = [await pidOf(host, 1), await pidOf(host, 2)];
     process.kill(pids[0] ?? 0, "SIGKILL");
     await host.line(/^warn: worker 1 ended \(SIGKILL\); starting another/);
-    // The other one serves meanwhile.
+    // The other one serves in the meantime.
     expect((await ask(`${url}/health`)).status).to.equal(200);
     await host.line(new RegExp(`^worker 1 serves as process (?!${String(pids[0])}$)`));
     expect(await askEach(2, `${url}/delegates?limit=1`)).to.have.length(2);
-    // One that is told to stop by itself ends cleanly, and is replaced too.
+    // A worker that is stopped on its own ends cleanly and is replaced too.
     process.kill(pids[1] ?? 0, "SIGTERM");
     await host.line(/^warn: worker 2 ended \(code 0\); starting another/);
     await host.line(new RegExp(`^worker 2 serves as process (?!${String(pids[1])}$)`));
@@ -177,13 +177,13 @@ describe("npm start -- --workers", function () {
     expect(await ask(`${url}/health`).catch((error: unknown) => (error as { code: string }).code)).to.equal("ECONNREFUSED");
   });
 
-  it("ends its workers when it is killed; the next start goes on where it was, on any number of them", async () => {
+  it("ends its workers when it is killed, and resumes at the next start with any number of them", async () => {
     const killed = node("--workers", "2", "--forge-interval", "5");
     const url = await served(killed);
     const created = await ask(`${url}/webhooks`, { method: "POST", body: { event: "peer.added", target: receiver.url } });
     await killed.line(/^block 12 /);
     killed.kill("SIGKILL");
-    // Their standard output is the node's: it is closed when the last of them is gone.
+    // Their standard output is the node's: it closes when the last of them has ended.
     expect(await killed.ended).to.equal(null);
     expect(await ask(`${url}/health`).catch((error: unknown) => (error as { code: string }).code)).to.equal("ECONNREFUSED");
     const told = Math.max(...heightsIn(killed));
