@@ -1,6 +1,6 @@
 import type { Milestone } from "../types/node-context.js";
 
-/** What most chains of tests begin with. No rewards, unless they are given. */
+/** The first milestone of most test chains. No rewards by default. */
 export const firstMilestone = (activeDelegates: number, reward = 0): Milestone => ({
   height: 1,
   reward,

@@ -28,19 +28,19 @@ import { firstMilestone } from "./first-milestone.js";
 import { createMemoryAdapter, type MemoryAdapter } from "./memory-adapter/adapter.js";
 
 /**
- * Random chains that a network could have made: every core type in both wire versions, each transaction one that its
- * sender can pay and its network would take, every block forged by whose turn it is.
+ * Random chains that a network could have made: every core type in both versions, each transaction one that its sender can pay
+ * and its network would accept, every block forged by the delegate whose turn it is.
  *
- * What is random are wishes; the builder makes of each wish what is possible when its turn comes, or nothing. So every
- * list of wishes is a valid chain, and fast-check can shrink it as it likes.
+ * The random parts are wishes; for each wish the builder makes what is possible when its turn comes, or nothing. So every list
+ * of wishes gives a valid chain, and fast-check can shrink it freely.
  */
 export interface RandomChain {
   network: Network;
-  /** Genesis first. */
+  /** From genesis on. */
   blocks: readonly BlockData[];
-  /** Height of the last block that both branches have. */
+  /** The height of the last block that both branches share. */
   forkHeight: number;
-  /** Blocks from `forkHeight` + 1 on another branch. */
+  /** The other branch's blocks, from `forkHeight` + 1 on. */
   otherBranch: readonly BlockData[];
 }
 
@@ -71,7 +71,7 @@ export type Kind = (typeof kinds)[number];
 interface Wish {
   kind: Kind;
   version: 1 | 2;
-  /** Numbers that pick among what there is. */
+  /** Numbers that select from what exists at the time. */
   sender: number;
   other: number;
   third: number;
@@ -85,7 +85,7 @@ interface BlockWish {
   wishes: Wish[];
 }
 
-/** Few values, so that rows tie; some that no double holds. */
+/** Few values, so that rows tie; some of them are not exact as doubles. */
 const amounts = fc.constantFrom(1n, 1n, 777n, 777n, 100_000_000n, 9_007_199_254_740_992n, 9_007_199_254_740_993n, 2n ** 62n);
 const fees = fc.constantFrom(0n, 1n, 10_000_000n, 10_000_000n, 10_000_001n);
 const pick = fc.nat({ max: 1_000 });
@@ -115,18 +115,18 @@ const byAddress = new Map<string, Party>(Object.values(parties).map((party) => [
 
 const at = <T>(list: readonly T[], index: number): T | undefined => (list.length === 0 ? undefined : list[index % list.length]);
 
-/** One block's transactions in the making: what its earlier ones spent and did, on top of the state before it. */
+/** One block's transactions in preparation: what earlier ones spent and did, on top of the state before the block. */
 interface Draftsman {
   snapshot: ChainSnapshot | undefined;
   drafts: Draft[];
   spent: Map<string, bigint>;
-  /** What a wallet can do but once, and did in this block. */
+  /** What a wallet can do only once, and did in this block. */
   done: Set<string>;
   endedLocks: Set<string>;
   height: number;
   timestamp: number;
   branch: string;
-  /** Id of a lock -> its label. */
+  /** Labels by lock id. */
   labels: Map<string, string>;
 }
 
@@ -142,7 +142,7 @@ const standing = async ({ snapshot }: Draftsman): Promise<Party[]> => {
   return (page?.rows ?? []).filter(({ resigned }) => !resigned).flatMap(({ publicKey }) => byPublicKey.get(publicKey) ?? []);
 };
 
-/** Whoever exists and can sign: multisignature wallets once they are registered. */
+/** Everyone who exists and can sign; multisignature wallets once they are registered. */
 const senders = async ({ snapshot }: Draftsman): Promise<Party[]> => {
   const page = await snapshot?.wallets({ filter: {}, order: { field: "address", direction: "asc" }, ...all });
   return (page?.rows ?? []).flatMap(({ address, balance, multiSignature: registered }) => {
@@ -152,7 +152,7 @@ const senders = async ({ snapshot }: Draftsman): Promise<Party[]> => {
   });
 };
 
-/** The transaction that a wish comes to, or nothing. */
+/** The transaction that fulfils a wish, or undefined. */
 const fulfil = async (given: Wish, block: Draftsman): Promise<Draft | undefined> => {
   const { kind, version, fee, amount, vendorField } = given;
   const sender = at(await senders(block), given.sender);
@@ -251,7 +251,7 @@ const fulfil = async (given: Wish, block: Draftsman): Promise<Draft | undefined>
   }
 };
 
-/** All that a transaction takes from its sender. */
+/** Everything that a transaction takes from its sender. */
 const costOf = ({ type, typeGroup, amount, fee, asset }: Draft): bigint => {
   if (typeGroup === 1 && (type === 9 || type === 10)) return 0n;
   const payments = (asset as { payments: { amount: string }[] | undefined } | undefined)?.payments ?? [];
@@ -274,12 +274,12 @@ interface Branch {
   name: string;
   network: Network;
   maker: ChainMaker;
-  /** Says what is so on this branch. */
+  /** The state of this branch. */
   adapter: MemoryAdapter;
   labels: Map<string, string>;
 }
 
-/** Puts one more block on a branch. */
+/** Appends a block to a branch. */
 const extend = async ({ name, network, maker, adapter, labels }: Branch, block: BlockWish): Promise<void> => {
   const snapshot = await adapter.snapshot();
   const rules = createChainRules(network);
@@ -314,15 +314,15 @@ const extend = async ({ name, network, maker, adapter, labels }: Branch, block: 
   adapter.apply(maker.add({ generator, transactions: draftsman.drafts, missed: block.missed }));
 };
 
-/** What a random chain is made of. */
+/** The ingredients of a random chain. */
 export interface ChainWish {
-  /** Active delegates at first, and after how many rounds how many there are then. */
+  /** The number of active delegates at first, the later number, and after how many rounds it changes. */
   first: number;
   then: number;
   rounds: number;
   delegates: number;
   blocks: BlockWish[];
-  /** How many of the last blocks another branch has otherwise, and what it has there. */
+  /** How many of the last blocks differ on another branch, and what that branch has instead. */
   reverted: number;
   otherBranch: BlockWish[];
 }
@@ -361,11 +361,11 @@ export const buildRandomChain = async (given: ChainWish): Promise<RandomChain> =
 
 interface WishOptions {
   maxBlocks?: number;
-  /** Kinds of transactions, as often as they are named. Default: all. */
+  /** Transaction types, weighted by repetition. All by default. */
   among?: readonly Kind[];
 }
 
-/** Wishes for a chain; `buildRandomChain` makes the chain of them. */
+/** Wishes for a chain; `buildRandomChain` builds it. */
 export const chainWish = ({ maxBlocks = 24, among = kinds }: WishOptions = {}): fc.Arbitrary<ChainWish> =>
   fc.record({
     first: fc.integer({ min: 2, max: 4 }),

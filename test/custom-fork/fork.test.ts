@@ -74,19 +74,19 @@ describe("the custom fork", function () {
       "/v1/accounts/top?limit=3",
     ];
     for (const path of paths) {
-      it(`answers ${path} alike`, async () => {
+      it(`gives the same answer for ${path}`, async () => {
         const [own, builtIn] = await Promise.all(urls.map((url) => fetch(`${url}${path}`)));
         expect(own?.status).to.equal(200);
         expect(await own?.text()).to.equal(await builtIn?.text());
       });
     }
 
-    it("writes amounts above 2^63 with all their digits", async () => {
+    it("shows amounts above 2^63 with all their digits", async () => {
       const wallet = await (await fetch(`${urls[0]}/wallets/${treasuryAddress}`)).text();
       expect(/"balance":(\d+)/.exec(wallet)?.[1]).to.match(/^1999849\d{13}$/);
     });
 
-    it("names its own kind of transaction, and shows one to each of its recipients", async () => {
+    it("names its own transaction type, and lists a transaction under each of its recipients", async () => {
       const types = (await (await fetch(`${urls[0]}/transactions/types`)).json()) as { data: Record<string, number> };
       expect(types.data.Split).to.equal(0);
       const given = blocks[1]?.transactions?.[1];
@@ -97,7 +97,7 @@ describe("the custom fork", function () {
     });
   });
 
-  describe("as its operator starts it", () => {
+  describe("as run by an operator", () => {
     let bench: Workbench;
     beforeEach(() => (bench = createWorkbench()));
     afterEach(() => bench.clear());
@@ -109,7 +109,7 @@ describe("the custom fork", function () {
     const height = async (url: string): Promise<number> =>
       ((await (await fetch(`${url}/blockchain`)).json()) as { data: { block: { height: number } } }).data.block.height;
 
-    it("forges, is killed, goes on from the same chain, and stops when it is told to", async () => {
+    it("forges, is killed, resumes from the same chain, and stops when it is told to", async () => {
       const first = await started();
       let reached = 0;
       while (reached < 5) reached = await height(first.url);

@@ -50,7 +50,7 @@ describe("the custom fork's chain", () => {
   };
   const balanceOf = (chain: SqliteChain, address: string) => reading(chain, async (snapshot) => (await snapshot.wallet(address))?.balance);
 
-  it("begins with the same genesis whenever it is made", () => {
+  it("has the same genesis every time", () => {
     expect(createForkNetwork()).to.deep.equal(network);
     expect(network.genesisBlock.id).to.equal("87628743e9445a514351f43395f71f788654be12d2dca3fa2f670668a1293ab5");
     expect(forkAddressOf(treasury)).to.match(/^H/);
@@ -62,14 +62,14 @@ describe("the custom fork's chain", () => {
     const wages = Array.from({ length: 9 }, (_, index) => token * BigInt(index + 1)).reduce((a, b) => a + b);
     const spent = wages + 9n * (10n * token + 1n) + 9n * 3_000_000n;
     expect(await balanceOf(chain, forkAddressOf(treasury))).to.equal(20_000_000_000_000_000_000n - stakes - spent);
-    // Heights 6 to 10 have a reward.
+    // Blocks 6 to 10 have a reward.
     expect(await reading(chain, async ({ supply }) => Promise.resolve(supply))).to.equal(20_000_000_000_000_000_000n + 5n * 50_000_000n);
   });
 
-  it("gives a split's amount to its recipients by parts, and shows it to each of them", async () => {
+  it("divides a split's amount among its recipients by their shares, and lists it under each of them", async () => {
     const { chain, forged } = await grown(1);
     const given = forged[0]?.transactions?.[1];
-    // 10 tokens and 1: a sixth, two sixths, three sixths; 1 does not divide.
+    // 10 tokens and 1 unit: a sixth, two sixths and three sixths, with a remainder.
     const sixth = 166_666_666n;
     const [first, second, third] = [2, 3, 4].map(crewAddress);
     expect(await balanceOf(chain, first ?? "")).to.equal(sixth + 2n);
@@ -81,18 +81,18 @@ describe("the custom fork's chain", () => {
     expect(received.rows.map(({ id }: Transaction) => id)).to.deep.equal([given?.id]);
   });
 
-  it("goes on where it stopped, and after a process that never closed it", async () => {
+  it("resumes where it stopped, even after a process that never closed it", async () => {
     const { chain, forged } = await grown(3);
     await chain.stop();
     const again = await open();
     expect(again.tip()?.id).to.equal(forged[2]?.id);
     await again.stop();
-    // What a killed process leaves: the folder by which the package locks.
+    // The folder that a killed process leaves: the package's lock.
     mkdirSync(`${path}.lock`);
     expect((await open()).tip()?.height).to.equal(4);
   });
 
-  it("writes a block whole or not at all", async () => {
+  it("applies a block completely or not at all", async () => {
     const { chain, node } = await grown(2);
     const before = chain.tip();
     const next = await node.forge();
@@ -105,7 +105,7 @@ describe("the custom fork's chain", () => {
     expect(() => chain.apply(next)).to.throw(/does not follow the tip/);
   });
 
-  it("forgets what can be asked for no more, but nothing that an open snapshot asks for", async () => {
+  it("deletes old versions, except those that an open snapshot needs", async () => {
     const { chain, node } = await grown(5, { undoBlocks: 2 });
     const held = await chain.snapshot();
     const at6 = await held?.wallet(forkAddressOf(treasury));

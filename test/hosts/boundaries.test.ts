@@ -10,7 +10,7 @@ import { createWorkbench, type Workbench } from "./example-process.js";
 const { network, blocks } = loadChain("core3-testnet-a");
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Everything of a process that a library may not touch. */
+/** Everything in a process that a library must not touch. */
 const surroundings = () => ({
   globals: Object.getOwnPropertyNames(globalThis).sort(),
   prototypes: [Object, Array, String, Number, BigInt, Function, Promise, Map].map(({ prototype }) =>
@@ -23,7 +23,7 @@ const surroundings = () => ({
   exitCode: process.exitCode,
 });
 
-describe("the boundaries of a plugin", function () {
+describe("plugins, beyond their own boundaries,", function () {
   this.timeout(60_000);
   let bench: Workbench;
   const plugins: ApiPlugin[] = [];
@@ -45,7 +45,7 @@ describe("the boundaries of a plugin", function () {
   const heightAt = async (url: string): Promise<number> =>
     (JSON.parse(await textOf(`${url}/blockchain`)) as { data: { block: { height: number } } }).data.block.height;
 
-  it("leave the process as it is: globals, prototypes, handlers, working directory, environment", async () => {
+  it("leave the process unchanged: globals, prototypes, handlers, working directory, environment", async () => {
     const before = surroundings();
     const plugin = create("data", { blocks: source(blocks.slice(0, 60)) });
     const url = await listening(plugin);
@@ -58,7 +58,7 @@ describe("the boundaries of a plugin", function () {
     expect(surroundings(), "when it has stopped").to.deep.equal(before);
   });
 
-  it("leave the host's emitter with the listeners it had", async () => {
+  it("leave the host's emitter with the listeners it had, and its payloads unchanged", async () => {
     const events = new EventEmitter();
     const heard: unknown[] = [];
     events.on("block.applied", (block: unknown) => heard.push(block));
@@ -77,7 +77,7 @@ describe("the boundaries of a plugin", function () {
     expect(count(), "when it has stopped").to.deep.equal(before);
   });
 
-  it("throw nothing into the host's emitter, whatever it emits", async () => {
+  it("throw nothing into the host's emitter, whatever is emitted", async () => {
     const events = new EventEmitter();
     const plugin = create("data", { events });
     await plugin.start();
@@ -91,7 +91,7 @@ describe("the boundaries of a plugin", function () {
     await plugin.stop();
   });
 
-  it("open, make and listen to nothing before they start", async () => {
+  it("open, create and listen to nothing before they start", async () => {
     const events = new EventEmitter();
     const plugin = create("data", { events });
     plugin.callback();
@@ -104,7 +104,7 @@ describe("the boundaries of a plugin", function () {
     expect(readdirSync(bench.folder), "stopped without having been started").to.deep.equal([]);
   });
 
-  it("are apart from one another, their webhooks too", async () => {
+  it("are independent of one another, including their webhooks", async () => {
     const allowTargets = ["127.0.0.1"];
     const emitters = [new EventEmitter(), new EventEmitter()] as const;
     const one = create("one", { events: emitters[0], options: { webhooks: { tokens: ["token of one"], allowTargets } } });
@@ -135,7 +135,7 @@ describe("the boundaries of a plugin", function () {
     expect(other.webhooks?.create(hook).id).to.equal(1);
   });
 
-  it("may share an emitter, and even a whole context but for the folder", async () => {
+  it("may share an emitter, and a whole context except for the folder", async () => {
     const events = new EventEmitter();
     const [one, other] = [create("one", { events }), create("other", { events })];
     await Promise.all([one.start(), other.start()]);

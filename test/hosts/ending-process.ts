@@ -5,14 +5,14 @@ import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "portico";
 import { loadChain } from "../data/read.js";
 
-/** A host that uses all there is, stops, and does not call process.exit: a handle left open would keep it for ever. */
+/** A host that uses everything, stops, and does not call process.exit: a handle left open would keep it running. */
 const { network, blocks } = loadChain("core3-testnet-a");
 const events = new EventEmitter();
 
-/** Node's own handler of "exit", there while a module awaits something at its top level. */
+/** Node's own handler of "exit", present while a module awaits something at its top level. */
 const isOfNode = (listener: { name: string }): boolean => listener.name === "handleProcessExit";
 
-/** Handles and handlers that this process has beyond those it had. The pipes of its output and the turns of its own program come and go. */
+/** Handles and handlers that this process has now. The pipes of its output and its own program's immediates come and go. */
 const surroundings = () => ({
   resources: process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap" && name !== "Immediate"),
   listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listeners(name as "exit").filter((listener) => !isOfNode(listener)).length])),
@@ -54,7 +54,7 @@ const serve = async (): Promise<void> => {
   portico.webhooks?.create(failing);
   events.emit("block.applied", blocks[60]);
   await portico.settled();
-  // Connections that stay open, one of them in the middle of nothing.
+  // Keep-alive connections, left idle.
   for (const path of ["/node/status", "/wallets", "/transactions?limit=2", "/v1/delegates"]) {
     const response = await fetch(`${url}${path}`);
     if (response.status !== 200) throw new Error(`${path}: ${response.status}`);

@@ -9,26 +9,26 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const root = new URL("../../", import.meta.url);
 
-/** A process that a test started, with what it has said so far. */
+/** A process that a test started, with its output so far. */
 export interface ExampleProcess {
   readonly lines: string[];
-  /** Exit code; null after a signal. */
+  /** The exit code; null after a signal. */
   readonly ended: Promise<number | null>;
   kill(signal: NodeJS.Signals): void;
-  /** The first line that matches. Fails when the process ends before. */
+  /** Resolves with the first line that matches. Fails if the process ends before. */
   line(pattern: RegExp): Promise<string>;
 }
 
-/** Runs programs in an empty folder, and leaves neither of both behind. */
+/** Runs programs in an empty folder; `clear` ends them and deletes it. */
 export interface Workbench {
   readonly folder: string;
   node(args: readonly string[], environment?: Record<string, string>): ExampleProcess;
-  /** A TypeScript program of the project's, as `npx tsx FILE` runs it; it listens on any port that is free. */
+  /** One of the project's TypeScript programs, run as by `npx tsx FILE`; it listens on any free port. */
   example(file: string, environment?: Record<string, string>): ExampleProcess;
   clear(): Promise<void>;
 }
 
-/** Listens to what a process says, on both its streams. */
+/** Collects what a process prints on both its streams. */
 export const watch = (child: ChildProcess): ExampleProcess => {
   const lines: string[] = [];
   const waiting: { pattern: RegExp; found: (line: string) => void }[] = [];
@@ -81,5 +81,5 @@ export const createWorkbench = (): Workbench => {
   };
 };
 
-/** Where a host says that it serves. */
+/** The URL that a host prints. */
 export const urlIn = (line: string): string => /http:\S+/.exec(line)?.[0] ?? "";

@@ -43,7 +43,7 @@ describe("mounting into a host's server", () => {
   };
   const heightAt = async (url: string): Promise<number> =>
     ((await (await fetch(`${url}/blockchain`)).json()) as { data: { block: { height: number } } }).data.block.height;
-  /** How many delegates a search finds. `headers` may lack the content type. */
+  /** How many delegates a search finds. `headers` may omit the content type. */
   const found = async (url: string, body: string, headers: Record<string, string>): Promise<unknown> => {
     const reply = await fetch(`${url}/delegates/search`, { method: "POST", body: Buffer.from(body), headers });
     return ((await reply.json()) as { meta?: { totalCount: number } }).meta?.totalCount;
@@ -51,8 +51,8 @@ describe("mounting into a host's server", () => {
   const search = '{"usernames":["genesis_1","genesis_2"]}';
   const json = { "Content-Type": "application/json" };
 
-  describe("Koa", () => {
-    it("takes it at a prefix, beside routes of its own under the same prefix", async () => {
+  describe("in Koa", () => {
+    it("works under a prefix, next to the host's own routes under the same prefix", async () => {
       const app = new Koa();
       const own = new Router({ prefix: "/chain" });
       own.get("/status", (ctx) => (ctx.body = "the host's"));
@@ -67,14 +67,14 @@ describe("mounting into a host's server", () => {
       expect(await (await fetch(`${url}/api/blockchain`)).text()).to.equal("the host has no /api/blockchain");
     });
 
-    it("takes its router among others, and two of them beside each other", async () => {
+    it("works as a router among others, and twice in one app", async () => {
       const app = new Koa();
       app.use((await plugin("/one")).router.routes()).use((await plugin("/two")).router.routes());
       const url = await listening(app.callback());
       expect([await heightAt(`${url}/one`), await heightAt(`${url}/two`)]).to.deep.equal([60, 60]);
     });
 
-    it("may have parsed the body before, and may have left it alone for its content type", async () => {
+    it("works after a parser that has read the body or, for its content type, left it", async () => {
       const app = new Koa();
       app.use(koaBodyParser());
       (await plugin()).mount(app);
@@ -85,8 +85,8 @@ describe("mounting into a host's server", () => {
     });
   });
 
-  describe("Express", () => {
-    it("takes it at a path, which Express cuts off", async () => {
+  describe("in Express", () => {
+    it("works at a path that Express strips", async () => {
       const app = express();
       app.use("/api", (await plugin()).callback());
       app.use("/chain", (await plugin("/chain/api")).callback());
@@ -98,10 +98,10 @@ describe("mounting into a host's server", () => {
       expect(await (await fetch(`${url}/nowhere`)).text()).to.include("Cannot GET /nowhere");
     });
 
-    it("may have parsed the body before, or put an empty one there without reading", async () => {
+    it("works after a parser that has read the body, or set an empty one without reading", async () => {
       const app = express();
       app.use(express.json(), express.urlencoded({ extended: true }));
-      // What parsers of its older generation do where they read nothing.
+      // As parsers of an older generation do when they read nothing.
       app.use((request, _response, next) => ((request.body ??= {}), next()));
       app.use((await plugin()).callback());
       const url = await listening(app);
@@ -111,8 +111,8 @@ describe("mounting into a host's server", () => {
     });
   });
 
-  describe("Fastify", () => {
-    it("takes it within a plugin of its own, beside one at another prefix", async () => {
+  describe("in Fastify", () => {
+    it("works in `onRequest` hooks, at two prefixes", async () => {
       const app = Fastify();
       const one = (await plugin("/one")).callback();
       const two = (await plugin("/two")).callback();
@@ -127,8 +127,8 @@ describe("mounting into a host's server", () => {
     });
   });
 
-  describe("node:http", () => {
-    it("is left its request as it came when it is not the interface's", async () => {
+  describe("in node:http", () => {
+    it("passes on requests outside the interface unchanged", async () => {
       const callback = (await plugin()).callback();
       const seen: (string | undefined)[] = [];
       const url = await listening((request, response) =>

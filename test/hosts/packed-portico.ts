@@ -7,7 +7,7 @@ import { root } from "./example-process.js";
 
 let folder: string | undefined;
 
-/** A folder with the library as it is published, built from the present sources, and the CommonJS example beside it. Built once. */
+/** A folder with the library as published, built from the current sources, and the CommonJS example beside it. Built once. */
 export const packedPortico = (): string => {
   if (folder !== undefined) return folder;
   const made = mkdtempSync(join(tmpdir(), "portico-packed-"));

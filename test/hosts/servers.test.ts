@@ -7,11 +7,11 @@ import { packedPortico } from "./packed-portico.js";
 interface Host {
   name: string;
   start(bench: Workbench): ExampleProcess;
-  /** Where it keeps its data, below the folder it is started in. */
+  /** Its data folder, below the folder it is started in. */
   dataDir: string;
-  /** What it answers itself, and how it says that there is nothing. */
+  /** Its own page, how it answers an unknown path, and whether it echoes bodies. */
   own?: { page: string; nothing: RegExp; echoes?: boolean };
-  /** Whether it stops on Ctrl-C. */
+  /** Whether it stops cleanly on Ctrl-C. */
   stops?: boolean;
 }
 
@@ -77,7 +77,7 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
       return (JSON.parse(found.body) as { meta: { totalCount: number } }).meta.totalCount;
     };
 
-    it("answers below /api, in both generations", async () => {
+    it("answers under /api, in both generations", async () => {
       expect((await text("/api/node/status")).body).to.include('"now":1,');
       expect((await text("/api/v1/loader/status")).body).to.include('"now":1,');
       expect(await text("/api/nowhere")).to.deep.equal({
@@ -86,7 +86,7 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
       });
     });
 
-    it("reads the body of a search, whatever its content type, and rounds nothing in it", async () => {
+    it("reads the body of a search exactly, whatever its content type", async () => {
       const [, balance = ""] = /"balance":(\d+)/.exec((await text("/api/wallets/top?limit=1")).body) ?? [];
       const next = (BigInt(balance) + 1n).toString();
       for (const headers of [json, { "Content-Type": "text/plain" }, {}] as Record<string, string>[]) {
@@ -95,7 +95,7 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
       }
     });
 
-    it("keeps webhooks for who has the token", async () => {
+    it("requires the token for webhooks", async () => {
       expect((await text("/api/webhooks")).status).to.equal(401);
       const Authorization = readFileSync(join(bench.folder, dataDir, "webhook-token"), "utf8").trim();
       const body = JSON.stringify({ event: "block.applied", target: "https://receiver.invalid/" });
@@ -105,7 +105,7 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
     });
 
     if (own !== undefined) {
-      it("leaves to the host what is not below /api", async () => {
+      it("leaves paths outside /api to the host", async () => {
         expect((await text("/")).body).to.equal(own.page);
         expect((await text("/nowhere")).body).to.match(own.nothing);
         expect((await text("/apiary")).status).to.equal((await text("/nowhere")).status);
@@ -115,7 +115,7 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
     }
 
     if (stops) {
-      it("ends by itself when it is told to stop", async () => {
+      it("ends by itself when it is stopped", async () => {
         host.kill("SIGINT");
         expect(await host.ended).to.equal(0);
       });

@@ -29,9 +29,9 @@ import {
 import { applyBlock, type BlockChanges, type ChainRules, createChainRules, roundOf } from "portico/chain";
 import { type ConformanceTarget, createConformanceSuite, describeConformance } from "portico/conformance";
 
-/** What a host in TypeScript sees. It is checked when the project is compiled (`npm run check:types`): at run time nothing is left of it. */
+/** What a host in TypeScript sees. The checks take place when the project is compiled (`npm run check:types`); nothing of them is left at run time. */
 describe("the public types", () => {
-  it("take what hosts have", () => {
+  it("accept what hosts have", () => {
     expectTypeOf(createApiPlugin).parameters.toEqualTypeOf<[context: NodeContext | ReaderContext]>();
     expectTypeOf(createApiPlugin).returns.toEqualTypeOf<ApiPlugin>();
     expectTypeOf<EventEmitter>().toExtend<HostEvents>();
@@ -40,10 +40,10 @@ describe("the public types", () => {
     expectTypeOf<Console>().toExtend<Logger>();
     expectTypeOf<{ read: (from: number, limit: number) => BlockData[] }>().toExtend<BlockSource>();
     expectTypeOf<{ read: (from: number, limit: number) => Promise<BlockData[]> }>().toExtend<BlockSource>();
-    // No more than these is asked for; one of `chain` and `dataDir` is checked when the plugin is made.
+    // Only these are required; that one of `chain` and `dataDir` is given is checked when the plugin is created.
     expectTypeOf<Pick<NodeContext, "network" | "events">>().toExtend<NodeContext>();
     expectTypeOf<Pick<NodeContext, "network">>().not.toExtend<NodeContext>();
-    // A reader has a folder, and nothing to be told by.
+    // A reader has a folder, and no emitter.
     expectTypeOf<{ reader: true; network: Network; dataDir: string }>().toExtend<ReaderContext>();
     expectTypeOf<{ reader: true; network: Network }>().not.toExtend<NodeContext | ReaderContext>();
     expectTypeOf<"events" | "blocks" | "chain">().not.toExtend<keyof ReaderContext>();
@@ -52,7 +52,7 @@ describe("the public types", () => {
     expectTypeOf<{ webhooks: false; amounts: "string"; rateLimit: { perMinute: number } }>().toExtend<PorticoOptions>();
   });
 
-  it("give what servers take", () => {
+  it("match what servers accept", () => {
     expectTypeOf<ApiPlugin["callback"]>().returns.toEqualTypeOf<RequestListener>();
     expectTypeOf<RequestListener>().toExtend<(request: Request, response: Response, next: NextFunction) => void>();
     expectTypeOf<RequestListener>().toExtend<(request: IncomingMessage, response: ServerResponse) => void>();
@@ -67,7 +67,7 @@ describe("the public types", () => {
     expectTypeOf(defaultOptions).not.toBeAny();
   });
 
-  it("hold amounts as bigints, and let an adapter answer at once or later", () => {
+  it("have amounts as bigints, and let an adapter answer synchronously or asynchronously", () => {
     expectTypeOf<Wallet["balance"]>().toEqualTypeOf<bigint>();
     expectTypeOf<ChainSnapshot["supply"]>().toEqualTypeOf<bigint>();
     expectTypeOf<ReturnType<ChainSnapshot["wallets"]>>().toEqualTypeOf<Page<Wallet> | Promise<Page<Wallet>>>();
@@ -76,7 +76,7 @@ describe("the public types", () => {
     expectTypeOf<{ typeGroup: 2; type: 0; key: "split"; name: "Split" }>().toExtend<TransactionType>();
   });
 
-  it("open the chain's rules and the suite to fork authors", () => {
+  it("include the chain's rules and the conformance suite for fork authors", () => {
     expectTypeOf(createChainRules).returns.toEqualTypeOf<ChainRules>();
     expectTypeOf(applyBlock).returns.toEqualTypeOf<BlockChanges>();
     expectTypeOf(roundOf).parameter(0).toEqualTypeOf<number>();

@@ -10,7 +10,7 @@ import { contractOf, readReadme, tables, withTables } from "./tables.js";
 describe("the README", () => {
   const readme = readReadme();
 
-  it("has every table as the code has it (npm run docs writes them)", () => {
+  it("has every table as generated from the code (by `npm run docs`)", () => {
     expect(withTables(readme)).to.equal(readme);
     for (const name of Object.keys(tables)) expect(readme, name).to.include(`<!-- table: ${name} -->`);
   });
@@ -20,13 +20,13 @@ describe("the README", () => {
     expect(readme).to.include("(test/bench/growth.svg)");
   });
 
-  it("leaves out no row of the contract", () => {
+  it("covers every row of the contract", () => {
     const rows = (routes: typeof v2Routes): string[] => routes.map(({ method, path }) => `${method} ${path}`);
     expect(rows(v1Routes)).to.include.members(contractOf(1));
     expect(rows(v2Routes)).to.include.members(contractOf(2).filter((row) => !row.includes("/webhooks")));
   });
 
-  it("names every dependency, and no other", () => {
+  it("names every dependency and no other package", () => {
     const { dependencies } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
       dependencies: Record<string, string>;
     };
@@ -40,7 +40,7 @@ describe("the README", () => {
     for (const name of operatorNames) expect(section).to.include(`\`${name}\``);
   });
 
-  it("has a host in twenty lines that is the example which runs, with a network of its own", () => {
+  it("has a host in twenty lines that matches the running example, except for its network", () => {
     const example = readFileSync(new URL("../../examples/koa-host/main.ts", import.meta.url), "utf8");
     expect(readme).to.include(example.slice(example.indexOf("const events")).trim());
   });

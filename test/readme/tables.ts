@@ -7,7 +7,7 @@ import { optionTable } from "../../src/options.js";
 import { benchTable } from "../bench/table/markdown.js";
 import { readResults } from "../bench/table/results.js";
 
-/** The README's tables, made from the code. `npm run docs` writes them into the README; a test compares. */
+/** The README's tables, generated from the code. `npm run docs` writes them into the README; a test compares them. */
 
 interface RouteRow {
   method: string;
@@ -16,7 +16,7 @@ interface RouteRow {
   summary: string;
 }
 
-/** The rows of the contract that the project was begun with; every other route is beyond it. */
+/** The rows of the contract that the project was begun with; all other routes go beyond it. */
 const contract: Record<1 | 2, readonly string[]> = {
   1: [
     "GET /signatures/fee",
@@ -92,7 +92,7 @@ const errorsTable = (): string =>
     `| ${errorTable.INTERNAL.status} | \`INTERNAL\` | ${errorTable.INTERNAL.message}; the log has the rest, under the reply's \`X-Request-Id\` |`,
   ].join("\n");
 
-/** Table by the name that its place in the README carries: `<!-- table: name -->` ... `<!-- end -->`. */
+/** Tables by their names in the README: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
   "routes 1": () => routesTable(1, v1Routes),
   "routes 2": () => routesTable(2, v2Routes),
@@ -105,7 +105,7 @@ export const tables: Record<string, () => string> = {
 export const readmeFile = new URL("../../README.md", import.meta.url);
 export const readReadme = (): string => readFileSync(readmeFile, "utf8");
 
-/** The README with every table as the code has it now. */
+/** The README with every table as generated now. */
 export const withTables = (readme: string): string =>
   readme.replace(/<!-- table: ([^>]+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
     const table = tables[name];

@@ -17,14 +17,14 @@ export interface Descriptor {
   deregister?(container: Container, options: Record<string, unknown>): Promise<void>;
 }
 
-/** A container as the second line has it, with as much in it as a node that holds a chain and a pool. */
+/** A container like those of the second line, with what a node with a chain and a pool registers. */
 export interface Container {
   getConfig(): { get(key: string): unknown };
   getVersion(): string;
   has(key: string): boolean;
   resolvePlugin(key: string): unknown;
   resolveOptions(key: string): unknown;
-  /** What the node does with each plugin of its list. */
+  /** What the node does with each plugin in its list. */
   use(descriptor: Descriptor, options: Record<string, unknown>): Promise<void>;
   tearDown(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Container {
 export interface Node {
   readonly container: Container;
   readonly events: EventEmitter;
-  /** Blocks that its database holds. */
+  /** The blocks in its database. */
   readonly blocks: BlockData[];
   readonly pool: Map<string, TransactionData>;
   readonly broadcast: TransactionData[];
@@ -99,7 +99,7 @@ export const createNode = (network: Network, blocks: BlockData[]): Node => {
     getConfig: () => ({ get: (key) => configuration[key] }),
     getVersion: () => version,
     has: (key) => registered.has(key),
-    // Null for what is not there, and for what is but has nothing to give.
+    // Null for a plugin that is not registered, and for one that returned nothing.
     resolvePlugin: (key) => registered.get(key)?.plugin ?? null,
     resolveOptions: (key) => {
       const found = registered.get(key);

@@ -12,7 +12,7 @@ import { createNode, type Descriptor, type Node } from "./container.js";
 const { plugin: descriptor } = createRequire(import.meta.url)("../../../examples/ark-core-2/index.js") as { plugin: Descriptor };
 
 const chain = loadChain("core3-testnet-a");
-/** The node starts with these; the others come while it runs. */
+/** How many blocks the node starts with; the others come while it runs. */
 const known = chain.blocks.length - 3;
 
 describe("examples/ark-core-2, in a container of ARK Core's second line", () => {
@@ -37,13 +37,13 @@ describe("examples/ark-core-2, in a container of ARK Core's second line", () => 
     rmSync(folder, { recursive: true });
   });
 
-  it("is a descriptor as the node's registrar takes them", () => {
+  it("is a descriptor that the node's registrar accepts", () => {
     expect(descriptor.pkg).to.include({ name: "portico-ark-core-2", version: "0.1.0" });
     expect(descriptor.alias).to.equal("portico");
     expect(descriptor.defaults).to.deep.equal({ enabled: true, host: "127.0.0.1", port: 4103, options: {} });
   });
 
-  it("registers nothing when it is switched off", async () => {
+  it("registers nothing when it is disabled", async () => {
     const other = createNode(chain.network, []);
     await other.container.use(descriptor, { enabled: false, dataDir: join(folder, "off") });
     expect(other.container.resolvePlugin("portico")).to.equal(null);
@@ -55,7 +55,7 @@ describe("examples/ark-core-2, in a container of ARK Core's second line", () => 
     expect((await served.get("/wallets")).height).to.equal(known);
     for (const block of chain.blocks.slice(known)) {
       node.blocks.push(block);
-      // The header, as the node emits it.
+      // Only the header, as the node emits it.
       node.events.emit("block.applied", { ...block, transactions: undefined });
     }
     await portico.settled();
@@ -70,7 +70,7 @@ describe("examples/ark-core-2, in a container of ARK Core's second line", () => 
     expect((await served.get("/v1/delegates/count")).body).to.deep.equal({ success: true, count: chain.delegates.length });
   });
 
-  it("hands transactions to the node's pool, has them broadcast, and tells what the pool holds", async () => {
+  it("passes transactions to the node's pool, has them broadcast, and shows the pool's contents", async () => {
     const transaction = chain.blocks.flatMap(({ height, transactions }) => (height > 1 ? (transactions ?? []) : []))[0];
     if (transaction === undefined) throw new Error("the chain has no transactions");
     const [accepted, refused] = [{ ...transaction, id: "a".repeat(64), fee: "10" }, { ...transaction, id: "b".repeat(64), fee: "0" }];
@@ -85,7 +85,7 @@ describe("examples/ark-core-2, in a container of ARK Core's second line", () => 
     expect((await served.get(`/transactions/unconfirmed/${refused.id}`)).status).to.equal(404);
   });
 
-  it("tells of the node: its peers, its state, its settings", async () => {
+  it("reports the node's peers, state and settings", async () => {
     expect(await served.data("/peers")).to.deep.equal([
       { ip: "127.0.0.2", port: 4001, ports: {}, version: "2.6.57", height: 300, status: 200, os: "linux", latency: 7 },
     ]);
@@ -97,7 +97,7 @@ describe("examples/ark-core-2, in a container of ARK Core's second line", () => 
     });
   });
 
-  it("stops when the node takes its plugins down", async () => {
+  it("stops when the node tears down its plugins", async () => {
     expect(node.log).to.include(`Portico: listening on http://127.0.0.1:${port}/api`);
     await node.container.tearDown();
     expect(portico.health().status).to.equal("stopped");

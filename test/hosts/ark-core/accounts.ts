@@ -2,22 +2,22 @@ import { createHash } from "node:crypto";
 import { type ChainCrypto, type Keys, type MultiSignatureAsset, type Order, transactionData } from "../../../examples/standalone/crypto.js";
 import type { TransactionData } from "../../../types/events.js";
 
-/** Someone who sends transactions, one after the other. */
+/** Someone who sends transactions one after another. */
 export interface Account {
   readonly address: string;
   readonly publicKey: string;
   readonly keys: Keys;
-  /** Signed with the next nonce and the fixed fee of its kind. */
+  /** Signed with the next nonce and the static fee of its type. */
   sign(kind: string, order: Partial<Order> & Pick<Order, "type">): TransactionData;
 }
 
 export interface Accounts {
-  /** `nonce`: that of the account's last transaction in the chain. */
+  /** `nonce`: that of the account's last transaction on the chain. */
   account(passphrase: string, nonce?: bigint): Account;
   /** The same account from now on, with a second passphrase. */
   withSecond(account: Account, passphrase: string): Account;
   secondKey(passphrase: string): string;
-  /** A wallet of several, all of whom sign. */
+  /** A wallet of several members, all of whom sign. */
   group(members: Account[]): Account & { asset: MultiSignatureAsset };
 }
 
@@ -30,7 +30,7 @@ interface Signing {
 
 export const sha256 = (hex: string): string => createHash("sha256").update(Buffer.from(hex, "hex")).digest("hex");
 
-/** Any height from which transactions are of version 2. */
+/** Any height at which transactions have version 2. */
 const signingHeight = 2;
 
 export const createAccounts = (crypto: ChainCrypto): Accounts => {
@@ -45,7 +45,7 @@ export const createAccounts = (crypto: ChainCrypto): Accounts => {
       nonces.set(signing.senderPublicKey, nonce);
       const fee = BigInt(crypto.constantsAt(signingHeight).fees.staticFees[kind] ?? NaN);
       const founders = order.type === 4 ? participantsOf(order) : undefined;
-      // The founders of a multisignature wallet all sign its registration, and each costs a fee.
+      // All founders of a multisignature wallet sign its registration, and each of them adds a fee.
       const full = { fee: founders === undefined ? fee : fee * BigInt(founders.length + 1), nonce, ...order };
       return transactionData(crypto.sign(full, { ...signing, ...(founders === undefined ? {} : { participants: founders }) }, signingHeight));
     },

@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from "node:util";
 import { activeDelegates } from "./network.js";
 import type { Served } from "./served.js";
 
-/** What both interfaces tell of the same state, brought into one form: amounts as digits, nothing for what is not there. */
+/** What both interfaces show of the same state, in one form: amounts as digits, absent values left out. */
 
 type Row = Record<string, unknown>;
 
 const at = (value: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((inside, name) => (typeof inside === "object" && inside !== null ? (inside as Row)[name] : undefined), value);
 
-/** Numbers and their digits alike; members without a value left out. */
+/** Makes numbers and their digits equal, and drops members without a value. */
 const plain = (value: unknown): unknown => {
   if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) return String(value);
   if (Array.isArray(value)) return value.map(plain);
@@ -36,8 +36,8 @@ const nodeWallet = (wallet: Row): Row => ({
 });
 
 /**
- * Version 1 had no nonces: the node counts them all the same. What has no recipient has its sender there. Registrations in the
- * genesis file name the delegate's key, which the serialized form that the node keeps has no room for.
+ * Version 1 had no nonces, but the node counts them anyway. Without a recipient, the node names the sender. Registrations in the
+ * genesis file name the delegate's public key, for which the node's serialized form has no room.
  */
 const commonTransaction = (transaction: Row): Row => {
   const asset = transaction["asset"] as { delegate?: { username: string } } | undefined;
@@ -49,7 +49,7 @@ const commonTransaction = (transaction: Row): Row => {
   };
 };
 
-/** What the node adds up here has the payments of multipayments in it, the block itself has not. Genesis has none before it. */
+/** The node's sum includes the payments of multipayments; the block's own does not. Genesis has no previous block. */
 const withoutAmount = (block: Row): Row => {
   const { amount: _, ...forged } = block["forged"] as Row;
   return { ...block, forged, previous: block["previous"] === "0" ? null : block["previous"] };
@@ -101,7 +101,7 @@ const comparisons: Comparison[] = [
   },
 ];
 
-/** A preset names the kinds of exceptions that it has; Portico names them all. */
+/** A preset names only the kinds of exceptions that it has; Portico names all of them. */
 const noExceptions = { blocks: [], transactions: [], outlookTable: {}, transactionIdFixTable: {}, wrongTransactionOrder: {} };
 
 interface Reading {
@@ -116,7 +116,7 @@ const read = async (height: number, node: Served, portico: Served): Promise<Read
     reading.node[what] = by(await side.node(node), key);
     reading.portico[what] = by(await side.portico(portico), key);
   }
-  // The round that the block after the tip is in.
+  // The last one is the round of the block after the tip.
   for (let round = 1; round <= Math.floor(height / activeDelegates) + 1; round++) {
     const path = `/rounds/${round}/delegates`;
     reading.node[path] = by((await node.data(path)) as Row[], "publicKey");
@@ -132,7 +132,7 @@ const read = async (height: number, node: Served, portico: Served): Promise<Read
   return reading;
 };
 
-/** Heights of the node's state, of its database, and of Portico. */
+/** The heights of the node's state, of its database, and of Portico. */
 const heightsOf = async (node: Served, portico: Served): Promise<number[]> => {
   const [{ height }, [saved], { block }] = (await Promise.all([
     node.data("/node/syncing"),
@@ -142,7 +142,7 @@ const heightsOf = async (node: Served, portico: Served): Promise<number[]> => {
   return [height, saved?.height ?? 0, block.height].map(Number);
 };
 
-/** Reads both while neither moves. */
+/** Reads both while neither changes. */
 const readAtRest = async (node: Served, portico: Served): Promise<Reading> => {
   let seen: number[] = [];
   for (let tries = 0; tries < 200; tries++) {
@@ -158,14 +158,14 @@ const readAtRest = async (node: Served, portico: Served): Promise<Reading> => {
   throw new Error(`the node (${seen[0]}), its database (${seen[1]}) and Portico (${seen[2]}) do not come to one height`);
 };
 
-/** What the node itself is not sure of. */
+/** What the node itself does not know for certain. */
 interface Unsure {
   /**
-   * False for a node that was started again and has not ended a round since: when it starts it ranks delegates by what they have
-   * at its tip, where it had ranked them at the end of the round.
+   * False for a node that was restarted and has not ended a round since: at start it ranks delegates by their votes at the
+   * tip, whereas it had ranked them at the end of the round.
    */
   ranks?: boolean;
-  /** False for a node that has taken blocks out: it has then forgotten the last block of those who forged them. */
+  /** False for a node that has removed blocks: it no longer knows the last block of those who forged them. */
   lastBlocks?: boolean;
 }
 
@@ -179,7 +179,7 @@ const less = (delegates: unknown, { ranks = true, lastBlocks = true }: Unsure): 
 };
 
 /**
- * @returns the height at which they were compared
+ * @returns the height of the comparison
  * @throws Error that shows the first rows that differ
  */
 export const compareWithNode = async (node: Served, portico: Served, unsure: Unsure = {}): Promise<number> => {
@@ -197,7 +197,7 @@ export const compareWithNode = async (node: Served, portico: Served, unsure: Uns
   return height;
 };
 
-/** Portico tells when a transaction of the pool lapses, as `/openapi.json` says; the node's interface leaves that out. */
+/** Portico shows when a pooled transaction expires, as `/openapi.json` says; the node's interface omits it. */
 const withoutExpiration = ({ expiration: _, ...transaction }: Row): Row => transaction;
 
 const differingMembers = (its: Row, mine: Row): string[] =>
@@ -206,7 +206,7 @@ const differingMembers = (its: Row, mine: Row): string[] =>
     .map((name) => `${String(its["id"])}, ${name}: node ${JSON.stringify(its[name])}, Portico ${JSON.stringify(mine[name])}`);
 
 /**
- * Both pools in their order, each transaction as its own route shows it too.
+ * Compares both pools in order, and each transaction with the answer of its own route.
  *
  * @returns the ids
  * @throws Error that shows the members that differ

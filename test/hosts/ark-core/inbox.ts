@@ -1,13 +1,13 @@
 import { createReceiver, type Received } from "../../webhooks/receiver.js";
 
-/** Deliveries of webhooks, by the path of their target. */
+/** Webhook deliveries by the path of their target. */
 export interface Inbox {
   readonly url: string;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   at(path: string): readonly Received[];
-  /** Answers 500 for a path from now on, or takes what comes again. */
+  /** Answers 500 for a path from now on, or accepts deliveries again. */
   refuse(path: string, refused: boolean): void;
-  /** Resolves when `condition` holds; it is asked after every delivery. */
+  /** Resolves once `condition` holds; it is checked after every delivery. */
   until(condition: () => boolean): Promise<void>;
   close(): Promise<void>;
 }

@@ -4,25 +4,25 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
 const version = "3.9.1";
-/** Their install scripts build what the node needs. Those of other packages are left out: one of them reaches outside. */
+/** Their install scripts build what the node needs. Those of other packages do not run: one of them accesses the network. */
 const native = ["better-sqlite3", "bcrypto"];
 
-/** Kept from run to run; `PORTICO_HOSTS_DIR` names another place. */
+/** Kept between runs; `PORTICO_HOSTS_DIR` names another folder. */
 const cacheFolder = (): string =>
   process.env.PORTICO_HOSTS_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "portico", "hosts");
 
-/** Compiled here, against the headers that came with this Node where there are some: nothing is fetched but from the package registry. */
+/** Compiles locally, against this Node's own headers if it has them, so that nothing is fetched except from the package registry. */
 const compilation = (): Record<string, string> => {
   const nodeFolder = dirname(dirname(process.execPath));
   const headers = existsSync(join(nodeFolder, "include/node/node.h")) ? { npm_config_nodedir: nodeFolder } : {};
   return { ...headers, npm_config_build_from_source: "true", npm_config_jobs: "max" };
 };
 
-/** Folder in which the real node is installed from the package registry, once for each version and kind of machine. */
+/** The folder in which the real node is installed from the package registry, once for each version and platform. */
 export const installNode = (): string => {
   const folder = join(cacheFolder(), `ark-core-${version}-${process.platform}-${process.arch}-${process.versions.modules}`);
   if (existsSync(folder)) return folder;
-  // Renamed when it is whole, so that no run finds half of it.
+  // Renamed once complete, so that no run finds a partial one.
   const partial = `${folder}.${process.pid}`;
   const env = { ...process.env, ...compilation() };
   const npm = (...args: string[]) => execFileSync("npm", args, { cwd: partial, env, stdio: ["ignore", "ignore", "inherit"] });

@@ -2,9 +2,9 @@ import { presetNetwork } from "../../../examples/standalone/crypto.js";
 import type { Network } from "../../../types/node-context.js";
 
 export const activeDelegates = 7;
-/** Seconds. The node's forger wants two of them for itself. */
+/** In seconds. The node's forger needs two of them for itself. */
 export const blocktime = 4;
-/** Height from which blocks have a reward. */
+/** The height from which blocks have a reward. */
 export const rewardHeight = 12;
 
 /** The preset `testnet`, with rounds of half a minute and an early reward. */

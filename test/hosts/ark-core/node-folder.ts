@@ -15,7 +15,7 @@ const writeJson = (file: string, value: unknown): void => writeFileSync(file, JS
 
 const npm = (cwd: string, ...args: string[]): string => execFileSync("npm", ["--silent", ...args], { cwd, encoding: "utf8" }).trim();
 
-/** Puts a plugin where the node's `plugin:install` puts them. */
+/** Copies a plugin to where the node's `plugin:install` puts plugins. */
 const copyPlugin = (folder: string, source: string, name: string): string => {
   const target = join(folder, "data/plugins", name);
   cpSync(join(root, source), target, { recursive: true });
@@ -25,8 +25,8 @@ const copyPlugin = (folder: string, source: string, name: string): string => {
 };
 
 /**
- * The example under its own name, with Portico packed and installed as its page says, and once more under another name, with the
- * very same Portico: two of them in one process are to leave each other alone.
+ * The example under its own name, with Portico packed and installed as its page says, and again under another name, with the same
+ * copy of Portico: two of them in one process must not interfere.
  */
 export const installPlugins = (folder: string): void => {
   npm(root, "run", "build");
@@ -37,7 +37,7 @@ export const installPlugins = (folder: string): void => {
   copyPlugin(folder, "test/hosts/ark-core/event-recorder", "event-recorder");
 };
 
-/** The plugins of a whole node, as its `app.json` lists them, less what stands alone beside its own interface. */
+/** The plugins of a full node, as its `app.json` lists them, except those that are independent of its own interface. */
 const nodePlugins: PluginEntry[] = [
   { package: "@arkecosystem/core-logger-pino" },
   { package: "@arkecosystem/core-state" },
@@ -45,7 +45,7 @@ const nodePlugins: PluginEntry[] = [
   { package: "@arkecosystem/core-transactions" },
   { package: "@arkecosystem/core-magistrate-transactions" },
   { package: "@arkecosystem/core-transaction-pool" },
-  // The servers that it would ask whether it is online.
+  // Without the servers that it would contact to see whether it is online.
   { package: "@arkecosystem/core-p2p", options: { dns: [], ntp: [] } },
   { package: "@arkecosystem/core-blockchain" },
   { package: "@arkecosystem/core-api" },
@@ -57,16 +57,16 @@ export interface NodeConfiguration {
   p2pPort: number;
   /** Of the delegates that the node forges for. */
   secrets: string[];
-  /** Beside the node's own. */
+  /** Besides the node's own. */
   plugins: PluginEntry[];
 }
 
-/** What a node's operator writes down. */
+/** Writes what a node's operator configures. */
 export const configureNode = (folder: string, { network, p2pPort, secrets, plugins }: NodeConfiguration): void => {
   const config = join(folder, "config");
   for (const name of ["config/crypto", "data", "cache", "log", "temp"]) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(config, ".env"), "");
-  // A node wants at least one seed: this one is its own, as in the preset.
+  // A node requires at least one seed: this one is itself, as in the preset.
   writeJson(join(config, "peers.json"), { list: [{ ip: "127.0.0.1", port: p2pPort }] });
   writeJson(join(config, "delegates.json"), { secrets });
   const { network: parameters, milestones, exceptions, genesisBlock } = network;

@@ -4,25 +4,25 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 export interface NodeSettings {
-  /** Of the node's installation. */
+  /** The folder of the node's installation. */
   installation: string;
-  /** With `config`, `data`, `cache`, `log` and `temp` in it. */
+  /** The folder with `config`, `data`, `cache`, `log` and `temp`. */
   folder: string;
   postgres: { port: number; user: string };
   ports: { p2p: number; api: number };
 }
 
-/** The real node, as a process of its own. */
+/** The real node, as a separate process. */
 export interface NodeProcess {
   /** What it has printed. */
   readonly log: readonly string[];
-  /** Resolves with the first line that matches, of those printed already too. */
+  /** Resolves with the first matching line, including those printed before. */
   line(pattern: RegExp): Promise<string>;
-  /** Lets it take its last blocks out. */
+  /** Makes it remove its last blocks. */
   removeBlocks(count: number): void;
-  /** Ends it as it stands, as a power cut would. */
+  /** Ends it immediately, like a power cut. */
   kill(): Promise<void>;
-  /** Lets it dispose of its plugins. */
+  /** Lets it dispose of its plugins first. */
   terminate(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ const folders = ["config", "data", "cache", "log", "temp"];
 const environment = ({ installation, folder, postgres, ports }: NodeSettings): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   HOME: folder,
-  // As the node's command line sets it for plugins that take the node's own packages as their peers.
+  // As the node's command line sets it, for plugins with the node's own packages as peer dependencies.
   NODE_PATH: `${installation}/node_modules`,
   NODE_OPTIONS: `--require ${here("only-local.cjs")}`,
   ...Object.fromEntries(folders.map((name) => [`CORE_PATH_${name.toUpperCase()}`, `${folder}/${name}`])),
@@ -50,7 +50,7 @@ const environment = ({ installation, folder, postgres, ports }: NodeSettings): N
   CORE_API_NO_ESTIMATED_TOTAL_COUNT: "true",
 });
 
-/** Resolves when the node has booted all its plugins. */
+/** Resolves once the node has booted all its plugins. */
 export const startNode = async (settings: NodeSettings): Promise<NodeProcess> => {
   const node = spawn(process.execPath, [here("launch.cjs")], {
     cwd: settings.installation,

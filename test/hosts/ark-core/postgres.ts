@@ -15,7 +15,7 @@ export interface Postgres {
 const debianFolder = "/usr/lib/postgresql";
 const user = "ark";
 
-/** Folder of the newest of Debian's versions, else of one that is found by its name. */
+/** The folder of the newest version from Debian's packages, or else one on the PATH. */
 const findPrograms = (): string | undefined => {
   const versions = existsSync(debianFolder) ? readdirSync(debianFolder) : [];
   const folders = versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(debianFolder, version, "bin"));
@@ -24,7 +24,7 @@ const findPrograms = (): string | undefined => {
 
 const missing = "this check needs PostgreSQL (its programs initdb and postgres), which is not installed";
 
-/** From Debian's packages. */
+/** Installs it from Debian's packages. */
 const install = (): void => {
   if (process.getuid?.() !== 0) throw new Error(`${missing}; root would install it from Debian's packages, others have to: apt-get install postgresql`);
   process.stderr.write("installing PostgreSQL from Debian's packages\n");
@@ -41,7 +41,7 @@ const install = (): void => {
   }
 };
 
-/** Folder of PostgreSQL's programs. */
+/** The folder of PostgreSQL's programs. */
 const programs = (): string => {
   if (findPrograms() === undefined) install();
   const present = findPrograms();
@@ -49,14 +49,14 @@ const programs = (): string => {
   return present;
 };
 
-/** PostgreSQL does not run as root: there its packages' own user runs it. */
+/** PostgreSQL refuses to run as root: in that case its package's own user runs it. */
 const owner = (): { uid: number; gid: number } | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
 };
 
-/** An empty database on a free port of 127.0.0.1, gone when it stops. */
+/** An empty database on a free port of 127.0.0.1, deleted when it stops. */
 export const startPostgres = async (): Promise<Postgres> => {
   const folder = programs();
   const as = owner();

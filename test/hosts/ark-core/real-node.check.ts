@@ -7,7 +7,7 @@ import { createStage, type Stage } from "./stage.js";
 import { type Story, tellStory } from "./story.js";
 import { compareWebhooks, markOf, told } from "./webhook-comparison.js";
 
-/** Events that the story makes a node dispatch. There is a webhook for every other one that Portico knows as well. */
+/** The events that the story makes a node dispatch. Every other event that Portico knows has a webhook as well. */
 const dispatchedEvents = [
   "block.received",
   "block.applied",
@@ -24,10 +24,10 @@ const dispatchedEvents = [
   "round.applied",
 ];
 
-/** Heights that the story ends after: two whole rounds with a reward. */
+/** The height that the story ends above: two whole rounds with a reward. */
 const lastHeight = 22;
 
-/** Two peers, of which one has its interface switched off. */
+/** Two peers, one of which has its interface disabled. */
 const peers = [4003, -1].map((port, i) => ({
   ip: `127.0.0.${i + 2}`,
   port: 4001,
@@ -37,7 +37,7 @@ const peers = [4003, -1].map((port, i) => ({
   state: { height: 1000, header: {} },
 }));
 
-/** Nothing of this went wrong, and nothing looked beyond this machine. */
+/** No part of this failed, and nothing tried to reach beyond this machine. */
 const expectQuiet = (log: readonly string[]): void => {
   for (const line of log) expect(line).to.not.match(/LOOKED OUTSIDE|ERROR.*Portico|unhandledRejection/i);
 };
@@ -52,9 +52,9 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
   let story: Story;
   /** Every event that Portico knows. */
   let events: string[];
-  /** When there was a webhook for each of them. */
+  /** When every event had a webhook. */
   let created: number;
-  /** Height above which the late target is told of blocks. */
+  /** The late target gets blocks above this height. */
   let lateFrom: number;
 
   before(async function () {
@@ -94,7 +94,7 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     await compareWithNode(stage.node, stage.portico);
   });
 
-  it("hands transactions of every kind to the node's pool, and tells of them when they are forged", async () => {
+  it("passes transactions of every type to the node's pool, and reports them once they are forged", async () => {
     let tip = 1;
     for (const { title, notBefore, transactions } of story.chapters) {
       if (notBefore !== undefined) await untilHeight(notBefore());
@@ -103,13 +103,13 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
       const { body } = await stage.ask("POST", "/transactions", { transactions: sent });
       expect(body, title).to.deep.equal({ data: { accept: ids, broadcast: ids, excess: [], invalid: [] }, errors: {} });
       await untilApplied(ids);
-      // Whoever is told can read it.
+      // What has been reported can be read.
       for (const id of ids) expect((await stage.portico.get(`/transactions/${id}`)).status, title).to.equal(200);
       tip = await compareWithNode(stage.node, stage.portico);
     }
   });
 
-  it("tells the client what the pool refuses, as the node does", async () => {
+  it("reports what the pool refuses as the node does", async () => {
     const transactions = [story.refused];
     const [byPortico, byNode] = [
       await stage.portico.send("POST", "/transactions", { transactions }),
@@ -128,14 +128,14 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     await compareWithNode(stage.node, stage.portico);
   });
 
-  it("sends webhooks what the node's dispatcher dispatched, all of it, in its order", async () => {
+  it("sends webhooks for everything that the node dispatched, in order", async () => {
     const counts = await compareWebhooks(stage, events, created);
     for (const event of dispatchedEvents) expect(counts[event], event).to.be.above(0);
     const all = heights("/block.applied");
     expect(all).to.deep.equal(all.map((_, i) => (all[0] ?? 0) + i));
   });
 
-  it("has every block soon after the node told of it, though the node tells before its database has it", () => {
+  it("has every block soon after the node emits it, although the node emits it before its database has it", () => {
     const applied = stage.dispatched().filter(({ name }) => name === "block.applied");
     const toldAt = new Map(applied.map(({ data, at }) => [(data as { id: string }).id, at]));
     const lags = stage.inbox.at("/block.applied").map(({ json }) => json.timestamp - (toldAt.get((json.data as { id: string }).id) ?? NaN));
@@ -152,7 +152,7 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     stage.inbox.refuse("/late", false);
   });
 
-  it("goes on where it was, beside a second one that reads the whole chain from the node's database", async () => {
+  it("resumes where it was, beside a second instance that reads the whole chain from the node's database", async () => {
     await stage.start({ forging: [], peers, twice: true });
     expect(await compareWithNode(stage.node, stage.portico, { ranks: false })).to.be.at.least(lastHeight);
     await compareWithNode(stage.node, stage.again, { ranks: false });
@@ -163,13 +163,13 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     const missed = new Set(heights("/block.applied").filter((height) => height > lateFrom));
     expect(missed).to.not.be.empty;
     await stage.inbox.until(() => [...missed].every((height) => heights("/late").includes(height)));
-    // At least once: what comes again has the same id.
+    // At least once: a repeated delivery has the same id.
     const deliveries = stage.inbox.at("/late").map(({ headers, json }) => [headers["webhook-id"], (json.data as { height: number }).height] as const);
     const ids = new Map(deliveries);
     expect([...ids.values()]).to.have.lengthOf(new Set(ids.values()).size);
   });
 
-  it("tells of the node: its state, its settings, its peers", async () => {
+  it("reports the node's state, settings and peers", async () => {
     const { node, portico, ports } = stage;
     expect(await portico.data("/node/status")).to.include.keys("synced", "now", "blocksCount");
     const [mine, its] = (await Promise.all([portico.data("/node/status"), node.data("/node/status")])) as Record<string, unknown>[];
@@ -213,7 +213,7 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     }
   });
 
-  it("follows the node when it takes blocks out, over the end of a round and with their transactions", async () => {
+  it("follows the node when it removes blocks, past the end of a round and with their transactions", async () => {
     const before = markOf(stage, events);
     const tip = await compareWithNode(stage.node, stage.portico, { ranks: false });
     const carrying = (await stage.portico.rows("/blocks")).find(({ transactions }) => Number(transactions) > 0);
@@ -226,7 +226,7 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     expect(await compareWithNode(stage.node, stage.again, unsure)).to.equal(tip - count);
     const counts = await compareWebhooks(stage, events, before);
     expect(counts["transaction.reverted"]).to.be.above(0);
-    // The node puts their transactions into its pool again.
+    // The node returns their transactions to its pool.
     expect(await comparePools(stage.node, stage.portico)).to.have.length(counts["transaction.reverted"] ?? NaN);
     expectQuiet(stage.log());
   });
@@ -244,7 +244,7 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     await stage.start({ forging: [...stage.secrets, story.newDelegate.passphrase] });
     const isForged = (id: string): boolean =>
       told(stage, "transaction.applied").slice(before.told["transaction.applied"]).some((data) => (data as TransactionData).id === id);
-    // As far as the end of a round, at which the node ranks its delegates anew.
+    // Up to the end of a round, where the node ranks its delegates anew.
     await stage.inbox.until(() => taken.every(isForged) && told(stage, "block.applied").length > fork + activeDelegates);
     await compareWithNode(stage.node, stage.portico);
     const left = told(stage, "block.reverted").map((data) => (data as { id: string }).id);

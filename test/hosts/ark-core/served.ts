@@ -3,9 +3,9 @@ import { parseExactJson } from "../../../src/http/exact-json.js";
 
 export interface Answer {
   status: number;
-  /** Height that the answer was computed at; NaN where the server does not say. */
+  /** The height that the answer was computed at; NaN if the server does not send it. */
   height: number;
-  /** Parsed with all digits: whole numbers beyond 2^53 are bigints. */
+  /** Parsed with all digits: integers beyond 2^53 are bigints. */
   body: unknown;
 }
 
@@ -13,13 +13,13 @@ export interface Answer {
 export interface Served {
   get(path: string): Promise<Answer>;
   send(method: "GET" | "POST", path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** The member `data` of the answer. */
+  /** The `data` of the answer. */
   data(path: string): Promise<unknown>;
   /** Every row of a list. */
   rows(path: string): Promise<Record<string, unknown>[]>;
 }
 
-/** The node closes its connections as it likes: none is kept for a second request. */
+/** The node closes connections unpredictably, so none is reused. */
 const dispatcher = new Agent({ pipelining: 0 });
 
 export const servedOn = (port: number): Served => {

@@ -13,47 +13,47 @@ import { type Answer, type Served, servedOn } from "./served.js";
 export interface Dispatched {
   name: string;
   data: unknown;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   at: number;
 }
 
-/** How the node is started. */
+/** How to start the node. */
 export interface Orders {
-  /** Passphrases of the delegates that it forges for. */
+  /** The passphrases of the delegates that it forges for. */
   forging: string[];
-  /** What it is made to know of peers. */
+  /** The peers that it is made to know. */
   peers?: unknown[];
-  /** With a second Portico beside the first. */
+  /** Whether a second Portico runs beside the first. */
   twice?: boolean;
 }
 
-/** A real node with a database of its own, Portico inside it, and whoever its webhooks are sent to. */
+/** A real node with a database of its own, Portico inside it, and a receiver of its webhooks. */
 export interface Stage {
   /** Of all delegates in the genesis block. */
   readonly secrets: string[];
   readonly ports: Readonly<Record<"p2p" | "api" | "portico" | "again", number>>;
   readonly inbox: Inbox;
-  /** The node's own interface, Portico's, and that of the second one. */
+  /** The node's own interface, Portico's, and that of the second Portico. */
   readonly node: Served;
   readonly portico: Served;
   readonly again: Served;
-  /** Resolves when the node has booted, and Portico listens. */
+  /** Resolves once the node has booted and Portico listens. */
   start(orders: Orders): Promise<void>;
   running(): NodeProcess;
   log(): readonly string[];
-  /** Tells Portico's routes for webhooks, with the token. */
+  /** Sends a request to Portico's webhook routes, with the token. */
   ask(method: "GET" | "POST", path: string, body?: unknown): Promise<Answer>;
-  /** All that the node's dispatcher has dispatched, in every run. */
+  /** Everything that the node's dispatcher has dispatched, in all runs. */
   dispatched(): Dispatched[];
   close(): Promise<void>;
 }
 
 const token = "a-token-of-this-check";
 
-/** A failed delivery is tried again every second, for longer than any target here is down. */
+/** A failed delivery is retried every second, for longer than any target here is down. */
 const schedule = Array.from({ length: 120 }, () => 1_000);
 
-/** Installs and starts all that is needed, but for the node. */
+/** Installs and starts everything except the node. */
 export const createStage = async (network: Network): Promise<Stage> => {
   const installation = installNode();
   const delegates = join(installation, "node_modules/@arkecosystem/core/bin/config/testnet/delegates.json");

@@ -2,10 +2,10 @@ import type { ChainCrypto } from "../../../examples/standalone/crypto.js";
 import type { TransactionData } from "../../../types/events.js";
 import { createAccounts, sha256 } from "./accounts.js";
 
-/** Transactions of one chapter are forged before the next is sent. */
+/** The transactions of one chapter are forged before the next is sent. */
 export interface Chapter {
   title: string;
-  /** Height that the chain has to have first. */
+  /** The height that the chain must have reached. */
   notBefore?(): number;
   transactions(tipHeight: number): TransactionData[];
 }
@@ -14,7 +14,7 @@ export interface Story {
   chapters: Chapter[];
   /** A delegate that registers, is voted into the round, and forges. */
   newDelegate: { passphrase: string; publicKey: string };
-  /** A transaction that the pool refuses, whoever is asked. */
+  /** A transaction that every pool refuses. */
   refused: TransactionData;
 }
 
@@ -22,7 +22,7 @@ const token = 100_000_000n;
 const unlockSecret = "5".repeat(64);
 const passphrase = "the delegate that comes later";
 
-/** What happens on the chain: every kind of transaction. The money is that of genesis delegates, whose passphrases are `secrets`. */
+/** What happens on the chain: every transaction type. The money comes from genesis delegates, whose passphrases are `secrets`. */
 export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
   const accounts = createAccounts(crypto);
   // Each has registered and voted for itself in the genesis block.
@@ -58,7 +58,7 @@ export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
     chapters: [
       {
         title: "money",
-        // The first block has to be of the time of version 2.
+        // Version 2 must already be valid.
         notBefore: () => 2,
         transactions: () => [
           pay(treasury, alice.address, 1000n, "für Alice ☕"),
@@ -76,7 +76,7 @@ export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
           pay(treasury, dave.address, 1000n),
           pay(treasury, erin.address, 1000n),
           pay(treasury, late.address, 5000n),
-          // So that its vote weighs more than those of the other delegates of genesis for themselves.
+          // So that its vote weighs more than those of other genesis delegates for themselves.
           pay(treasury, supporter.address, 100n),
         ],
       },

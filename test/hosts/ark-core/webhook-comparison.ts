@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Dispatched, Stage } from "./stage.js";
 
-/** How far the dispatcher and the webhooks had come. Each event's target is the path of its name. */
+/** How far the dispatcher and the webhooks had got. Each event's target has the event's name as its path. */
 export interface Mark {
   dispatched: number;
   told: Readonly<Record<string, number>>;
@@ -23,13 +23,13 @@ interface Sides {
 const dataOf = (dispatched: readonly Dispatched[], event: string): unknown[] =>
   dispatched.filter(({ name }) => name === event).map(({ data }) => data);
 
-/** All since `mark`. */
+/** Everything since `mark`. */
 const sinceMark = (stage: Stage, { dispatched, told: before }: Mark) => {
   const all = stage.dispatched().slice(dispatched);
   return (event: string): Sides => ({ expected: dataOf(all, event), received: told(stage, event).slice(before[event]) });
 };
 
-/** All since the webhooks were created, no later than at `created`; of what was dispatched meanwhile, the last. */
+/** Everything since the webhooks were created, at `created` or before; of what was dispatched meanwhile, the last. */
 const sinceCreated = (stage: Stage, created: number) => {
   const all = stage.dispatched();
   return (event: string): Sides => {
@@ -41,10 +41,10 @@ const sinceCreated = (stage: Stage, created: number) => {
 };
 
 /**
- * Looks for a pause in which webhooks have been told all that the node's dispatcher dispatched, in its order: the node may go on
- * forging, and what was dispatched is on its way for some milliseconds.
- * @returns how often webhooks were told of each event
- * @throws Error that shows what the first of them was told
+ * Looks for a moment at which webhooks have received everything that the node's dispatcher dispatched, in order: the node may go on
+ * forging, and deliveries take some milliseconds.
+ * @returns the number of webhooks received for each event
+ * @throws Error that shows the first event that differs
  */
 export const compareWebhooks = async (stage: Stage, events: readonly string[], since: number | Mark): Promise<Record<string, number>> => {
   let differing = "";
