@@ -21,26 +21,26 @@ const genesisSnapshot = async (): Promise<ChainSnapshot> => {
   return snapshot;
 };
 
-describe("the state that a request is answered from", () => {
-  it("carries the tip of its snapshot", async () => {
+describe("the state that answers a request", () => {
+  it("has the tip of its snapshot", async () => {
     const snapshot = await genesisSnapshot();
     expect(createApiState(snapshot, needs).tip).to.equal(snapshot.tip);
   });
 
-  it("lets its snapshot go", async () => {
+  it("releases its snapshot", async () => {
     let released = 0;
     createApiState({ ...(await genesisSnapshot()), release: () => void (released += 1) }, needs).release?.();
     expect(released).to.equal(1);
   });
 
-  it("has no tip without a snapshot, and refuses to be asked of the chain", () => {
+  it("has no tip without a snapshot, and refuses access to the chain", () => {
     const state = createApiState(undefined, needs);
     expect(state).to.not.have.property("tip");
     expect(() => state.chain).to.throw(PorticoError, "not ready");
     expect(() => state.release?.()).to.not.throw();
   });
 
-  it("refuses what the adapter says it cannot answer, and only that", () => {
+  it("refuses exactly what the adapter does not support", () => {
     const state = createApiState(undefined, needs);
     expect(() => requireSupport("locks", state)).to.throw(PorticoError).with.property("code", "NOT_SUPPORTED");
     expect(() => requireSupport("rounds", state)).to.not.throw();

@@ -8,27 +8,27 @@ const keys = Array.from({ length: 20 }, (_, index) => Identities.PublicKey.fromP
 const theirAddress = (publicKey: string, pubKeyHash: number): string => Identities.Address.fromPublicKey(publicKey, pubKeyHash);
 
 describe("addresses", () => {
-  it("are those of the network's own library, for any version byte", () => {
+  it("match those of the network's own library, for any version byte", () => {
     for (const pubKeyHash of [1, 23, 30, 90, 255]) {
       for (const key of keys) expect(addressOf(key, pubKeyHash)).to.equal(theirAddress(key, pubKeyHash));
     }
   });
 
-  it("are those of a real chain's wallets", () => {
+  it("match those of a real chain's wallets", () => {
     expect(addressOf("03287bfebba4c7881a0509717e71b34b63f31e40021c321f89ae04f84be6d6ac37", 23)).to.equal(
       "ANBkoGqWeTSiaEVgVzSKZd3jS7UWzv9PSo",
     );
     for (const { publicKey, address } of Object.values(parties)) expect(addressOf(publicKey, 23)).to.equal(address);
   });
 
-  it("stay right while more keys come by than are remembered", () => {
+  it("stay correct with more keys than the cache holds", () => {
     const remembering = createAddressOf(23, 3);
     for (const key of [...keys, ...keys.toReversed()]) expect(remembering(key)).to.equal(theirAddress(key, 23));
   });
 });
 
 describe("public keys of multisignature wallets", () => {
-  it("are those of the network's own library", () => {
+  it("match those of the network's own library", () => {
     for (const [min, count] of [
       [1, 1],
       [2, 3],
@@ -42,7 +42,7 @@ describe("public keys of multisignature wallets", () => {
     }
   });
 
-  it("are that of a real chain's wallet", () => {
+  it("match that of a real chain's wallet", () => {
     const publicKeys = [
       "0308def246bf2d7b684ac3adfd5edcea47d87e1c2b53749659ad30357b1d9fa760",
       "03188f9616574123f9af5d241580a1b19a7cf6fc4de865fd4e31a39da241bb6c4b",
@@ -53,7 +53,7 @@ describe("public keys of multisignature wallets", () => {
     expect(addressOf(publicKey, 23)).to.equal("AJvpWahNWyszV1V6zW6wx6gmBo7VMsHGwf");
   });
 
-  it("do not depend on the participants' order, but on who they are and how many must sign", () => {
+  it("depend on the participants and on how many must sign, not on their order", () => {
     const publicKeys = [parties.ivy.publicKey, parties.joe.publicKey, parties.kim.publicKey];
     expect(multiSignaturePublicKey({ min: 2, publicKeys })).to.equal(parties.council.publicKey);
     expect(multiSignaturePublicKey({ min: 2, publicKeys: publicKeys.toReversed() })).to.equal(parties.council.publicKey);
@@ -63,7 +63,7 @@ describe("public keys of multisignature wallets", () => {
     );
   });
 
-  it("refuse what is no point of the curve", () => {
+  it("refuse a key that is not a point on the curve", () => {
     expect(() => multiSignaturePublicKey({ min: 1, publicKeys: [`02${"f".repeat(64)}`] })).to.throw();
   });
 });

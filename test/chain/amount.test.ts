@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { approvalOf, averageOf, parseAmount } from "../../src/chain/amount.js";
 
 describe("amounts", () => {
-  it("are read from every form that hosts hold them in", () => {
+  it("are read from every form in which hosts hold them", () => {
     const bigNumber = { toString: () => "12500000000000000001" };
     for (const [given, expected] of [
       [0, 0n],
@@ -18,7 +18,7 @@ describe("amounts", () => {
     }
   });
 
-  it("are refused where a digit might be lost or is none", () => {
+  it("are refused if they may have lost digits or are malformed", () => {
     for (const given of [
       9_007_199_254_740_992,
       0.5,
@@ -39,7 +39,7 @@ describe("amounts", () => {
     expect(() => parseAmount({})).to.throw(RangeError, /whole number/);
   });
 
-  it("give an approval in percent, half rounded up to two decimals", () => {
+  it("give an approval as a percentage, rounded half up to two decimals", () => {
     const supply = 12_500_000_000_000_000n;
     expect(approvalOf(244_099_952_550_000n, supply)).to.equal(1.95);
     expect(approvalOf(supply, supply)).to.equal(100);
@@ -51,7 +51,7 @@ describe("amounts", () => {
     expect(approvalOf(1n, 0n)).to.equal(0);
   });
 
-  it("give an average, half rounded up", () => {
+  it("give an average, rounded half up", () => {
     expect(averageOf(5_725_837_178n, 379)).to.equal(15_107_750n);
     expect(averageOf(3n, 2)).to.equal(2n);
     expect(averageOf(4n, 3)).to.equal(1n);

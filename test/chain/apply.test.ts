@@ -27,7 +27,7 @@ import { refusalOf } from "./refusal.js";
 
 const { ada, bob, cyd, dan, ivy, joe, kim, mia, council } = parties;
 
-/** What was before the block: wallets by whose they are, and open locks. */
+/** The state before the block: wallets by party, and open locks. */
 interface Before {
   wallets?: [Party, Partial<WalletDraft>][];
   locks?: Lock[];
@@ -45,7 +45,7 @@ const before = ({ wallets = [], locks = [] }: Before) => {
   return { wallet: (address: string) => drafts.get(address), lock: (id: string) => open.get(id), drafts };
 };
 
-/** Applies one block with these transactions; dan generates it, for a reward of 0. */
+/** Applies one block with these transactions; dan generates it, with a reward of 0. */
 const apply = (transactions: Draft[], given: Before = {}): BlockChanges & { after(party: Party): WalletDraft | undefined } => {
   const maker = createChainMaker(milestones);
   const genesis = maker.add({ generator: dan });
@@ -54,7 +54,7 @@ const apply = (transactions: Draft[], given: Before = {}): BlockChanges & { afte
   return { ...changes, after: ({ address }) => changes.wallets.get(address)?.after };
 };
 
-/** What a block leaves of the parties' wallets, as far as it is not what an empty wallet has. */
+/** The parties' wallets after a block, as far as they differ from an empty wallet. */
 const outcome = (transactions: Draft[], given: Before = {}): Record<string, Partial<WalletDraft>> => {
   const { wallets } = apply(transactions, given);
   const nameOf = new Map<string, string>(Object.values(parties).map(({ name, address }) => [address, name]));
@@ -69,7 +69,7 @@ const outcome = (transactions: Draft[], given: Before = {}): Record<string, Part
 
 const rich: Before = { wallets: [[ada, { balance: 1_000n, nonce: 4n }]] };
 
-/** Sender and generator of a transaction that only costs a fee of 10. */
+/** The sender and the generator after a transaction that only costs a fee of 10. */
 const feeOnly = (nonce: bigint) => ({
   ada: { publicKey: ada.publicKey, balance: 990n, nonce },
   dan: { publicKey: dan.publicKey, balance: 10n },
@@ -82,10 +82,10 @@ const fee = { fee: 10n };
 for (const { version } of both) {
   describe(`a transaction of version ${version}`, () => {
     const rest = { ...fee, version };
-    /** The chain maker numbers from 1; the first version adds one to what there was. */
+    /** The chain maker counts from 1; version 1 adds one to the previous nonce. */
     const nonce = version === 1 ? 5n : 1n;
 
-    it("transfers", () => {
+    it("makes a transfer", () => {
       expect(outcome([transfer(ada, mia, 100n, rest)], rich)).to.deep.equal({
         ...feeOnly(nonce),
         ada: { publicKey: ada.publicKey, balance: 890n, nonce },
@@ -93,11 +93,11 @@ for (const { version } of both) {
       });
     });
 
-    it("transfers to its sender, who loses the fee", () => {
+    it("makes a transfer to its own sender, who only pays the fee", () => {
       expect(outcome([transfer(ada, ada, 100n, rest)], rich)).to.deep.equal(feeOnly(nonce));
     });
 
-    it("makes a recipient of 0 exist", () => {
+    it("creates the recipient of an amount of 0", () => {
       expect(outcome([transfer(ada, mia, 0n, rest)], rich)).to.deep.equal({ ...feeOnly(nonce), mia: {} });
     });
 
@@ -116,7 +116,7 @@ for (const { version } of both) {
       });
     });
 
-    it("votes, unvotes, and switches in one", () => {
+    it("votes, unvotes, and switches in one transaction", () => {
       const votes = (items: Parameters<typeof vote>[1], from: string | null) =>
         apply([vote(ada, items, rest)], { wallets: [[ada, { balance: 1_000n, vote: from }]] }).after(ada)?.vote;
       expect(votes([["+", bob]], null)).to.equal(bob.publicKey);
@@ -132,7 +132,7 @@ for (const { version } of both) {
       ).to.equal(cyd.publicKey);
     });
 
-    it("pays many: repeats and the sender itself included", () => {
+    it("pays several recipients, including repeated ones and the sender", () => {
       const payments = [
         [mia, 100n],
         [ada, 50n],
@@ -147,12 +147,12 @@ for (const { version } of both) {
       });
     });
 
-    it("resigns", () => {
+    it("resigns a delegate", () => {
       const given: Before = { wallets: [[ada, { balance: 1_000n, username: "ada" }]] };
       expect(apply([resignation(ada, rest)], given).after(ada)).to.include({ resigned: true, username: "ada", balance: 990n });
     });
 
-    it("costs the fee and no more: ipfs, and any kind of another group", () => {
+    it("only costs the fee if it is ipfs or of another group", () => {
       expect(outcome([ipfs(ada, "Qm", rest)], rich)).to.deep.equal(feeOnly(nonce));
       for (const type of [0, 3, 6, 7, 8, 99])
         expect(outcome([foreign(ada, type, rest)], rich), `type ${type}`).to.deep.equal(feeOnly(nonce));
@@ -160,16 +160,16 @@ for (const { version } of both) {
   });
 }
 
-describe("a transaction that one version alone has", () => {
-  it("of version 1 locks nothing: timelock transfers are transfers", () => {
+describe("a transaction type that exists in one version", () => {
+  it("locks nothing in version 1: timelock transfers are transfers", () => {
     expect(outcome([timelock(ada, mia, 100n, fee)], rich)).to.deep.include({ mia: { balance: 100n } });
   });
 
-  it("of version 1 makes no multisignature wallet", () => {
+  it("creates no multisignature wallet in version 1", () => {
     expect(outcome([multiSignature(ada, 2, [ivy, joe, kim], { ...fee, version: 1 })], rich)).to.deep.equal(feeOnly(5n));
   });
 
-  it("of version 2 makes a multisignature wallet, whoever sent it", () => {
+  it("creates a multisignature wallet in version 2, whoever sends it", () => {
     const { after } = apply([multiSignature(ada, 2, [ivy, joe, kim], fee)], rich);
     expect(after(council)).to.deep.equal({
       ...emptyWallet(council.address),
@@ -181,7 +181,7 @@ describe("a transaction that one version alone has", () => {
 });
 
 describe("a nonce", () => {
-  it("is set by version 2, and counted on by version 1", () => {
+  it("is set by version 2 and incremented by version 1", () => {
     const { after } = apply([transfer(ada, mia, 1n, fee), transfer(ada, mia, 1n, { ...fee, version: 1 })], rich);
     expect(after(ada)?.nonce).to.equal(2n);
     expect(apply([transfer(ada, mia, 1n, { ...fee, version: 1 })], rich).after(ada)?.nonce).to.equal(5n);
@@ -202,7 +202,7 @@ describe("an HTLC lock", () => {
   };
   const open: Before = { wallets: [[ada, { balance: 1_000n, lockedBalance: 500n }]], locks: [opened] };
 
-  it("takes the amount out of the balance and holds it; the recipient exists, and has nothing yet", () => {
+  it("moves the amount from the balance into the locked balance, and creates the recipient's wallet, still empty", () => {
     const { after, locks } = apply([htlcLock(ada, mia, 300n, lock, { ...fee, vendorField: "swap" })], rich);
     expect(after(ada)).to.include({ balance: 690n, lockedBalance: 300n });
     expect(after(mia)).to.deep.equal(emptyWallet(mia.address));
@@ -212,7 +212,7 @@ describe("an HTLC lock", () => {
     expect(change?.[1].after).to.deep.equal({ ...opened, secretHash: change?.[1].after?.secretHash, vendorField: "swap" });
   });
 
-  it("claimed by its recipient pays the amount less the fee, and costs the sender of the claim nothing", () => {
+  it("pays the amount less the fee when its recipient claims it, which costs the claim's sender nothing", () => {
     const { after, locks } = apply([htlcClaim(mia, "lock", fee)], open);
     expect(after(mia)).to.include({ balance: 290n, nonce: 1n, publicKey: mia.publicKey });
     expect(after(ada)).to.include({ balance: 1_000n, lockedBalance: 200n });
@@ -220,13 +220,13 @@ describe("an HTLC lock", () => {
     expect(locks.get(labelled("lock"))).to.deep.equal({ before: opened, after: undefined });
   });
 
-  it("claimed by a third party pays its recipient all the same", () => {
+  it("pays its recipient even when a third party claims it", () => {
     const { after } = apply([htlcClaim(joe, "lock", fee)], open);
     expect(after(mia)).to.deep.equal({ ...emptyWallet(mia.address), balance: 290n });
     expect(after(joe)).to.include({ balance: 0n, nonce: 1n });
   });
 
-  it("refunded by anybody goes back to its sender, less the fee", () => {
+  it("returns to its sender, less the fee, whoever refunds it", () => {
     for (const refunder of [ada, joe]) {
       const { after, locks } = apply([htlcRefund(refunder, "lock", fee)], open);
       expect(after(ada)).to.include({ balance: 1_290n, lockedBalance: 200n });
@@ -234,14 +234,14 @@ describe("an HTLC lock", () => {
     }
   });
 
-  it("opened and claimed in one block leaves nothing open", () => {
+  it("leaves nothing open when it is opened and claimed in one block", () => {
     const { after, locks } = apply([htlcLock(ada, mia, 300n, lock, fee), htlcClaim(mia, "lock", { fee: 0n })], rich);
     expect(after(ada)).to.include({ balance: 690n, lockedBalance: 0n });
     expect(after(mia)?.balance).to.equal(300n);
     expect(locks.get(labelled("lock"))).to.deep.equal({ before: undefined, after: undefined });
   });
 
-  it("cannot be ended twice, nor when it never was", () => {
+  it("cannot be ended twice, nor if it never existed", () => {
     const twice = refusalOf(() => apply([htlcClaim(mia, "lock", fee), htlcRefund(ada, "lock", fee)], open));
     expect(twice).to.match(/^block 2: .*claims or refunds lock .*, which is not open$/);
     expect(refusalOf(() => apply([htlcClaim(mia, "no lock", fee)], open))).to.match(/which is not open$/);
@@ -249,7 +249,7 @@ describe("an HTLC lock", () => {
 });
 
 describe("a block", () => {
-  it("pays its generator reward and fees after its transactions", () => {
+  it("pays its generator the reward and the fees after its transactions", () => {
     const maker = createChainMaker(milestones);
     const genesis = maker.add({ generator: dan });
     for (let height = 2; height < 6; height++) maker.add({ generator: dan });
@@ -260,7 +260,7 @@ describe("a block", () => {
     expect(changes.wallets.get(ada.address)?.after.balance).to.equal(20n);
   });
 
-  it("applies its transactions in its order: the fork of a vote takes the weight that is there at the end", () => {
+  it("applies its transactions in order: a vote moves with the voter's final balance", () => {
     const given: Before = { wallets: [[ada, { balance: 1_000n, vote: bob.publicKey }]] };
     const { votes } = apply([transfer(ada, mia, 100n, fee), vote(ada, [["-", bob]], fee), vote(ada, [["+", cyd]], fee)], given);
     expect(votes).to.deep.equal(
@@ -271,7 +271,7 @@ describe("a block", () => {
     );
   });
 
-  it("moves votes by what it did to each voter, locked amounts included, and names no delegate that did not move", () => {
+  it("changes vote balances by what it did to each voter, including locked amounts, and lists only delegates that changed", () => {
     const lock = { label: "lock", secret: "s", expiration: { type: 2, value: 50 } } as const;
     const wallets: Before["wallets"] = [
       [ada, { balance: 1_000n, vote: bob.publicKey }],
@@ -288,7 +288,7 @@ describe("a block", () => {
     );
   });
 
-  it("leaves what was before as it was", () => {
+  it("leaves the previous state unchanged", () => {
     const given = before({ wallets: [[ada, { balance: 1_000n, multiSignature: { min: 1, publicKeys: ["x"] } }]] });
     const copy = structuredClone([...given.drafts]);
     const maker = createChainMaker(milestones);
@@ -303,7 +303,7 @@ describe("a block", () => {
     expect(changes.wallets.get(mia.address)?.before).to.equal(undefined);
   });
 
-  it("whose transaction lacks its asset is refused by the name of what is missing", () => {
+  it("is refused with the name of the part that a transaction's asset lacks", () => {
     const bare = (draft: Draft, asset?: object): Draft => ({ ...draft, ...(asset === undefined ? { asset: {} } : { asset }) });
     const lock = htlcLock(ada, mia, 1n, { label: "l", secret: "s", expiration: { type: 1, value: 1 } });
     for (const [draft, message] of [
@@ -329,7 +329,7 @@ describe("a block", () => {
   });
 });
 
-describe("a fork's kinds of transaction", () => {
+describe("a fork's transaction types", () => {
   const burn: TransactionType = {
     typeGroup: 2,
     type: 0,
@@ -342,11 +342,11 @@ describe("a fork's kinds of transaction", () => {
     recipients: () => [mia.address, mia.address, ada.address],
   };
 
-  it("do what the fork says", () => {
+  it("do what the fork defines", () => {
     expect(apply([foreign(ada, 0, fee)], { ...rich, types: [burn] }).after(ada)?.balance).to.equal(980n);
   });
 
-  it("may stand in the place of the core's, for one wire version or for all", () => {
+  it("may replace the core's, for one version or for all", () => {
     const gift = (versions?: number[]): TransactionType => ({
       typeGroup: 1,
       type: 0,
@@ -361,7 +361,7 @@ describe("a fork's kinds of transaction", () => {
     expect(both.map(({ version }) => balanceOf(version, [gift([2])]))).to.deep.equal([890n, 1_000n]);
   });
 
-  it("that fail make the block a broken one, with their own reason", () => {
+  it("make the block invalid when they fail, with their own reason", () => {
     const failing: TransactionType = {
       ...burn,
       apply: () => {

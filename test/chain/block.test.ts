@@ -49,7 +49,7 @@ const parseOne = (changes: object) => {
 };
 
 describe("a block", () => {
-  it("is read whole, its amounts exact", () => {
+  it("is parsed completely, with exact amounts", () => {
     expect(parse({})).to.deep.equal({
       block: {
         id: "17184958558311101492",
@@ -91,22 +91,22 @@ describe("a block", () => {
     });
   });
 
-  it("of height 1 has no block before it, whatever it says", () => {
+  it("has no previous block at height 1, whatever it declares", () => {
     for (const previousBlock of ["0", null, undefined, "17184958558311101492"]) {
       expect(parse({ height: 1, previousBlock }).block.previousBlock).to.equal(null);
     }
   });
 
-  it("may leave out version and signature", () => {
+  it("may lack a version and a signature", () => {
     const { version: _version, blockSignature: _blockSignature, ...rest } = block;
     expect(parseBlockHeader(rest)).to.include({ version: 0, blockSignature: "" });
   });
 
-  it("without transactions may leave out the list", () => {
+  it("may lack the list of transactions if it has none", () => {
     expect(parse({ numberOfTransactions: 0, transactions: undefined }).transactions).to.deep.equal([]);
   });
 
-  it("is refused by the name of what is wrong", () => {
+  it("is refused with the name of the invalid member", () => {
     for (const [changes, message] of [
       [{ height: 0 }, "block 0: height is below 1"],
       [{ height: 1.5 }, "block 1.5: height is not a whole number"],
@@ -136,8 +136,8 @@ describe("a block", () => {
   });
 });
 
-describe("a transaction of a block", () => {
-  it("of the first version keeps its own time, and has no nonce or network that it does not carry", () => {
+describe("a transaction in a block", () => {
+  it("keeps its own time in version 1, without a made-up nonce or network", () => {
     const { nonce: _nonce, network: _network, typeGroup: _typeGroup, version: _version, ...first } = transaction;
     const { transactions } = parse({ transactions: [{ ...first, timestamp: 7_995 }] });
     expect(transactions[0])
@@ -145,23 +145,23 @@ describe("a transaction of a block", () => {
       .and.to.not.have.any.keys("nonce", "network");
   });
 
-  it("of the second version has its block's time, whatever it carries", () => {
+  it("has its block's time in version 2, whatever it declares", () => {
     expect(parseOne({ timestamp: 7_995 })).to.have.property("timestamp", 8_000);
   });
 
-  it("of the first version without a time has its block's", () => {
+  it("has its block's time in version 1 if it has none", () => {
     expect(parseOne({ version: 1, timestamp: undefined })).to.have.property("timestamp", 8_000);
     expect(parseOne({ version: 1, timestamp: null })).to.have.property("timestamp", 8_000);
     expect(parseOne({ version: 1, timestamp: 0 })).to.have.property("timestamp", 0);
   });
 
-  it("that votes has its sender as recipient; of another group it has none", () => {
+  it("has its sender as recipient if it is a vote, but not in another group", () => {
     for (const recipientId of [undefined, null, ""])
       expect(parseOne({ type: 3, recipientId })).to.have.property("recipientId", ada.address);
     expect(parseOne({ type: 3, typeGroup: 2, recipientId: undefined })).to.not.have.property("recipientId");
   });
 
-  it("leaves out what it does not have, in whatever way the host says so", () => {
+  it("omits absent members, however the host marks them", () => {
     for (const none of [undefined, null, ""]) {
       const found = parseOne({
         recipientId: none,
@@ -180,14 +180,14 @@ describe("a transaction of a block", () => {
     }
   });
 
-  it("has its second signature under either name", () => {
+  it("may have its second signature under either name", () => {
     expect(parseOne({ signSignature: "99" }))
       .to.include({ secondSignature: "99" })
       .and.to.not.have.property("signSignature");
     expect(parseOne({ secondSignature: "88" })).to.include({ secondSignature: "88" });
   });
 
-  it("carries its asset as the block does, the amounts of payments as decimal text", () => {
+  it("has its asset as in the block, with the amounts of payments as decimal text", () => {
     const asset = { votes: [`+${bob.publicKey}`] };
     expect(parseOne({ type: 3, asset })?.asset).to.deep.equal(asset);
     const payments = [
@@ -206,7 +206,7 @@ describe("a transaction of a block", () => {
     expect(payments[0]?.amount).to.equal(5n);
   });
 
-  it("is refused by block, place, id and the name of what is wrong", () => {
+  it("is refused with its block, position, id and the name of the invalid member", () => {
     const at = `block 7, transaction 0 (${"a".repeat(64)})`;
     for (const [changes, message] of [
       [{ type: "0" }, `${at}: type is not a whole number`],

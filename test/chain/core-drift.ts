@@ -8,12 +8,12 @@ import { createChainRules } from "../../src/chain/rules.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
 /**
- * The vote balances that a running ARK Core 3.9.1 ranks by. When a third party claims a lock, that node books the amount
- * for the delegate of whoever sent the claim instead of the recipient's, until it is restarted. A chain that such a node
- * forged can only be checked, forger by forger, with its fault reckoned in; without third-party claims the two are one.
+ * The vote balances by which a running ARK Core 3.9.1 ranks. When a third party claims a lock, that node credits the amount to
+ * the delegate of the claim's sender instead of the recipient's, until it is restarted. A chain that such a node forged can
+ * only be checked, forger by forger, if its fault is taken into account; without third-party claims there is no difference.
  */
 interface Drift {
-  /** Reckons in what a block does, given the state before it. */
+  /** Adds the effect of a block, given the state before it. */
   add(block: FullBlock, before: ChainSnapshot | undefined): Promise<void>;
   of(publicKey: string): bigint;
 }

@@ -5,7 +5,7 @@ import { createEpoch } from "../../src/chain/epoch.js";
 describe("epoch time", () => {
   const epoch = createEpoch("2017-03-21T13:00:00.000Z");
 
-  it("is told in three forms", () => {
+  it("is given in three forms", () => {
     expect(epoch.timestamp(0)).to.deep.equal({ epoch: 0, unix: 1_490_101_200, human: "2017-03-21T13:00:00.000Z" });
     expect(epoch.timestamp(305_134_464)).to.deep.equal({
       epoch: 305_134_464,
@@ -14,18 +14,18 @@ describe("epoch time", () => {
     });
   });
 
-  it("is found from the clock and back", () => {
+  it("is converted from the clock and back", () => {
     expect(epoch.toUnix(305_134_464)).to.equal(1_795_235_664);
     expect(epoch.fromUnix(1_795_235_664)).to.equal(305_134_464);
     expect(epoch.fromUnix(1_795_235_664.999)).to.equal(305_134_464);
     expect(epoch.fromUnix(1_490_101_199)).to.equal(-1);
   });
 
-  it("begins where the network says", () => {
+  it("begins at the network's epoch", () => {
     expect(createEpoch("1970-01-01T00:00:00.000Z").timestamp(1).human).to.equal("1970-01-01T00:00:01.000Z");
   });
 
-  it("is written as a Date writes it: at any time, by any clock, for more days than are kept", () => {
+  it("is formatted as by Date, at any time and for any epoch, beyond the days that are cached", () => {
     const start = fc.oneof(fc.integer({ min: 0, max: 4_000_000_000 }).map((second) => second * 1000), fc.integer({ min: -1e12, max: 4e12 }));
     fc.assert(
       fc.property(start, fc.array(fc.oneof(fc.nat(200_000), fc.nat(2 ** 31 - 1), fc.nat(2 ** 45))), (begin, timestamps) => {

@@ -26,7 +26,7 @@ const refused = (milestones: Milestone[]): string => {
 };
 
 describe("milestones", () => {
-  it("hold from their height on, each on top of those below", () => {
+  it("apply from their height on, each on top of the earlier ones", () => {
     const { at, all } = createMilestones([
       first,
       { height: 100, reward: "200000000" },
@@ -39,7 +39,7 @@ describe("milestones", () => {
     expect(at(1_000_000)).to.deep.equal({ ...first, height: 200, reward: "200000000", activeDelegates: 53, aip11: true });
   });
 
-  it("merge what is nested member by member, and put lists in the place of lists", () => {
+  it("merge nested members, and replace lists", () => {
     const { at } = createMilestones([
       { ...first, list: [1, 2, 3] },
       { height: 2, block: { idFullSha256: true }, fees: { staticFees: { vote: 1 } }, list: [4] },
@@ -50,14 +50,14 @@ describe("milestones", () => {
     expect(at(1).fees).to.deep.equal(first.fees);
   });
 
-  it("may come in any order, and leave what they are made of as it was", () => {
+  it("may come in any order, and leave their input unchanged", () => {
     const given = [{ height: 50, reward: 5 }, first, { height: 20, reward: 2 }];
     const copy = structuredClone(given);
     expect([1, 19, 20, 49, 50].map((height) => createMilestones(given).at(height).reward)).to.deep.equal([0, 0, 2, 2, 5]);
     expect(given).to.deep.equal(copy);
   });
 
-  it("of a real network come to what its node reports", () => {
+  it("give what a real network's node reports", () => {
     const { network, meta } = loadChain("core3-custom-c");
     expect(createMilestones(network.milestones).at(meta.height)).to.deep.equal(meta.nodeConfiguration.data["constants"]);
   });

@@ -8,7 +8,7 @@ import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, openTemporaryStore } from "../store/temporary-store.js";
 import { roundsOfCore } from "./core-drift.js";
 
-/** Round of core3-custom-c from which its node's ranks were off: the first third-party claim lies in the round before. */
+/** The round from which the ranks of core3-custom-c's node had drifted: the first third-party claim is in the round before. */
 const firstDriftedRound = 4;
 
 const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
@@ -48,7 +48,7 @@ const delegateFigures = async (snapshot: ChainSnapshot): Promise<DelegateFigures
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** What the real node says of wallets, less what only it has a place for. */
+/** What the real node reports about wallets, except what has no counterpart here. */
 const reportedWallets = ({ wallets }: Chain) =>
   wallets
     .map(
@@ -113,7 +113,7 @@ const reportedDelegates = ({ delegates }: Chain) =>
     )
     .sort((a, b) => byText(a.username, b.username));
 
-/** Who computes the state: the tests' own adapter, and the LMDB store. */
+/** What computes the state: the tests' own adapter, and the LMDB store. */
 const keepers = {
   "in memory": snapshotOf,
   "in the LMDB store": async (chain: Chain): Promise<ChainSnapshot> => {
@@ -128,7 +128,7 @@ const keepers = {
 for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]).flatMap((chain) =>
   (Object.keys(keepers) as (keyof typeof keepers)[]).map((keeper) => [chain, keeper] as const),
 )) {
-  describe(`the chain ${name} ${where}, against what a real node reported of it`, () => {
+  describe(`the chain ${name} ${where}, against a real node's report`, () => {
     let chain: Chain;
     let rules: ChainRules;
     let snapshot: ChainSnapshot;
@@ -153,7 +153,7 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
       expect(String(snapshot.supply)).to.equal(chain.meta.supply);
     });
 
-    it("has every wallet: balance, keys, vote, username, nonce, locked, resigned", async () => {
+    it("has every wallet: balance, keys, vote, username, nonce, locked balance, resignation", async () => {
       expect(await walletFigures(snapshot)).to.deep.equal(reportedWallets(chain));
     });
 
@@ -235,7 +235,7 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
       },
     );
 
-    it("has the fee statistics of the windows that end at the dump's wall clock", async () => {
+    it("has the fee statistics of the windows that end when the report was made", async () => {
       const keys = new Map(
         rules.types.all
           .filter(({ versions }) => versions === undefined || versions.includes(2))
@@ -267,7 +267,7 @@ for (const [name, load] of [
       if (load() === undefined) this.skip();
     });
 
-    it("was forged by the delegates that the rules name, slot by slot", async function () {
+    it("was forged by the delegates that the rules give, slot by slot", async function () {
       this.timeout(60_000);
       const chain = load();
       if (chain === undefined) return this.skip();
@@ -282,7 +282,7 @@ for (const [name, load] of [
       }
     });
 
-    it("creates tokens by rewards alone: all balances and locked balances add up to them", async function () {
+    it("creates tokens only by rewards: all balances and locked balances add up to them", async function () {
       const chain = load();
       if (chain === undefined) return this.skip();
       const snapshot = await snapshotOf(chain);
@@ -294,7 +294,7 @@ for (const [name, load] of [
       expect(snapshot.supply).to.equal(BigInt(String(genesis?.totalAmount)) + rewards);
     });
 
-    it("ranks anew after genesis and after the last block of a round, and at no other height", () => {
+    it("ranks delegates anew after genesis and after the last block of each round only", () => {
       const chain = load();
       if (chain === undefined) return;
       const { milestones } = createChainRules(chain.network);

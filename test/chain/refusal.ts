@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 
-/** Why a block is refused. */
+/** The reason for which a block is refused. */
 export const refusalOf = (work: () => unknown): string => {
   try {
     work();

@@ -29,7 +29,7 @@ const round = (number: number, firstHeight: number, lastHeight: number, activeDe
 });
 
 describe("rounds", () => {
-  it("are as long as there are active delegates", () => {
+  it("have as many blocks as there are active delegates", () => {
     const milestones = milestonesOf({});
     expect(roundOf(1, milestones)).to.deep.equal(round(1, 1, 51, 51));
     expect(roundOf(51, milestones)).to.deep.equal(round(1, 1, 51, 51));
@@ -37,7 +37,7 @@ describe("rounds", () => {
     expect(roundOf(268, milestones)).to.deep.equal(round(6, 256, 306, 51));
   });
 
-  it("are counted through the milestones that change their length", () => {
+  it("are counted across milestones that change their length", () => {
     const milestones = milestonesOf({ 1: 5, 16: 4, 24: 7 });
     expect([1, 5, 6, 15, 16, 19, 20, 23, 24, 30, 31].map((height) => roundOf(height, milestones).round)).to.deep.equal([
       1, 1, 2, 3, 4, 4, 5, 5, 6, 6, 7,
@@ -47,7 +47,7 @@ describe("rounds", () => {
     expect(roundOf(31, milestones)).to.deep.equal(round(7, 31, 37, 7));
   });
 
-  it("take no notice of milestones that change something else", () => {
+  it("ignore milestones that change something else", () => {
     const plain = milestonesOf({ 1: 5 });
     const busy = createMilestones([
       { ...first, activeDelegates: 5 },
@@ -58,13 +58,13 @@ describe("rounds", () => {
     for (let height = 1; height <= 40; height++) expect(roundOf(height, busy)).to.deep.equal(roundOf(height, plain));
   });
 
-  it("are cut short by a change that falls into them", () => {
+  it("are cut short when a change falls within them", () => {
     const milestones = milestonesOf({ 1: 5, 8: 3 });
     expect(roundOf(7, milestones)).to.deep.equal(round(2, 6, 7, 5));
     expect(roundOf(8, milestones)).to.deep.equal(round(3, 8, 10, 3));
   });
 
-  it("are found by their number as by any of their heights", () => {
+  it("are found by number as by any of their heights", () => {
     for (const sizes of [{}, { 1: 5, 16: 4, 24: 7 }, { 1: 5, 8: 3 }, { 1: 1, 4: 2 }]) {
       const milestones = milestonesOf(sizes);
       for (let height = 1; height <= 400; height++) {
@@ -77,7 +77,7 @@ describe("rounds", () => {
       expect(roundByNumber(none, milestonesOf({}))).to.equal(undefined);
   });
 
-  it("end with their last block; genesis ends a round of its own", () => {
+  it("end with their last block, and genesis ends one of its own", () => {
     const ends = (sizes: Record<number, number>, to: number): number[] => {
       const milestones = milestonesOf(sizes);
       return Array.from({ length: to }, (_, index) => index + 1).filter((height) => endsRound(height, milestones));
@@ -90,19 +90,19 @@ describe("rounds", () => {
 });
 
 describe("the forging order", () => {
-  it("is that of a real node", () => {
+  it("matches that of a real node", () => {
     const { roundDelegatesByRank, activeDelegatesInForgingOrder, roundOfTip } = loadChain("core3-testnet-a").meta;
     expect(forgingOrder(roundDelegatesByRank, roundOfTip.round)).to.deep.equal(
       activeDelegatesInForgingOrder.map(({ username }) => username),
     );
   });
 
-  it("is drawn from SHA-256 of the round's number, skipping every fifth place", () => {
-    // SHA-256("1") begins 6b 86 b2 73 ff 34 …: swaps 0-2, 1-4, 2-3, 3-0 of five; the fifth place draws nothing.
+  it("is drawn from the SHA-256 of the round's number, skipping every fifth position", () => {
+    // SHA-256("1") begins 6b 86 b2 73 ff 34 …: of five, it swaps 0-2, 1-4, 2-3 and 3-0; the fifth position has no draw.
     expect(forgingOrder(["a", "b", "c", "d", "e"], 1)).to.deep.equal(["a", "e", "d", "c", "b"]);
   });
 
-  it("keeps every delegate once, and its input as it was", () => {
+  it("has every delegate once, and leaves its input unchanged", () => {
     for (const count of [0, 1, 2, 4, 5, 51, 53, 300]) {
       const byRank = Array.from({ length: count }, (_, index) => index);
       for (const number of [1, 2, 1_000]) {
@@ -122,7 +122,7 @@ describe("the forging order", () => {
 });
 
 describe("ranks", () => {
-  it("go by vote balance down, then by public key up, without those who resigned", () => {
+  it("are by descending vote balance, then ascending public key, without resigned delegates", () => {
     const delegate = (publicKey: string, voteBalance: bigint, resigned = false) => ({ publicKey, voteBalance, resigned });
     const given = [
       delegate("03", 5n),

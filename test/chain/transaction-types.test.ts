@@ -27,12 +27,12 @@ const fork = (changes: Partial<TransactionType>): TransactionType => ({
   ...changes,
 });
 
-describe("the kinds of transaction", () => {
+describe("transaction types", () => {
   const types = createTransactionTypes();
   const keysOf = (version: number): string[] =>
     Array.from({ length: 12 }, (_, type) => types.of({ typeGroup: 1, type, version }).key);
 
-  it("have the numbers of their wire version", () => {
+  it("have the numbers of their version", () => {
     const shared = ["transfer", "secondSignature", "delegateRegistration", "vote", "multiSignature", "ipfs"];
     expect(keysOf(1)).to.deep.equal([
       ...shared,
@@ -54,7 +54,7 @@ describe("the kinds of transaction", () => {
     ]);
   });
 
-  it("of a later wire version than any row names are those of the second", () => {
+  it("in a version later than any row's are those of version 2", () => {
     expect(keysOf(3)).to.deep.equal(keysOf(2));
     const later = createTransactionTypes([fork({ typeGroup: 1, type: 0, versions: [3], key: "later" })]);
     expect([1, 2, 3, 4].map((version) => later.of({ typeGroup: 1, type: 0, version }).key)).to.deep.equal([
@@ -65,7 +65,7 @@ describe("the kinds of transaction", () => {
     ]);
   });
 
-  it("that no row names only cost: they are called by their numbers", () => {
+  it("without a row only cost a fee, and are named by their numbers", () => {
     const row = types.of({ typeGroup: 9, type: 4, version: 2 });
     expect(row).to.deep.equal({ typeGroup: 9, type: 4, key: "9/4", name: "9/4" });
     expect(types.of({ typeGroup: 9, type: 4, version: 1 })).to.equal(row);
@@ -80,7 +80,7 @@ describe("the kinds of transaction", () => {
   });
 });
 
-describe("those who receive by a transaction", () => {
+describe("the recipients of a transaction", () => {
   const types = createTransactionTypes([fork({ recipients: ({ asset }) => asset?.["to"] as string[] })]);
 
   it("are its recipient, or nobody", () => {
@@ -89,7 +89,7 @@ describe("those who receive by a transaction", () => {
     expect(recipientsOf(transaction({ type: 8, recipientId: "B" }), types)).to.deep.equal(["B"]);
   });
 
-  it("are those of its payments, each once, in both wire versions", () => {
+  it("are those of its payments, each once, in both versions", () => {
     const asset = { payments: ["C", "B", "C"].map((recipientId) => ({ recipientId, amount: "1" })) };
     expect(recipientsOf(transaction({ type: 6, asset }), types)).to.deep.equal(["C", "B"]);
     expect(recipientsOf(transaction({ version: 1, type: 7, asset }), types)).to.deep.equal(["C", "B"]);
@@ -99,7 +99,7 @@ describe("those who receive by a transaction", () => {
     expect(recipientsOf(transaction({ typeGroup: 2, asset: { to: ["D", "D", "E"] } }), types)).to.deep.equal(["D", "E"]);
   });
 
-  it("get what their payment says, to the last digit", () => {
+  it("get the amounts of their payments, to the last digit", () => {
     const payments = [{ recipientId: "B", amount: "12500000000000000001" }];
     expect(paymentsOf(transaction({ type: 6, asset: { payments } }))).to.deep.equal([
       { recipientId: "B", amount: 12_500_000_000_000_000_001n },

@@ -9,10 +9,10 @@ import { blockTests, createDelegateTests, createLockTests, createTransactionTest
 import { blocks, delegates, list, locks, transactions, wallets } from "./lists.js";
 import { delegatesOf, emptyState, type State, supplyOf, tipOf, transactionsOf, walletsOf, withBlock } from "./state.js";
 
-/** A host's own adapter as a host might write it: maps and arrays, each question answered the plain way. */
+/** A host's own adapter as a host might write it: maps and arrays, with each question answered naively. */
 export interface MemoryAdapter extends ChainAdapter {
   apply(block: BlockData): void;
-  /** Takes the last block back. */
+  /** Reverts the last block. */
   revert(): void;
 }
 
@@ -72,7 +72,7 @@ const snapshotOf = (state: State): ChainSnapshot => {
 };
 
 export const createMemoryAdapter = (network: Network, transactionTypes: TransactionType[] = []): MemoryAdapter => {
-  /** One state a block; the last is the state of now. */
+  /** One state for each block; the last is the current one. */
   const states: State[] = [];
   const empty = emptyState(createChainRules(network, transactionTypes));
   const snapshots = new WeakMap<State, ChainSnapshot>();

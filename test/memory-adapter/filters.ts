@@ -8,7 +8,7 @@ import type {
   WalletFilter,
 } from "../../types/chain-adapter.js";
 
-/** What each filter means, one line each. */
+/** The meaning of each filter, one line each. */
 export type Tests<Row, Filter> = { [Key in keyof Required<Filter>]: (row: Row, value: Required<Filter>[Key]) => boolean };
 
 const within = <T extends bigint | number>(value: T, { from, to }: Range<T>): boolean =>
@@ -26,7 +26,7 @@ export const walletTests: Tests<Wallet, WalletFilter> = {
   producedBlocks: (wallet, range) => within(wallet.producedBlocks, range),
 };
 
-/** A delegate's second public key is told by its wallet alone, so that is handed in. */
+/** Only its wallet has a delegate's second public key, so a function for it is passed in. */
 export const createDelegateTests = (
   secondPublicKeyOf: (delegate: Delegate) => string | null,
 ): Tests<Delegate, DelegateFilter> => ({
@@ -62,7 +62,7 @@ export const blockTests: Tests<Block, BlockFilter> = {
   payloadLength: (block, range) => within(block.payloadLength, range),
 };
 
-/** Who receives by a transaction is a rule of the network's, so it is handed in. */
+/** Who receives a transaction is a rule of the network, so a function for it is passed in. */
 export const createTransactionTests = (
   recipientsOf: (transaction: Transaction) => string[],
 ): Tests<Transaction, TransactionFilter> => {

@@ -13,11 +13,11 @@ import type { Tests } from "./filters.js";
 
 type Value = bigint | number | string | null;
 
-/** How a list is ordered: what a field of it is, and which of two rows with one value comes first when the order is `desc`. */
+/** How a list is ordered: the value of a field, and which of two rows with equal values comes first when the order is `desc`. */
 export interface Ordering<Row, Field extends string> {
   value(row: Row, field: Field): Value;
   tie(a: Row, b: Row): number;
-  /** Among rows that have no value of the field. */
+  /** Orders rows that have no value for the field. */
   key(row: Row): string;
 }
 
@@ -77,7 +77,7 @@ const passes = <Row, Filter extends object>(row: Row, filter: Filter, tests: Tes
     return value === undefined || tests[key](row, value);
   });
 
-/** Filter, sort, cut. */
+/** Filters, sorts and slices. */
 export const list = <Row, Filter extends object, Field extends string>(
   rows: Row[],
   { filter, order, offset, limit }: ListQuery<Filter, Field>,

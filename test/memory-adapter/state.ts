@@ -7,19 +7,19 @@ import type { FullBlock } from "../../src/chain/block.js";
 import { endsRound, rankDelegates, roundOf } from "../../src/chain/rounds.js";
 import type { ChainRules } from "../../src/chain/rules.js";
 
-/** The chain up to one block. Never written to once it is made: the next block makes the next state from it. */
+/** The chain up to one block. Immutable: the next block creates a new state from it. */
 export interface State {
   rules: ChainRules;
-  /** Genesis first. */
+  /** From genesis on. */
   blocks: FullBlock[];
   /** By address. */
   drafts: Map<string, WalletDraft>;
-  /** By id of the lock transaction. */
+  /** By the lock transaction's id. */
   locks: Map<string, Lock>;
-  /** Public key of a delegate -> its rank. */
+  /** Ranks by the delegate's public key. */
   ranks: Map<string, number>;
   rounds: Map<number, RoundDelegate[]>;
-  /** Public key of a delegate, once for each round that it was active in and forged nothing of. */
+  /** A delegate's public key, once for each round in which it was active and forged nothing. */
   missed: string[];
 }
 
@@ -49,7 +49,7 @@ export const tipOf = ({ blocks }: State): Tip => {
 export const supplyOf = ({ blocks }: State): bigint =>
   sum(blocks.map(({ block }) => (block.height === 1 ? block.totalAmount : 0n) + block.reward));
 
-/** Added up from every voter, every time. */
+/** Summed over all voters each time. */
 const voteBalanceOf = (publicKey: string, { drafts }: State): bigint =>
   sum([...drafts.values()].filter(({ vote }) => vote === publicKey).map(({ balance, lockedBalance }) => balance + lockedBalance));
 
@@ -106,7 +106,7 @@ const missing = (state: State): string[] => {
   return (state.rounds.get(round) ?? []).map(({ publicKey }) => publicKey).filter((publicKey) => !generators.includes(publicKey));
 };
 
-/** Ranks every delegate anew, and says who forges in the round that begins. */
+/** Ranks all delegates anew, and determines who forges in the round that begins. */
 const endRound = (state: State): State => {
   const { height } = tipOf(state);
   const ranked = rankDelegates(delegatesOf(state));
@@ -130,7 +130,7 @@ const chains = (data: BlockData, { blocks }: State): boolean => {
   return last === undefined ? data.height === 1 : data.height === last.height + 1 && data.previousBlock === last.id;
 };
 
-/** The state after one more block. */
+/** The state after another block. */
 export const withBlock = (state: State, data: BlockData): State => {
   if (!chains(data, state)) throw new Error(`block ${data.height} does not follow the tip`);
   const full = state.rules.parseBlock(data);

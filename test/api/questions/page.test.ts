@@ -6,14 +6,14 @@ interface Filter {
   username?: string;
 }
 
-describe("a filter within what the path fixes", () => {
-  it("is both", () => {
+describe("a filter within the limits of a path", () => {
+  it("combines both", () => {
     expect(within<Filter>({ username: "a" }, { vote: "b" })).to.deep.equal({ username: "a", vote: "b" });
   });
-  it("is the same when it asks for what is fixed", () => {
+  it("is unchanged when it repeats what the path fixes", () => {
     expect(within<Filter>({ vote: "b" }, { vote: "b" })).to.deep.equal({ vote: "b" });
   });
-  it("lets nothing pass when it asks for something else", () => {
+  it("matches nothing when it contradicts the path", () => {
     expect(within<Filter>({ vote: "a" }, { vote: "b" })).to.equal(undefined);
   });
 });
@@ -21,7 +21,7 @@ describe("a filter within what the path fixes", () => {
 describe("a page", () => {
   const request = { orderBy: { field: "height" as const, direction: "desc" as const }, page: { offset: 4, limit: 2 } };
 
-  it("asks for its rows and presents them", async () => {
+  it("requests its rows and presents them", async () => {
     const asked: unknown[] = [];
     const answer = await pageOf(
       { ...request, filter: { version: 0 } },
@@ -35,7 +35,7 @@ describe("a page", () => {
     expect(answer).to.deep.equal({ rows: ["row 1", "row 2"], total: 9 });
   });
 
-  it("asks nothing when nothing can pass", async () => {
+  it("requests nothing when no row can match", async () => {
     const ask = (): never => {
       throw new Error("asked");
     };

@@ -8,7 +8,7 @@ import { loadChain } from "../../data/read.js";
 const { network } = loadChain("core3-testnet-a");
 
 describe("a network's constants", () => {
-  it("are whole numbers, also where a fork's files have text", () => {
+  it("are integers, even when a fork's files have text", () => {
     const constants = { height: 1, reward: "200000000000000000001", activeDelegates: 3, blocktime: 2, epoch: "2020-01-01T00:00:00.000Z" };
     expect(presentConstants({ ...constants, fees: { staticFees: { transfer: "10", vote: 0 } }, p2p: { minimumVersions: ["^1"] } })).to.deep.equal({
       ...constants,
@@ -18,27 +18,27 @@ describe("a network's constants", () => {
     });
   });
 
-  it("may do without fees", () => {
+  it("may lack fees", () => {
     const constants = { height: 1, reward: 0, activeDelegates: 3, blocktime: 2, epoch: "2020-01-01T00:00:00.000Z" };
     expect(presentConstants(constants)).to.deep.equal({ ...constants, reward: 0n });
   });
 });
 
-describe("the configuration of a node", () => {
+describe("a node's configuration", () => {
   it("changes with the height", () => {
     const rules = createChainRules(network);
     const heightAt = (height: number): number => presentNodeConfiguration(rules, height).constants.height;
     expect([1, 2, 59, 60, 75_599, 75_600].map(heightAt)).to.deep.equal([1, 2, 2, 60, 60, 75_600]);
   });
 
-  it("gives a fork's own types a place among the bytes of dynamic fees", () => {
+  it("includes a fork's own types among the bytes for dynamic fees", () => {
     const rules = createChainRules(network, [{ typeGroup: 2, type: 0, key: "business", name: "Business" }]);
     expect(presentNodeConfiguration(rules, 1).transactionPool.dynamicFees.addonBytes).to.include({ transfer: 0, business: 0 });
   });
 });
 
 describe("the cryptography configuration", () => {
-  it("writes the amounts of genesis as text, in whatever form the host holds them", () => {
+  it("writes the amounts of genesis as text, whatever form the host uses", () => {
     const amount = { toString: () => "12500000000000000001", toJSON: () => 1 };
     const [transfer] = network.genesisBlock.transactions ?? [];
     if (transfer === undefined) throw new Error("genesis is empty");
@@ -58,7 +58,7 @@ describe("the cryptography configuration", () => {
     ]);
   });
 
-  it("keeps a fork's exceptions beside those that clients know", () => {
+  it("keeps a fork's exceptions alongside those that clients know", () => {
     const { exceptions } = presentCryptoConfiguration(createChainRules({ ...network, exceptions: { blocks: ["1"], rewards: { "5": 1 } } }));
     expect(exceptions).to.deep.equal({
       blocks: ["1"],

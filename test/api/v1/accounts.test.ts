@@ -7,7 +7,7 @@ import { parsed } from "../../e2e/interface.js";
 import { walletKind } from "../../e2e/kinds.js";
 import { sorted } from "../../e2e/naive-list.js";
 
-/** Well formed, of the networks' version byte, and of nobody. */
+/** Well formed, with the networks' version byte, but of no wallet. */
 const nobody = "AKdr5d9AMEnsKYxpDcoHdyyjSCKVx3r9Nj";
 const otherNetwork = "DGihocTkwDygiFvmg6aG8jThYTic47GzU9";
 
@@ -24,7 +24,7 @@ for (const name of chainNames) {
     });
     after(() => served.stop());
 
-    it("are of every kind that is told apart", () => {
+    it("include every kind that matters to these tests", () => {
       expect(walletRows.some(({ secondPublicKey }) => secondPublicKey !== null)).to.equal(true);
       expect(walletRows.some(({ multiSignature }) => multiSignature !== null)).to.equal(true);
       expect(walletRows.some(({ publicKey }) => publicKey === null)).to.equal(true);
@@ -32,7 +32,7 @@ for (const name of chainNames) {
       expect(walletRows.some(({ address }) => address === nobody || address === otherNetwork)).to.equal(false);
     });
 
-    it("GET /accounts, getBalance, getPublicKey and getPublickey tell of every account by its address", async () => {
+    it("are each answered by address by GET /accounts, getBalance, getPublicKey and getPublickey", async () => {
       for (const row of walletRows) {
         const of = `?address=${row.address}`;
         expect(await served.get(`/accounts${of}`)).to.deep.equal({ account: flatAccount(row), success: true });
@@ -44,7 +44,7 @@ for (const name of chainNames) {
       }
     });
 
-    it("GET /accounts/delegates shows the delegate that an account votes for", async () => {
+    it("are shown with the delegate they vote for by GET /accounts/delegates", async () => {
       const listed = new Map<unknown, Record<string, unknown>>();
       for (const offset of [0, 51, 102]) {
         const { delegates } = await served.get(`/delegates?offset=${offset}`);
@@ -62,7 +62,7 @@ for (const name of chainNames) {
       }
     });
 
-    it("know an address that nobody has seen from what is no address", async () => {
+    it("answer an unknown address differently from an invalid one", async () => {
       for (const [path, error] of [
         ["/accounts", "Account not found"],
         ["/accounts/getPublicKey", "Account not found"],
@@ -84,11 +84,11 @@ for (const name of chainNames) {
       }
     });
 
-    it("GET /accounts/delegates/fee tells the fee of a registration", async () => {
+    it("have the fee of a registration at GET /accounts/delegates/fee", async () => {
       expect(await served.get("/accounts/delegates/fee")).to.deep.equal({ fee: 2_500_000_000, success: true });
     });
 
-    it("GET /accounts/count counts them", async () => {
+    it("are counted by GET /accounts/count", async () => {
       expect(await served.get("/accounts/count")).to.deep.equal({ count: meta.counts.wallets, success: true });
     });
 
@@ -98,13 +98,13 @@ for (const name of chainNames) {
     ];
     for (const [path, present, more] of lists) {
       describe(`GET ${path}`, () => {
-        it("lists a hundred, the richest first", async () => {
+        it("lists a hundred by default, richest first", async () => {
           const expected = { accounts: richestFirst.slice(0, 100).map(present), ...more, success: true };
           expect(await served.get(path)).to.deep.equal(parsed(expected));
           expect(await served.get(`${path}?limit=0&offset=0`)).to.deep.equal(parsed(expected));
         });
 
-        it("gives each account once on a walk by offset", async () => {
+        it("returns each account once across its offsets", async () => {
           const seen: unknown[] = [];
           for (let offset = 0; offset < walletRows.length + 70; offset += 70) {
             seen.push(...((await served.get(`${path}?limit=70&offset=${offset}`)).accounts as unknown[]));
@@ -112,7 +112,7 @@ for (const name of chainNames) {
           expect(seen).to.deep.equal(richestFirst.map(present));
         });
 
-        it("refuses bounds that it does not keep", async () => {
+        it("refuses a limit or offset out of bounds", async () => {
           expect(await served.refusal(`${path}?limit=101`)).to.equal('"limit" must be <= 100');
           expect(await served.refusal(`${path}?limit=-1`)).to.equal('"limit" must be >= 0');
           expect(await served.refusal(`${path}?offset=-1`)).to.equal('"offset" must be >= 0');

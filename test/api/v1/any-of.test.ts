@@ -25,7 +25,7 @@ const transaction = (sequence: number, rest: Partial<Transaction> = {}): Transac
 
 const place = (row: Transaction): number => row.blockHeight * 1_000_000 + row.sequence;
 
-/** Only these are filtered by here; `value` is what the order goes by. */
+/** The filters used here; `value` is what the order compares. */
 const passes = (row: Transaction, { type, version, senderId, fee, vendorField }: TransactionFilter): boolean =>
   (type === undefined || row.type === type) &&
   (version === undefined || row.version === version) &&
@@ -39,7 +39,7 @@ const inOrder = (rows: readonly Transaction[], { field, direction }: Order): Tra
   return direction === "desc" ? descending : descending.reverse();
 };
 
-/** A chain of these transactions, and how many of its rows were read. */
+/** A chain with these transactions, and a count of the rows read from it. */
 const chainOf = (all: readonly Transaction[]): { chain: ChainSnapshot; read: () => number } => {
   let read = 0;
   const lists = new Map<string, Transaction[]>();
@@ -82,8 +82,8 @@ const orderArbitrary = fc.record({
   direction: fc.constantFrom("asc", "desc"),
 }) as fc.Arbitrary<Order>;
 
-describe("transactions that pass any of several filters", () => {
-  it("are those of a naive look at all of them, on each page, in each order", async () => {
+describe("transactions that match any of several filters", () => {
+  it("are the same as by testing all of them, on each page and in each order", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(rowArbitrary, { maxLength: 40 }),
@@ -117,7 +117,7 @@ describe("transactions that pass any of several filters", () => {
     expect(read).to.be.lessThan(400);
   });
 
-  it("are not read beyond what a node can bear", async () => {
+  it("are not read beyond a limit from either end", async () => {
     expect((await ask(deepest)).rows[0]?.timestamp).to.equal(long.length - 1 - deepest);
     expect((await ask(deepest + 1_000)).rows[0]?.timestamp).to.equal(long.length - 1 - deepest - 1_000);
     const refused = await ask(deepest + 1).catch((error: unknown) => error);
@@ -126,7 +126,7 @@ describe("transactions that pass any of several filters", () => {
     expect((await ask(deepest + 1, 100, [{ type: 0 }])).rows[0]?.timestamp).to.equal(long.length - 2 - deepest);
   });
 
-  it("are none beyond the end, without a row being read for them", async () => {
+  it("are an empty list beyond the end, with hardly a row read", async () => {
     const { rows, read } = await ask(long.length);
     expect(rows).to.deep.equal([]);
     expect(read).to.be.lessThan(4);

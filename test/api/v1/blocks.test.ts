@@ -32,7 +32,7 @@ for (const name of chainNames) {
     };
 
     describe("GET /blocks", () => {
-      it("gives each block once on a walk by offset, the last first", async () => {
+      it("returns each block once across its offsets, latest first", async () => {
         const seen: unknown[] = [];
         for (let offset = 0; offset < blockRows.length + 90; offset += 90) {
           const { blocks, count } = await served.get(`/blocks?limit=90&offset=${offset}`);
@@ -42,11 +42,11 @@ for (const name of chainNames) {
         expect(seen).to.deep.equal(blockRows.toReversed().map(block));
       });
 
-      it("lists a hundred unless told otherwise", async () => {
+      it("lists a hundred by default", async () => {
         for (const query of ["", "limit=0", "limit=100", "foo=bar"]) await lists(query, blockRows, "height:desc");
       });
 
-      it("applies each filter, and all that are given", async () => {
+      it("applies each filter, and several at once", async () => {
         const filters = kind.filters(blockRows);
         for (const { body, passes } of filters) await lists(queryOf(body), blockRows.filter(passes), "height:desc");
         const generator = blockRows.at(-1)?.generatorPublicKey ?? "";
@@ -79,7 +79,7 @@ for (const name of chainNames) {
         });
       }
 
-      it("refuses an order that it does not know", async () => {
+      it("refuses an unknown order", async () => {
         for (const order of ["foo", "height:up", "1", ""]) {
           expect(await served.refusal(`/blocks?orderBy=${order}`), order).to.match(/^"orderBy" must be one of height, timestamp, /);
         }
@@ -95,13 +95,13 @@ for (const name of chainNames) {
         }
       });
 
-      it("names the block that is not there", async () => {
+      it("names a block that does not exist", async () => {
         for (const id of [String(tip.height + 1), "0", "17184958558311101492000", "nonsense", "-1"]) {
           expect(await served.refusal(`/blocks/get?id=${id}`)).to.equal(`Block with id ${id} not found`);
         }
       });
 
-      it("refuses to do without an id", async () => {
+      it("requires an id", async () => {
         expect(await served.refusal("/blocks/get")).to.equal('"id" is required');
         expect(await served.refusal("/blocks/get?id=")).to.equal('"id" must NOT have fewer than 1 characters');
       });
@@ -125,7 +125,7 @@ for (const name of chainNames) {
       ["/blocks/getStatus", { epoch, height: tip.height, fee: 10_000_000, milestone: 0, nethash, reward, supply }],
     ];
     for (const [path, members] of figuresTold) {
-      it(`GET ${path} tells what holds at the tip`, async () => {
+      it(`have the figures of the tip at GET ${path}`, async () => {
         expect(await served.get(path)).to.deep.equal({ ...members, success: true });
         expect(await served.get(`${path}?foo=1`)).to.deep.equal({ ...members, success: true });
       });
@@ -134,7 +134,7 @@ for (const name of chainNames) {
 }
 
 describe("milestones, first generation", () => {
-  it("are counted by whole three millions of blocks", async () => {
+  it("are counted in whole three millions of blocks", async () => {
     const adapter = storedChain("core3-custom-c");
     for (const [height, milestone] of [
       [2_999_999, 0],

@@ -16,7 +16,7 @@ interface SecondDelegate {
 
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** An adapter whose rounds are the real node's own. */
+/** An adapter with the real node's own rounds. */
 const withRounds = (adapter: ChainAdapter, rounds: Map<number, RoundDelegate[]>): ChainAdapter => ({
   ...adapter,
   snapshot: async () => {
@@ -37,11 +37,11 @@ for (const name of chainNames) {
 
     before(async () => {
       served = await serveFirst(name);
-      // Where the real node tells no ranks, they are the second generation's, which is held against the chain's rules elsewhere.
+      // Where the real node reports no ranks, they are taken from the second generation, which is checked against the chain's rules elsewhere.
       for (const page of [1, 2]) {
         for (const { username, rank } of (await served.second(`/delegates?page=${page}`)) as SecondDelegate[]) ranks.set(username, rank);
       }
-      // A finished round is missed by those of its delegates who forged none of its 51 blocks.
+      // Active delegates who forged none of a finished round's 51 blocks missed that round.
       for (let round = 1; round * 51 <= blocks.length; round++) {
         const generators = blocks.slice((round - 1) * 51, round * 51).map(({ generatorPublicKey }) => generatorPublicKey);
         for (const { publicKey } of (await served.second(`/rounds/${round}/delegates`)) as { publicKey: string }[]) {
@@ -52,7 +52,7 @@ for (const name of chainNames) {
     });
     after(() => served.stop());
 
-    /** As the predecessor reckoned it. */
+    /** Computed as in the predecessor. */
     const productivity = (produced: number, missing: number): number =>
       produced + missing === 0 ? 0 : Number((100 - missing / ((produced + missing) / 100)).toFixed(2));
     const common = (row: DelegateFigures) => ({
@@ -68,27 +68,27 @@ for (const name of chainNames) {
     });
     const listed = (row: DelegateFigures) => parsed({ ...common(row), vote: votes.get(row.username) ?? null });
     const found = (row: DelegateFigures) => parsed({ ...common(row), vote: row.voteBalance });
-    /** Rows without a rank last, by username. */
+    /** By rank; those without one last, by username. */
     const byRank = (): DelegateFigures[] =>
       [...delegateRows].sort(
         (a, b) => compare(ranks.get(a.username) ?? Infinity, ranks.get(b.username) ?? Infinity) || compare(a.username, b.username),
       );
     const ranked = (rank: number): DelegateFigures => byRank()[rank - 1] as DelegateFigures;
 
-    it("missed rounds, at least one of them, and none missed all", () => {
+    it("have missed rounds, but never all of them", () => {
       const counts = [...missed.values()];
       expect(counts.length).to.be.greaterThan(0);
       expect(Math.max(...counts)).to.be.lessThan(Math.floor(blocks.length / 51));
     });
 
     describe("GET /delegates", () => {
-      it("lists 51 by rank, and tells how many there are", async () => {
+      it("lists 51 by rank, and gives the total", async () => {
         const { delegates, totalCount } = await served.get("/delegates");
         expect(delegates).to.deep.equal(byRank().slice(0, 51).map(listed));
         expect(totalCount).to.equal(delegateRows.length);
       });
 
-      it("gives each delegate once on a walk by offset", async () => {
+      it("returns each delegate once across its offsets", async () => {
         const seen: unknown[] = [];
         for (let offset = 0; offset < delegateRows.length; offset += 20) {
           const { delegates, totalCount } = await served.get(`/delegates?limit=20&offset=${offset}`);
@@ -118,7 +118,7 @@ for (const name of chainNames) {
         });
       }
 
-      it("orders by rank in either name, and takes a number for no name of a column", async () => {
+      it("orders by rank under either name, and ignores a number as the order", async () => {
         const first = byRank().slice(0, 3).map(listed);
         for (const order of ["rank", "rate:asc", "rank:ASC", "1", "0"]) {
           expect((await served.get(`/delegates?limit=3&orderBy=${order}`)).delegates, order).to.deep.equal(first);
@@ -130,7 +130,7 @@ for (const name of chainNames) {
         expect((await served.get("/delegates?limit=3&orderBy=rate:desc")).delegates).to.deep.equal(last.map(listed));
       });
 
-      it("leaves out parameters that it does not know", async () => {
+      it("ignores unknown parameters", async () => {
         const { delegates } = await served.get("/delegates?limit=2&foo=1&_=1542&username=nobody");
         expect(delegates).to.deep.equal(byRank().slice(0, 2).map(listed));
       });
@@ -164,7 +164,7 @@ for (const name of chainNames) {
         }
       });
 
-      it("takes the public key where both are given, and `id` where neither is", async () => {
+      it("prefers the public key to the username, and uses `id` if both are missing", async () => {
         const [first, second] = [ranked(1), ranked(2)];
         const expected = listed(first);
         const name = encodeURIComponent(second.username);
@@ -176,7 +176,7 @@ for (const name of chainNames) {
         expect((await served.get(`/delegates/get?id=${name}&username=${encodeURIComponent(first.username)}`)).delegate).to.deep.equal(expected);
       });
 
-      it("does not find what is not there", async () => {
+      it("answers that an unknown delegate is not found", async () => {
         for (const query of ["", "?", "?username=", "?username=nobody", `?publicKey=${"02".padEnd(66, "a")}`, "?publicKey=abc", "?foo=bar"]) {
           expect(await served.refusal(`/delegates/get${query}`), query).to.equal("Delegate not found");
         }
@@ -186,11 +186,11 @@ for (const name of chainNames) {
     });
 
     describe("GET /delegates/fee", () => {
-      it("tells the fee of a registration, and the delegate ranked first", async () => {
+      it("returns the fee of a registration and the top-ranked delegate", async () => {
         expect(await served.get("/delegates/fee")).to.deep.equal({ fee: 2_500_000_000, delegate: listed(ranked(1)), success: true });
       });
 
-      it("tells the node's own delegate where the host names one that there is", async () => {
+      it("returns the node's own delegate if the host names an existing one", async () => {
         const own = ranked(7);
         const named = await serveFirst(name, { node: { delegate: own.publicKey } });
         expect((await named.get("/delegates/fee")).delegate).to.deep.equal(listed(own));
@@ -201,19 +201,19 @@ for (const name of chainNames) {
       });
     });
 
-    it("GET /delegates/count counts them", async () => {
+    it("are counted by GET /delegates/count", async () => {
       expect(await served.get("/delegates/count")).to.deep.equal({ count: meta.counts.delegates, success: true });
     });
 
     describe("GET /delegates/search", () => {
-      it("finds every part of a username, by rank", async () => {
+      it("finds any part of a username, by rank", async () => {
         for (const q of ["_1", "genesis", "s_4", "1", "51", ".", "no such name"]) {
           const expected = byRank().filter(({ username }) => username.includes(q)).slice(0, 100);
           expect((await served.get(`/delegates/search?q=${encodeURIComponent(q)}`)).delegates, q).to.deep.equal(expected.map(found));
         }
       });
 
-      it("pages and orders", async () => {
+      it("accepts a page and an order", async () => {
         const expected = byRank().filter(({ username }) => username.includes("genesis"));
         expect((await served.get("/delegates/search?q=genesis&limit=5&offset=3")).delegates).to.deep.equal(expected.slice(3, 8).map(found));
         const last = [...expected].sort((a, b) => compare(b.username, a.username)).slice(0, 2);
@@ -235,7 +235,7 @@ for (const name of chainNames) {
     });
 
     describe("GET /delegates/voters", () => {
-      it("lists all voters of every delegate, the richest first, with balances as numbers", async () => {
+      it("lists all voters of every delegate, richest first, with balances as numbers", async () => {
         for (const { publicKey } of delegateRows) {
           const expected = walletRows
             .filter(({ vote }) => vote === publicKey)
@@ -245,7 +245,7 @@ for (const name of chainNames) {
         }
       });
 
-      it("takes a key in capitals, and lists nobody for a key that nobody voted for", async () => {
+      it("accepts a key in capitals, and lists nobody for a key without votes", async () => {
         const { publicKey } = ranked(1);
         const expected = (await served.get(`/delegates/voters?publicKey=${publicKey}`)).accounts as unknown[];
         expect(expected).to.have.lengthOf.above(0);
@@ -264,7 +264,7 @@ for (const name of chainNames) {
     describe("GET /delegates/forging/getForgedByAccount", () => {
       const path = "/delegates/forging/getForgedByAccount";
 
-      it("tells what every delegate forged, to the digit", async () => {
+      it("returns what every delegate forged, to the digit", async () => {
         for (const row of delegateRows) {
           expect(await served.get(`${path}?generatorPublicKey=${row.publicKey}`)).to.deep.equal(
             parsed({ fees: BigInt(row.forgedFees), rewards: BigInt(row.forgedRewards), forged: BigInt(row.forgedTotal), success: true }),
@@ -272,7 +272,7 @@ for (const name of chainNames) {
         }
       });
 
-      it("tells nothing for a key that forged nothing", async () => {
+      it("returns zeros for a key that forged nothing", async () => {
         expect(await served.get(`${path}?generatorPublicKey=${"02".padEnd(66, "a")}`)).to.deep.equal({ fees: 0, rewards: 0, forged: 0, success: true });
       });
 
@@ -290,14 +290,14 @@ for (const name of chainNames) {
       });
       after(() => asNode.stop());
 
-      it("tells the ten that the real node tells", async () => {
+      it("returns the same ten as the real node", async () => {
         const expected = { currentBlock: meta.height, currentSlot: meta.lastSlot, delegates: forgers.slice(0, 10), success: true };
         expect(await asNode.get("/delegates/getNextForgers")).to.deep.equal(expected);
-        // In the other chain the node's own ranks had drifted from the sums.
+        // On the other chain the node's own ranks had drifted from the sums.
         if (name === "core3-testnet-a") expect(await served.get("/delegates/getNextForgers")).to.deep.equal(expected);
       });
 
-      it("tells as many as are asked for, each active delegate once at the most", async () => {
+      it("returns as many as requested, each active delegate at most once", async () => {
         expect(forgers).to.have.lengthOf(51);
         for (const limit of [1, 9, 51]) {
           expect((await asNode.get(`/delegates/getNextForgers?limit=${limit}`)).delegates).to.deep.equal(forgers.slice(0, limit));
@@ -306,7 +306,7 @@ for (const name of chainNames) {
         expect((await asNode.get("/delegates/getNextForgers?limit=0")).delegates).to.deep.equal(forgers.slice(0, 10));
       });
 
-      it("told who forged each block of the chain before it was forged, at the ends of rounds too", async () => {
+      it("predicts the forger of each block of the chain, including at the ends of rounds", async () => {
         const adapter = createMemoryAdapter(network);
         const growing = await serveFirst(name, { chain: withRounds(adapter, await roundsOfCore({ network, blocks })) });
         for (const [index, block] of blocks.slice(0, 260).entries()) {
@@ -321,7 +321,7 @@ for (const name of chainNames) {
         await growing.stop();
       });
 
-      it("says so where an adapter knows no rounds", async () => {
+      it("answers 501 if the adapter does not support rounds", async () => {
         const ignorant = await serveFirst(name, { chain: { ...storedChain(name), supports: { rounds: false } } });
         const response = await ignorant.ask("/v1/delegates/getNextForgers");
         const told = [response.status, await response.json()];
@@ -329,7 +329,7 @@ for (const name of chainNames) {
         expect(told).to.deep.equal([501, { success: false, statusCode: 501, error: "Not Implemented", message: "This node does not offer that." }]);
       });
 
-      it("refuses what is no number", async () => {
+      it("refuses a limit that is not a number", async () => {
         expect(await served.refusal("/delegates/getNextForgers?limit=-1")).to.equal('"limit" must be >= 0');
         expect(await served.refusal("/delegates/getNextForgers?limit=all")).to.equal('"limit" must be integer');
       });

@@ -21,14 +21,14 @@ for (const name of chainNames) {
     };
 
     const standings: [what: string, sync: NodeContext["sync"], synced: boolean, behind: number][] = [
-      ["a host that does not say", undefined, true, 0],
-      ["a node in step", { networkHeight: () => tip.height }, true, 0],
+      ["a host without `sync`", undefined, true, 0],
+      ["a node in sync", { networkHeight: () => tip.height }, true, 0],
       ["a node behind", { networkHeight: () => Promise.resolve(tip.height + 12) }, false, 12],
       ["a node ahead", { networkHeight: () => tip.height - 3 }, true, -3],
-      ["a host that knows better", { networkHeight: () => tip.height + 1, synced: () => true }, true, 1],
+      ["a host that says it is synced", { networkHeight: () => tip.height + 1, synced: () => true }, true, 1],
     ];
     for (const [what, sync, synced, behind] of standings) {
-      it(`GET /loader/status and /loader/status/sync tell of ${what}`, async () => {
+      it(`reports ${what} at GET /loader/status and /loader/status/sync`, async () => {
         const context = sync === undefined ? {} : { sync };
         expect(await told(context, "/loader/status")).to.deep.equal({ loaded: synced, now: tip.height, blocksCount: behind, success: true });
         expect(await told(context, "/loader/status/sync")).to.deep.equal({
@@ -41,13 +41,13 @@ for (const name of chainNames) {
       });
     }
 
-    it("GET /loader/autoconfigure tells the network, and the ports that the host names", async () => {
+    it("reports the network and the ports that the host names at GET /loader/autoconfigure", async () => {
       expect(await told({}, "/loader/autoconfigure")).to.deep.equal({ network: { ...network, ports: {} }, success: true });
       const ports = { "@arkecosystem/core-p2p": 4002, "@arkecosystem/core-api": 4003, "@arkecosystem/core-webhooks": null };
       expect(await told({ node: { ports } }, "/loader/autoconfigure")).to.deep.equal({ network: { ...network, ports }, success: true });
     });
 
-    it("asks the host anew each time", async () => {
+    it("asks the host for each request", async () => {
       let networkHeight = tip.height;
       const served = await serveFirst(name, { sync: { networkHeight: () => networkHeight } });
       expect((await served.get("/loader/status")).blocksCount).to.equal(0);

@@ -37,7 +37,7 @@ describe("peers, first generation", () => {
   };
 
   describe("GET /peers", () => {
-    it("shows all that is known of them, the fastest first", async () => {
+    it("shows everything known about them, fastest first", async () => {
       const { peers, totalCount } = await served.get("/peers");
       expect(totalCount).to.equal(6);
       expect((peers as unknown[])[3]).to.deep.equal(shown);
@@ -104,14 +104,14 @@ describe("peers, first generation", () => {
       expect((await served.get("/peers/get?ip=2001:db8::6&port=4001")).peer).to.deep.include({ height: 300 });
     });
 
-    it("names the one that is not there", async () => {
+    it("names a peer that does not exist", async () => {
       for (const place of ["99.99.99.99:4002", "10.0.0.2:4002", "10.0.0.9:4001"]) {
         const [ip = "", port = ""] = place.split(":");
         expect(await served.refusal(`/peers/get?ip=${ip}&port=${port}`)).to.equal(`Peer ${place} not found`);
       }
     });
 
-    it("refuses to do without either, or with what is none", async () => {
+    it("refuses a missing or malformed address or port", async () => {
       expect(await served.refusal("/peers/get?ip=127.0.0.1")).to.equal('"port" is required');
       expect(await served.refusal("/peers/get?port=4002")).to.equal('"ip" is required');
       expect(await served.refusal("/peers/get?ip=nonsense&port=4002")).to.equal('"ip" must be an IP address');
@@ -119,11 +119,11 @@ describe("peers, first generation", () => {
     });
   });
 
-  it("GET /peers/version tells what the host says", async () => {
+  it("include the host's own version at GET /peers/version", async () => {
     expect(await served.get("/peers/version")).to.deep.equal({ version: "2.4.15", success: true });
   });
 
-  it("are none where the host knows none, and its version is not made up", async () => {
+  it("are an empty list, without a made-up version, if the host provides neither", async () => {
     const lonely = await serveFirst("core3-testnet-a");
     expect(await lonely.get("/peers")).to.deep.equal({ peers: [], totalCount: 0, success: true });
     expect(await lonely.refusal("/peers/get?ip=10.0.0.2&port=4001")).to.equal("Peer 10.0.0.2:4001 not found");

@@ -7,7 +7,7 @@ import type { Network } from "../../../types/node-context.js";
 
 describe("fees, first generation", () => {
   for (const name of chainNames) {
-    it(`GET /signatures/fee tells the fee of a second signature on ${name}`, async () => {
+    it(`include that of a second signature at GET /signatures/fee on ${name}`, async () => {
       const served = await serveFirst(name);
       expect(await served.get("/signatures/fee")).to.deep.equal({ fee: 500_000_000, success: true });
       await served.stop();
@@ -36,7 +36,7 @@ describe("fees, first generation", () => {
     expect(await feesAt(milestones, 5)).to.deep.equal([9_007_199_254_740_993n, 2_500_000_000, 2_500_000_000, 3, 3, after]);
   });
 
-  it("are 0 where a network names none", async () => {
+  it("are 0 if a network has none", async () => {
     const milestones = network.milestones.map(({ fees: _fees, ...rest }) => rest);
     const none = { send: 0, vote: 0, secondsignature: 0, delegate: 0, multisignature: 0 };
     expect(await feesAt(milestones, 2)).to.deep.equal([0, 0, 0, 0, 0, none]);

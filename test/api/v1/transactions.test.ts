@@ -12,7 +12,7 @@ type Passes = (row: TransactionRow) => boolean;
 
 const amount = (value: unknown): bigint => BigInt(String(value));
 const mostBy = <T>(rows: T[], weight: (row: T) => number): T => rows.reduce((best, row) => (weight(row) > weight(best) ? row : best));
-/** An address of the networks that no wallet has. */
+/** An address valid on these networks that no wallet has. */
 const nobody = "AKdr5d9AMEnsKYxpDcoHdyyjSCKVx3r9Nj";
 
 for (const name of chainNames) {
@@ -51,7 +51,7 @@ for (const name of chainNames) {
     const note = noted[Math.floor(noted.length / 2)] as TransactionRow;
 
     describe("GET /transactions", () => {
-      it("gives each transaction once on a walk by offset, the last first", async () => {
+      it("returns each transaction once across its offsets, latest first", async () => {
         const seen: unknown[] = [];
         for (let offset = 0; offset < transactionRows.length + 100; offset += 100) {
           const page = await served.get(`/transactions?offset=${offset}`);
@@ -86,7 +86,7 @@ for (const name of chainNames) {
         });
       }
 
-      it("lists what passes any of two filters, whichever two", async () => {
+      it("lists what matches either of any two filters", async () => {
         for (const [index, [a, passesA]] of single.entries()) {
           for (const [b, passesB] of single.slice(index + 1)) {
             if (a.split("=")[0] === b.split("=")[0]) continue;
@@ -104,7 +104,7 @@ for (const name of chainNames) {
         await lists(query + more, (row) => owned(address)(row) || owned(receiver.address)(row), "timestamp:desc", [0, 50]);
       });
 
-      it("gives each transaction once on a walk through several filters, in each order and from either end", async () => {
+      it("returns each transaction once across its offsets with several filters, in each order", async () => {
         const passes: Passes = (row) => sent(busiest.address)(row) || row.type === 3 || row.block === fullest;
         const filters = `senderId=${busiest.address}&type=3&blockId=${fullest.id}`;
         for (const field of Object.keys(kind.orders)) {
@@ -129,7 +129,7 @@ for (const name of chainNames) {
         }
       });
 
-      it("has nothing of somebody whom nobody has seen, and does not lose what the other filters let pass", async () => {
+      it("matches nothing for an unknown address, and still applies the other filters", async () => {
         const empty = { transactions: [], count: 0, success: true };
         for (const query of [`senderId=${nobody}`, `recipientId=${nobody}`, `senderId=${nobody}&recipientId=${nobody}`, `ownerAddress=${nobody}`]) {
           expect(await served.get(`/transactions?${query}`), query).to.deep.equal(empty);
@@ -138,7 +138,7 @@ for (const name of chainNames) {
         await lists(`senderId=${nobody}&recipientId=${receiver.address}`, received(receiver.address));
       });
 
-      it("takes five filters at once, and no more", async () => {
+      it("accepts five filters at once, but no more", async () => {
         const five = "type=3&version=1&fee=0&amount=1&vendorField=x";
         await lists(five, ({ type, version, fee, amount: value, vendorField }) => type === 3 || version === 1 || amount(fee) === 0n || amount(value) === 1n || vendorField === "x");
         expect(await served.refusal(`/transactions?${five}&senderId=${nobody}`)).to.match(/must not have more than 5/);
@@ -164,7 +164,7 @@ for (const name of chainNames) {
         });
       }
 
-      it("refuses an order that it does not know", async () => {
+      it("refuses an unknown order", async () => {
         for (const order of ["invalid", "timestamp:up", "recipientId"]) {
           expect(await served.refusal(`/transactions?orderBy=${order}`)).to.match(/^"orderBy" must be one of timestamp, type, amount, /);
         }
@@ -178,7 +178,7 @@ for (const name of chainNames) {
         }
       });
 
-      it("does not find what is not there", async () => {
+      it("answers that an unknown transaction is not found, and requires an id", async () => {
         for (const id of ["a".repeat(64), "invalid", "1"]) expect(await served.refusal(`/transactions/get?id=${id}`)).to.equal("No transactions found");
         expect(await served.refusal("/transactions/get")).to.equal('"id" is required');
       });
@@ -252,7 +252,7 @@ describe("unconfirmed transactions, first generation", () => {
   });
   after(() => served.stop());
 
-  it("are listed in the pool's order, by page", async () => {
+  it("are listed in the pool's order, by limit and offset", async () => {
     const path = "/transactions/unconfirmed";
     expect(await served.get(path)).to.deep.equal({ transactions: shown, count: 4, success: true });
     expect(await served.get(`${path}?limit=2&offset=1`)).to.deep.equal({ transactions: shown.slice(1, 3), count: 4, success: true });
@@ -279,7 +279,7 @@ describe("unconfirmed transactions, first generation", () => {
     expect(await served.refusal("/transactions/unconfirmed/get")).to.equal('"id" is required');
   });
 
-  it("are none where the host has no pool", async () => {
+  it("are an empty list if the host has no pool", async () => {
     const poolless = await serveFirst("core3-testnet-a");
     expect(await poolless.get("/transactions/unconfirmed")).to.deep.equal({ transactions: [], count: 0, success: true });
     expect(await poolless.refusal(`/transactions/unconfirmed/get?id=${"c".repeat(64)}`)).to.equal("Transaction not found");

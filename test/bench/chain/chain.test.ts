@@ -6,7 +6,7 @@ import { busiest, origin } from "./deeds.js";
 import { createAddresses, publicKeyOf } from "./names.js";
 import { type ChainSize, genesisTransactions, sizes, transactionsAt } from "./sizes.js";
 
-/** Small enough for a test; has every kind of transaction. */
+/** Small enough for a test, but with every transaction type. */
 const size: ChainSize = {
   ...sizes["10k"],
   transactions: 3_400,
@@ -19,10 +19,10 @@ const size: ChainSize = {
   openLocks: 3,
 };
 
-describe("the chain of the bench", () => {
+describe("the bench's chain", () => {
   after(closeTemporaryStores);
 
-  it("is the same however it is come by", () => {
+  it("is the same whether it is made block by block or skipped through", () => {
     const whole = createBenchChain(size);
     const blocks = Array.from({ length: size.blocks }, () => whole.next());
     const skipped = createBenchChain(size);
@@ -32,7 +32,7 @@ describe("the chain of the bench", () => {
     expect(skipped.next(7)).to.deep.equal(whole.next(7));
   });
 
-  it("has blocks that read as they were made", () => {
+  it("has blocks that parse to what was made", () => {
     const chain = createBenchChain(size);
     for (let height = 1; height <= 200; height++) {
       const full = chain.next();
@@ -40,7 +40,7 @@ describe("the chain of the bench", () => {
     }
   });
 
-  it("has what its size says", () => {
+  it("has the numbers that its size declares", () => {
     for (const one of [size, ...Object.values(sizes).slice(0, 2)]) {
       let transactions = genesisTransactions;
       for (let height = 2; height <= one.blocks; height++) transactions += transactionsAt(height, one);
@@ -52,7 +52,7 @@ describe("the chain of the bench", () => {
     expect(chain.ledger.delegates).to.have.length(size.delegates);
   });
 
-  it("comes, in the store, to the balances and nonces that its maker went by, none below zero", async () => {
+  it("gives, in the store, the balances and nonces that its maker expected, none below zero", async () => {
     const chain = createBenchChain(size);
     const { store } = openTemporaryStore(chain.network);
     const kinds = new Set<string>();
@@ -83,7 +83,7 @@ describe("the chain of the bench", () => {
     snapshot?.release?.();
   });
 
-  it("is one that another store reads the same", async () => {
+  it("is read the same by another store", async () => {
     const chain = createBenchChain(size);
     const { store } = openTemporaryStore(chain.network);
     const other = createMemoryAdapter(chain.network);

@@ -9,7 +9,7 @@ import { isBuilt, storeFolder } from "./folders.js";
 
 const size: ChainSize = { ...sizes["10k"], transactions: genesisTransactions + 450 + 9, blocks: 80, fullBlocks: 3, singleBlocks: 9, wallets: 90, delegates: 55 };
 
-describe("building a store of the bench", () => {
+describe("building a bench store", () => {
   const given = process.env.PORTICO_BENCH_DIR;
 
   afterEach(async () => {
@@ -18,7 +18,7 @@ describe("building a store of the bench", () => {
     await closeTemporaryStores();
   });
 
-  it("goes on where it was interrupted, and comes to the same", async () => {
+  it("resumes where it was interrupted, with the same result", async () => {
     const said: string[] = [];
     const built = async (): Promise<Record<string, string[]>> => {
       const folder = await buildStore(size, (line) => said.push(line));
@@ -39,7 +39,7 @@ describe("building a store of the bench", () => {
     expect(existsSync(`${storeFolder(size)}.unfinished`)).to.equal(false);
   });
 
-  it("is put back to where it was after a measurement that was ended", async () => {
+  it("restores its state after an interrupted measurement", async () => {
     process.env.PORTICO_BENCH_DIR = temporaryFolder();
     const dataDir = await buildStore(size, () => undefined);
     const chain = createBenchChain(size);
