@@ -13,7 +13,7 @@ describe("the standalone host's report of progress", () => {
     [7_384, "2 h 3 min"],
     [360_000, "100 h 0 min"],
   ] as const) {
-    it(`says ${text} for ${secondsLeft} seconds`, () => {
+    it(`shows ${text} for ${secondsLeft} seconds`, () => {
       expect(progressLine(at(12_345, { target: 1_000_000, secondsLeft }))).to.equal(`reading the chain  height 12,345 of 1,000,000  1,234 blocks/s  ${text} left`);
     });
   }

@@ -197,7 +197,7 @@ describe("npm start -- --workers", function () {
     expect(await after.ended).to.equal(0);
   });
 
-  it("says in one sentence that its port is in use", async () => {
+  it("reports in one sentence that its port is in use", async () => {
     const { port } = new URL(receiver.url);
     const host = run("--data-dir", join(folder, "data"), "--port", port, "--webhook-token", webhookToken, "--workers", "2", "--no-forge");
     expect(await host.ended).to.equal(1);

@@ -23,7 +23,7 @@ const surroundings = () => ({
   exitCode: process.exitCode,
 });
 
-describe("plugins, beyond their own boundaries,", function () {
+describe("plugins in a host's process", function () {
   this.timeout(60_000);
   let bench: Workbench;
   const plugins: ApiPlugin[] = [];
@@ -151,7 +151,7 @@ describe("plugins, beyond their own boundaries,", function () {
   });
 
   for (const when of ["served", "started", "never started"] as const) {
-    it(`let a process end by itself that has ${when} and stopped`, async () => {
+    it(`let the process end by itself after they have ${when} and stopped`, async () => {
       const child = bench.example("test/hosts/ending-process.ts", { WHEN: when });
       expect(await child.ended, child.lines.join("\n")).to.equal(0);
       const said = (what: string): unknown => {

@@ -70,7 +70,7 @@ describe("exact numbers", () => {
       ["1e400", Infinity],
     ];
     for (const [text, value] of forms) {
-      it(`reads ${text} as exactly that number`, () => {
+      it(`are read from ${text}`, () => {
         expect(exactNumber(text)).to.equal(value);
       });
     }

@@ -38,7 +38,7 @@ describe("versions and paths", () => {
   ];
   for (const [path, headers, generation] of forms) {
     it(`${path} ${JSON.stringify(headers)} is answered by generation ${generation}`, async () => {
-      // twice: the second time the way is known
+      // twice, since the second request uses the cached decision
       for (const answer of [await get(path, headers), await get(path, headers)]) {
         expect(answer.status).to.equal(200);
         expect(answer.json).to.deep.equal({ generation });

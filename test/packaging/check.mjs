@@ -78,7 +78,7 @@ try {
   await step("installing it in an empty folder", () => {
     writeFileSync(join(folder, "network.json"), JSON.stringify(network));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true }));
-    // Peers left out, as some package managers do: what the library needs it has to name.
+    // Without peer dependencies, as some package managers install: the library must declare what it needs.
     run("npm", ["install", "--silent", "--omit=peer", "--prefer-offline", "--no-audit", "--no-fund", tarball], folder);
   });
   await step("import from ESM, and serve", () => {
@@ -116,7 +116,7 @@ try {
   for (const { module, moduleResolution } of compilers) {
     await step(`types for a host in TypeScript (${module}, ${moduleResolution})`, () => {
       const compilerOptions = { strict: true, target: "ES2022", module, moduleResolution, skipLibCheck: false, noEmit: true, types: ["node"] };
-      // Only these know which module system a file's name stands for.
+      // Only in these modes does a file's name determine its module system.
       const named = module.startsWith("Node") ? ["host.mts", "host.cts"] : [];
       writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["host.ts", ...named] }));
       run("npx", ["--no-install", "tsc", "-p", join(folder, "tsconfig.json")], root);

@@ -19,7 +19,7 @@ const leaf = 2;
 const onOtherPages = 1;
 const isDatabase = 2;
 const none = -1n;
-/** Where a meta page names the last page. */
+/** The offset of the last page's number in a meta page. */
 export const lastPageAt = 144;
 
 type Owner = "used" | "free";

@@ -21,7 +21,7 @@ interface Asked {
 
 /**
  * Asks for the multiples of 3, highest first. `counted`: beside an access in that order there is one to the multiples of 3, in
- * another order, whose length is the total.
+ * another order, whose length gives the total.
  */
 const ask = async (ways: readonly Way[], offset: number, limit: number, { rows = Infinity, refs }: { rows?: number; refs?: Sequence<number> } = {}): Promise<Asked> => {
   let loaded = 0;

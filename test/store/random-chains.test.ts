@@ -124,7 +124,7 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => String(error),
   );
 
-/** Sizes of the batches that a chain is written in. */
+/** Sizes of the batches in which a chain is written. */
 const batches = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 4 });
 
 describe("the store on random chains", function () {

@@ -150,7 +150,7 @@ describe("conditions", () => {
     });
   }
 
-  it("makes not-between the exact complement of between, for any values", () => {
+  it("make not-between the exact complement of between, for any values", () => {
     const scalar = fc.oneof(fc.integer(), fc.string(), fc.bigInt().map(String), fc.boolean(), fc.constant(null));
     const bound = fc.oneof(fc.integer(), fc.string(), fc.bigInt());
     fc.assert(
@@ -190,7 +190,7 @@ describe("conditions", () => {
     }
   });
 
-  it("runs any accepted pattern in linear time", () => {
+  it("run any accepted pattern in linear time", () => {
     const condition: Condition = { key: "it", condition: "regexp", value: "(a+)+$" };
     const before = performance.now();
     expect(holds(condition, { it: `${"a".repeat(50_000)}b` })).to.equal(false);
@@ -198,12 +198,12 @@ describe("conditions", () => {
   });
 
   for (const pattern of ["[", "(?=a)", "(a)\\1", "(a{1000}){1000}", "*"]) {
-    it(`refuses the pattern ${pattern}`, () => {
+    it(`refuse the pattern ${pattern}`, () => {
       expect(() => compileCondition({ key: "it", condition: "regexp", value: pattern })).to.throw();
     });
   }
 
-  it("explains which conditions hold, and why others do not", () => {
+  it("explain which of them hold, and why others do not", () => {
     expect(explain({ key: "amount", condition: "gt", value: 500 }, { amount: "100" })).to.deep.equal({
       key: "amount",
       condition: "gt",

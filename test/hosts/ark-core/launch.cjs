@@ -1,4 +1,4 @@
-// Starts the node as its command `core:run` does, less the look for updates on the package registry.
+// Starts the node as its command `core:run` does, but without checking the package registry for updates.
 // Run in the folder of the node's installation, with the node's settings in the environment.
 "use strict";
 
@@ -20,7 +20,7 @@ const flags = {
   processType: "core",
 };
 
-// Not to be left behind by a check that was cut short.
+// Must not outlive a check that was cut short.
 process.once("disconnect", () => process.exit(1));
 
 Utils.buildApplication({
@@ -32,7 +32,7 @@ Utils.buildApplication({
   },
 }).then(
   (app) => {
-    // Takes its last blocks out, as it does itself when it finds to be on a fork.
+    // Removes its last blocks, as the node does itself when it finds that it is on a fork.
     process.on("message", ({ removeBlocks }) => void app.get(Container.Identifiers.BlockchainService).removeBlocks(removeBlocks));
     process.send?.("booted");
     process.once("SIGTERM", () => void app.terminate("Told to stop").then(() => process.exit(0)));

@@ -1,4 +1,4 @@
-// Loaded into every process of the node: whatever would leave this machine fails, and is told on the error output.
+// Loaded into every process of the node: anything that would leave this machine fails, and is reported on stderr.
 "use strict";
 
 const dgram = require("node:dgram");

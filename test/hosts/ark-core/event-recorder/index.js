@@ -5,10 +5,10 @@ const { Container, Providers } = require("@arkecosystem/core-kernel");
 
 const { Identifiers } = Container;
 
-/** What concerns the node's inner workings alone. */
+/** Events that only concern the node's internals. */
 const inner = /^(kernel|wallet\.property|schedule|queue|cache|crypto|database|state\.builder)\b/;
 
-/** A plugin that writes down what the node's dispatcher dispatches, a JSON line each, and makes peers known to the node. */
+/** A plugin that records what the node's dispatcher dispatches, one JSON line each, and adds peers to the node. */
 class ServiceProvider extends Providers.ServiceProvider {
   configDefaults() {
     return { file: "", peers: [] };
