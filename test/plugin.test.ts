@@ -66,7 +66,7 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 59 });
   });
 
-  it("has frequently requested replies ready when a new tip is shown", async () => {
+  it("has the replies to repeated requests ready when a new tip is shown", async () => {
     const plugin = create();
     const url = await listening(plugin);
     let opened = 0;

@@ -22,7 +22,7 @@ for (const amounts of ["number", "string"] as const) {
     for (const [resource, methods] of Object.entries(of.methods)) {
       for (const method of methods) {
         const name = `${resource}.${method}`;
-        it(`gets what the chain holds from ${name}`, async () => {
+        it(`gets the chain's data with ${name}`, async () => {
           expect(calls[name] ?? [], "calls").to.not.be.empty;
           for (const { args, body } of calls[name] ?? []) {
             const answer = await client.call(resource, method, args);

@@ -24,7 +24,7 @@ const describeClient = (of: ClientPackage, amounts: "number" | "string"): void =
       for (const method of methods) {
         const name = `${resource}.${method}`;
         if (toldElsewhere.includes(name)) continue;
-        it(`gets what the chain holds from ${name}`, async () => {
+        it(`gets the chain's data with ${name}`, async () => {
           const possible = (calls[name] ?? []).filter(({ withQuery = false }) => !withQuery || of.searchesTakeQuery);
           expect(possible, "calls").to.not.be.empty;
           for (const { args, status = 200, body, check } of possible) {

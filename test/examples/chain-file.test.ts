@@ -167,7 +167,7 @@ describe("the standalone host's chain files", () => {
       await again.close();
     });
 
-    it("together with genesis makes a regular chain file", async () => {
+    it("has the form of a chain file", async () => {
       const all = await localBlocks();
       const log = await openBlockLog(path);
       for (const block of all) log.append(block);

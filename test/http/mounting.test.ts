@@ -88,7 +88,7 @@ describe("a host", () => {
     );
   });
 
-  it("that has already parsed the body has it used", () => {
+  it("can parse the body itself", () => {
     const callback = served.edge.callback();
     return listening(
       (request, response) => {

@@ -317,7 +317,7 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(30).id);
   });
 
-  it("leaves the store alone when the source lacks a block that the host emits", async () => {
+  it("leaves the store alone when the source is behind it", async () => {
     const source = sourceOf(chain.blocks.slice(0, 30));
     await follow(source);
     source.blocks = [];

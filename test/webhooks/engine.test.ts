@@ -90,7 +90,7 @@ describe("the webhook engine", () => {
     await stage.reaches(id, 1, "delivered");
   });
 
-  it("makes no more attempts once it is stopped, however often the store failed", async () => {
+  it("does not try again after it is stopped, even if its journal kept failing", async () => {
     const failing = await createStage({}, {
       wrapJournal: (journal) => ({
         ...journal,

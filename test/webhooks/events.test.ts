@@ -150,7 +150,7 @@ describe("events of the host", () => {
     });
   }
 
-  it("are described, each with an example", async () => {
+  it("are described with their source, including those that a node declares", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "portico-events-"));
     const environment = openWebhookStore(dataDir);
     const describe = (keepsChain: boolean) =>
