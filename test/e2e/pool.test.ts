@@ -204,7 +204,7 @@ describe("unconfirmed transactions of a host that", () => {
     }
   });
 
-  it("looks them up itself are found as it says", async () => {
+  it("looks them up itself are found by its own look-up", async () => {
     const get = (id: string) => Promise.resolve(id === idOf("9") ? unconfirmed("9") : undefined);
     const served = await serveChain("core3-testnet-a", { pool: { list: () => Promise.resolve(waiting), get } });
     try {

@@ -134,7 +134,7 @@ describe("the follower", function () {
     expect(store.tip()).to.include({ height: 37, id: next.id });
   });
 
-  it("takes out what the host reverts, and follows the branch that comes next", async () => {
+  it("reverts the blocks that the host reverts, and follows the branch that comes next", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
     await emit("block.reverted", at(40));
     await emit("block.reverted", at(39));
@@ -325,7 +325,7 @@ describe("the follower", function () {
     expect(tip()).to.equal(at(30).id);
   });
 
-  it("takes out, at start, a tip that the host did not save before it was killed", async () => {
+  it("reverts, at start, a tip that the host had not saved when it was killed", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
     await restart(sourceOf(chain.blocks.slice(0, 39)));
     expect(tip()).to.equal(at(39).id);
