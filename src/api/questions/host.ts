@@ -1,12 +1,18 @@
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import { then } from "../../maybe-promise.js";
 import type { ApiState } from "../state.js";
 
-/**
- * Whether this node is in step with its network. A host without `sync` knows only its own height, and so counts as synced.
- * `behind` is the network's height minus this node's, negative if this node is ahead.
- */
-export const hostStatus = async ({ chain, host: { sync } }: ApiState): Promise<{ synced: boolean; behind: number }> => {
-  const own = chain.tip.height;
+export interface HostStatus {
+  synced: boolean;
+  /** Height of the network minus this node's; negative if this node is ahead. */
+  behind: number;
+}
+
+/** Whether this node is in step with its network. A host without `sync` knows only its own height, and so counts as synced. */
+export const hostStatus = ({ chain, host: { sync } }: ApiState): MaybePromise<HostStatus> => {
   if (sync === undefined) return { synced: true, behind: 0 };
-  const behind = (await sync.networkHeight()) - own;
-  return { synced: (await sync.synced?.()) ?? behind <= 0, behind };
+  return then(sync.networkHeight(), (networkHeight) => {
+    const behind = networkHeight - chain.tip.height;
+    return then(sync.synced?.(), (synced) => ({ synced: synced ?? behind <= 0, behind }));
+  });
 };

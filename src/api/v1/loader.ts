@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type Route, routesOf } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { hostStatus } from "../questions/host.js";
 import { Ports } from "../resources/peer.js";
 import type { ApiState } from "../state.js";
@@ -41,10 +42,8 @@ export const loaderRoutes: Route<ApiState>[] = [
     summary: "Returns whether the node is in sync with its network.",
     cache: "never",
     reply: SucceededWith({ loaded: Type.Boolean(), now: Type.Integer({ description: "Height of this node." }), blocksCount: Behind }),
-    answer: async (_request, state) => {
-      const { synced, behind } = await hostStatus(state);
-      return succeeded({ loaded: synced, now: state.chain.tip.height, blocksCount: behind });
-    },
+    answer: (_request, state) =>
+      then(hostStatus(state), ({ synced, behind }) => succeeded({ loaded: synced, now: state.chain.tip.height, blocksCount: behind })),
   }),
   item({
     ...common,
@@ -57,10 +56,10 @@ export const loaderRoutes: Route<ApiState>[] = [
       height: Type.Integer({ description: "Height of this node." }),
       id: Type.String({ description: "Id of this node's last block." }),
     }),
-    answer: async (_request, state) => {
-      const { synced, behind } = await hostStatus(state);
-      const { height, id } = state.chain.tip;
-      return succeeded({ syncing: !synced, blocks: behind, height, id });
-    },
+    answer: (_request, state) =>
+      then(hostStatus(state), ({ synced, behind }) => {
+        const { height, id } = state.chain.tip;
+        return succeeded({ syncing: !synced, blocks: behind, height, id });
+      }),
   }),
 ];

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { WholeNumber } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
+import { then } from "../../maybe-promise.js";
 import { hostStatus } from "../questions/host.js";
 import { CryptoConfigurationResource, presentCryptoConfiguration } from "../resources/crypto-configuration.js";
 import { DataOf } from "../resources/data.js";
@@ -49,11 +50,11 @@ export const nodeRoutes: Route<ApiState>[] = [
     summary: "Returns whether the node is in sync with its network.",
     cache: "never",
     reply: DataOf(NodeStatusResource),
-    answer: async (_request, state) => {
-      const { synced, behind } = await hostStatus(state);
-      const timestamp = state.rules.epoch.fromUnix(Math.floor(state.clock.now() / 1000));
-      return { data: { synced, now: state.chain.tip.height, blocksCount: behind, timestamp } };
-    },
+    answer: (_request, state) =>
+      then(hostStatus(state), ({ synced, behind }) => {
+        const timestamp = state.rules.epoch.fromUnix(Math.floor(state.clock.now() / 1000));
+        return { data: { synced, now: state.chain.tip.height, blocksCount: behind, timestamp } };
+      }),
   }),
   item({
     ...common,
@@ -61,10 +62,10 @@ export const nodeRoutes: Route<ApiState>[] = [
     summary: "Returns how many blocks the node is behind its network.",
     cache: "never",
     reply: DataOf(NodeSyncingResource),
-    answer: async (_request, state) => {
-      const { synced, behind } = await hostStatus(state);
-      const { height, id } = state.chain.tip;
-      return { data: { syncing: !synced, blocks: behind, height, id } };
-    },
+    answer: (_request, state) =>
+      then(hostStatus(state), ({ synced, behind }) => {
+        const { height, id } = state.chain.tip;
+        return { data: { syncing: !synced, blocks: behind, height, id } };
+      }),
   }),
 ];
