@@ -174,8 +174,8 @@ const requireTransactionTypes = (rows: unknown): void => {
 const requireTypes = ({ dataDir, transactionTypes, onProgress, problem, node, options }: Unchecked): void => {
   if (dataDir !== undefined && (typeof dataDir !== "string" || dataDir === "")) refuse("`dataDir` must be the path of a folder");
   if (transactionTypes !== undefined) requireTransactionTypes(transactionTypes);
-  if (onProgress !== undefined && typeof onProgress !== "function") refuse("`onProgress` must be a function");
-  if (problem !== undefined && typeof problem !== "function") refuse("`problem` must be a function");
+  if (!isOptionalFunction(onProgress)) refuse("`onProgress` must be a function");
+  if (!isOptionalFunction(problem)) refuse("`problem` must be a function");
   if (node !== undefined && !isObject(node)) refuse("`node` must be an object");
   // Through JSON, so that members that are undefined count as absent.
   if (node !== undefined) requireShape(NodeData, JSON.parse(JSON.stringify(node)), "node");

@@ -29,6 +29,7 @@ const noEvents: HostEvents = { on: silence, off: silence };
 export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock }: Shared) => {
   const { dataDir } = context;
   const { events, chain } = context.reader === true ? { events: noEvents } : context;
+  const keepsChain = chain === undefined;
   const delivering = context.reader === true ? { deliver: false } : {};
   const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
   let engine: WebhookEngine | undefined;
@@ -38,7 +39,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   const opened = (store: WebhookStore, blocksWritten?: () => Promise<void>): void => {
     if (settings === undefined) return;
     const openJournal = () => openEventJournal(settings.dataDir);
-    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain: chain === undefined });
+    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain });
     engine.start();
   };
 
@@ -49,7 +50,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   return {
     engine: () => engine,
     /** What webhooks may listen to; none where there are no webhooks. */
-    events: settings === undefined ? [] : describeEvents(settings.events, chain === undefined),
+    events: settings === undefined ? [] : describeEvents(settings.events, keepsChain),
     open: (): WebhookEngine => {
       requireWebhooks();
       if (engine === undefined) throw new PorticoError("NOT_READY");
@@ -64,7 +65,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
     prepare: async () => {
       if (settings === undefined) return;
       authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
-      if (chain === undefined) return;
+      if (keepsChain) return;
       own = openWebhookStore(settings.dataDir, settings);
       opened(own.store);
     },

@@ -1,5 +1,5 @@
-import type { TObject } from "@sinclair/typebox";
-import { isSchema, type JsonSchema } from "./json-schema.js";
+import type { JsonSchema } from "./json-schema.js";
+import { requiredParameters } from "./openapi-parameters.js";
 import type { SchemaWriter } from "./openapi-schema.js";
 import type { OutgoingRequest } from "./route.js";
 
@@ -9,13 +9,6 @@ const responses = {
   "410": { description: "No more deliveries are wanted: the webhook is disabled." },
   default: { description: "The attempt failed; the delivery is retried later." },
 };
-
-const headersOf = ({ properties }: TObject, writer: SchemaWriter): JsonSchema[] =>
-  Object.entries(properties).map(([name, part]) => {
-    const written = writer.reply(part, false);
-    const { description, ...schema } = isSchema(written) ? written : {};
-    return { name, in: "header", required: true, description, schema };
-  });
 
 /** The member `webhooks` of an OpenAPI document: by event, the request that a target gets. */
 export const describeOutgoing = (requests: readonly OutgoingRequest[], writer: SchemaWriter): Record<string, JsonSchema> =>
@@ -27,7 +20,7 @@ export const describeOutgoing = (requests: readonly OutgoingRequest[], writer: S
           tags: ["webhooks"],
           summary,
           security: [],
-          parameters: headersOf(headers, writer),
+          parameters: requiredParameters("header", headers, writer),
           requestBody: { required: true, content: { "application/json": { schema: writer.reply(body, false), example } } },
           responses,
         },

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import { Type } from "@sinclair/typebox";
-import { generationOf, querySchema, replySchema } from "./compiled-route.js";
-import { exactKeyword, inputKeyword } from "./input.js";
-import { isSchema, type JsonSchema } from "./json-schema.js";
+import { generationOf, replySchema } from "./compiled-route.js";
+import type { JsonSchema } from "./json-schema.js";
+import { parametersOf } from "./openapi-parameters.js";
 import { createSchemaWriter, type SchemaWriter } from "./openapi-schema.js";
 import { describeOutgoing } from "./openapi-webhooks.js";
 import { type OutgoingRequest, type Route, routesOf, type Scope } from "./route.js";
@@ -59,47 +59,6 @@ const referTo = (kind: string, name: string): JsonSchema => ({ $ref: `#/componen
 const referToHeaders = (names: (keyof typeof replyHeaders)[]): JsonSchema =>
   Object.fromEntries(names.map((name) => [name, referTo("headers", name)]));
 const json = (schema: JsonSchema): JsonSchema => ({ "application/json": { schema } });
-
-interface Parameter {
-  name: string;
-  required: boolean;
-  schema: unknown;
-}
-
-/** The parameters of a query as clients write them: members of nested objects have dotted names. */
-const flattened = (schema: JsonSchema, within: string): Parameter[] => {
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  return Object.entries(isSchema(schema.properties) ? schema.properties : {}).flatMap(([name, part]): Parameter[] => {
-    const own = {
-      name: within + name,
-      required: within === "" && required.includes(name) && !(isSchema(part) && "default" in part),
-      schema: part,
-    };
-    if (!isSchema(part) || part.type !== "object" || inputKeyword in part) {
-      return [own];
-    }
-    const single = part[exactKeyword] === true && isSchema(part.properties) ? [{ ...own, schema: part.properties.from }] : [];
-    return [...single, ...flattened(part, `${own.name}.`)];
-  });
-};
-
-const parametersOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter): JsonSchema[] => {
-  const describe =
-    (place: "path" | "query") =>
-    (parameter: Parameter): JsonSchema => {
-      const { description, ...schema } = writer.input(parameter.schema);
-      return {
-        name: parameter.name,
-        in: place,
-        required: parameter.required,
-        ...(description === undefined ? {} : { description }),
-        ...(schema.type === "array" ? { style: "form", explode: false } : {}),
-        schema,
-      };
-    };
-  const path = Object.entries(route.params?.properties ?? {}).map(([name, schema]) => ({ name, required: true, schema }));
-  return [...path.map(describe("path")), ...flattened(querySchema(route), "").map(describe("query"))];
-};
 
 /** Error statuses that a route may answer with. In the first generation, few errors keep a status of their own. */
 const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {

@@ -1,4 +1,5 @@
 import type { Journal } from "./journal.js";
+import { numberKey } from "./keys.js";
 import { listKey, numberIn, pieceLength } from "./list-pieces.js";
 import type { Reading } from "./reading.js";
 import { existing } from "./records.js";
@@ -6,14 +7,8 @@ import type { Sequence } from "./sequence.js";
 
 /** Lists that grow only at their end, so that the position of any page can be computed. A list's length is kept with its owner. */
 
-const valueOf = (number: number): Buffer => {
-  const value = Buffer.allocUnsafe(4);
-  value.writeUInt32BE(number);
-  return value;
-};
-
 export const appendToList = (journal: Journal, list: number, owner: number, length: number, number: number): void => {
-  journal.insert("lists", listKey(list, owner, length), valueOf(number));
+  journal.insert("lists", listKey(list, owner, length), numberKey(number));
 };
 
 export const listSequence = (reading: Reading, list: number, owner: number, length: number): Sequence<number> => ({

@@ -1,4 +1,5 @@
 import type { ChainRules } from "../chain/rules.js";
+import { versionsOf } from "../chain/transaction-types.js";
 import { PorticoError } from "../errors.js";
 import type { StateRecord } from "./codec.js";
 import type { Environment } from "./environment.js";
@@ -29,8 +30,8 @@ const keptOf = ({ network, milestones, types }: ChainRules): KeptRules => ({
     .filter(({ height }, i, all) => all[i + 1]?.height !== height)
     .map(({ height, reward, activeDelegates, blocktime }) => [height, String(reward), activeDelegates, blocktime]),
   kinds: Object.fromEntries(
-    types.all.flatMap(({ typeGroup, type, versions = [1, 2], senderPays = true, apply, recipients }) =>
-      versions.map((version) => [`${typeGroup}/${type}/${version}`, [senderPays, apply !== undefined, recipients !== undefined]]),
+    types.all.flatMap(({ senderPays = true, apply, recipients, ...row }) =>
+      versionsOf(row).map((version) => [`${row.typeGroup}/${row.type}/${version}`, [senderPays, apply !== undefined, recipients !== undefined]]),
     ),
   ),
 });
