@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../types/chain-adapter.js";
 
 /** Any thenable counts: an adapter may use a promise library. */
-const isPromised = <T>(value: MaybePromise<T>): value is Promise<T> =>
+export const isPromised = <T>(value: MaybePromise<T>): value is Promise<T> =>
   value instanceof Promise || typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 
 /** Calls `next` with the value: synchronously unless the value is a promise. */

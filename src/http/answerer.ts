@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
-import { then } from "../maybe-promise.js";
+import { isPromised, then } from "../maybe-promise.js";
 import { inTurns, type Steps } from "../steps.js";
-import type { Answered } from "./compiled-route.js";
+import type { Answered, RouteInput } from "./compiled-route.js";
 import type { Plan } from "./plan.js";
 import { createReply, type Reply } from "./reply.js";
 import { createReplyCache } from "./reply-cache.js";
@@ -36,6 +36,18 @@ export interface Answerer<State extends Scope> {
 /** Milliseconds of work for which a new state may be held back while popular replies are recomputed. */
 const longestRenewal = 25;
 
+/** The steps, until they have taken so many milliseconds. */
+const atMost = function* (longest: number, steps: Steps<void>): Steps<void> {
+  for (let spent = 0; spent <= longest; ) {
+    const begun = performance.now();
+    if (steps.next().done === true) {
+      return;
+    }
+    spent += performance.now() - begun;
+    yield;
+  }
+};
+
 /** Releases a state when `work` is done: synchronously if its result is not a promise. */
 const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T> => {
   let result: MaybePromise<T> | undefined;
@@ -61,6 +73,9 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     return createReply({ status, json, height: state.tip?.height, validated: entry.kept, cacheControl, lasting }, threshold);
   };
 
+  const answerOf = ({ entry, asked }: Plan<State>, input: RouteInput, state: State): MaybePromise<Answered> =>
+    then(entry.ask(input, state), (found) => entry.write(found, input, asked));
+
   /** Lets requests that ask the same of the same state meanwhile share the pending reply. */
   const share = (key: string, answered: Promise<Answered>, plan: Plan<State>, state: State): Promise<Reply> => {
     const forget = (): void => void running.delete(key);
@@ -75,7 +90,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     if (shared !== undefined) {
       return shared;
     }
-    const answered = plan.entry.answer(plan.input, plan.asked, state);
+    const answered = answerOf(plan, plan.input, state);
     return answered instanceof Promise ? share(`${tip} ${plan.question}`, answered, plan, state) : replyOf(plan, answered, state);
   };
 
@@ -104,30 +119,31 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
       return fromKept(plan, state, state.tip.id);
     }
     const input = body === undefined ? plan.input : { ...plan.input, body };
-    return then(plan.entry.answer(input, plan.asked, state), (answered) => replyOf(plan, answered, state));
+    return then(answerOf(plan, input, state), (answered) => replyOf(plan, answered, state));
   };
 
-  /** Begins one reply. A pending one is not waited for, and an error is left for the next request to meet. */
-  const begin = (plan: Plan<State>, state: State, tip: string): MaybePromise<void> => {
+  /** Makes one reply, in steps. One that is pending is not waited for. */
+  const remake = function* (plan: Plan<State>, state: State, tip: string, slow: Promise<void>[]): Steps<void> {
+    const { entry, input, asked } = plan;
+    const keep = (answered: Answered): void => replies.keep(tip, plan.question, replyOf(plan, answered, state), plan);
     try {
-      return then(work(plan, state, tip), (reply) => replies.keep(tip, plan.question, reply, plan));
+      const found = entry.ask(input, state);
+      if (isPromised(found)) {
+        slow.push(found.then((late) => keep(entry.write(late, input, asked))));
+        return;
+      }
+      yield;
+      const answered = entry.write(found, input, asked);
+      yield;
+      keep(answered);
     } catch {
-      return undefined;
+      // The next request will meet the error.
     }
   };
 
   const renewAll = function* (state: State, tip: string, slow: Promise<void>[]): Steps<void> {
-    let spent = 0;
     for (const plan of replies.begin(tip)) {
-      const begun = performance.now();
-      const made = begin(plan, state, tip);
-      if (made instanceof Promise) {
-        slow.push(made);
-      }
-      spent += performance.now() - begun;
-      if (spent > longestRenewal) {
-        return;
-      }
+      yield* remake(plan, state, tip, slow);
       yield;
     }
   };
@@ -136,7 +152,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     const slow: Promise<void>[] = [];
     try {
       if (state.tip !== undefined) {
-        await inTurns(renewAll(state, state.tip.id, slow));
+        await inTurns(atMost(longestRenewal, renewAll(state, state.tip.id, slow)));
       }
     } finally {
       void Promise.allSettled(slow).then(() => state.release?.());

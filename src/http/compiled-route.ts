@@ -1,7 +1,6 @@
 import { Type, type TObject, type TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
-import { then } from "../maybe-promise.js";
 import { inputError, type ReadInput } from "./input-reader.js";
 import { Meta, pageInput, type PageInput, pageMeta, pagingProperties } from "./paging.js";
 import { createQueryLayout, type QueryPairs } from "./query-text.js";
@@ -32,6 +31,9 @@ export interface Answered {
   json: string;
 }
 
+/** What the function of a route has returned. */
+export type RouteAnswer = unknown;
+
 /** A route with everything that is derived from it once, at start. */
 export interface CompiledRoute<State extends Scope> {
   readonly route: Route<State>;
@@ -44,8 +46,10 @@ export interface CompiledRoute<State extends Scope> {
   readInput(asked: Asked): RouteInput;
   /** Takes the parsed JSON body, undefined if there was none. Throws BAD_REQUEST. */
   readBody(body: unknown): unknown;
+  /** What the route answers, to be passed to `write`. */
+  ask(input: RouteInput, state: State): MaybePromise<RouteAnswer>;
   /** The reply as JSON text. */
-  answer(input: RouteInput, asked: Asked, state: State): MaybePromise<Answered>;
+  write(answer: RouteAnswer, input: RouteInput, asked: Asked): Answered;
 }
 
 export interface CompileNeeds {
@@ -116,6 +120,13 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileN
   };
 };
 
+const requirePage = (page: PageInput | undefined): PageInput => {
+  if (page === undefined) {
+    throw new PorticoError("INTERNAL", "A list was requested without a page.");
+  }
+  return page;
+};
+
 /** Makes the path of a list for links. */
 const createLinkPath = (basePath: string, path: string): ((params: Record<string, string>) => string) => {
   const [begin = "", ...rest] = `${basePath}/v2${path}`.split("{");
@@ -123,29 +134,29 @@ const createLinkPath = (basePath: string, path: string): ((params: Record<string
   return (params) => parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, begin);
 };
 
-const answerer = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State>["answer"] => {
+const writerOf = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State>["write"] => {
   const serialize = createSerializer(replySchema(route), {
     amountsAsText: needs.amounts === "string" && generationOf(route.versions) === 2,
   });
   if (route.kind === "item") {
     const status = route.status ?? 200;
-    return ({ params, query, body }, _asked, state) =>
-      then(route.answer({ params, query, body } as never, state), (reply) => ({
-        status: typeof status === "number" ? status : status(reply),
-        json: serialize(reply),
-      }));
+    return (answer) => ({ status: typeof status === "number" ? status : status(answer), json: serialize(answer) });
   }
   const linkPath = createLinkPath(needs.basePath, route.path);
-  return ({ params, query, body, page }, asked, state) => {
-    if (page === undefined) {
-      throw new PorticoError("INTERNAL", "A list was requested without a page.");
-    }
-    const write = ({ rows, total }: PageAnswer<unknown>) => {
-      const meta = pageMeta({ count: rows.length, total }, linkPath(asked.params), asked.pairs, page);
-      return { status: 200, json: serialize({ meta, data: rows }) };
-    };
-    const { offset, limit } = page;
-    return then(route.answer({ params, query, body, page: { offset, limit } } as never, state), write);
+  return (answer, { page }, asked) => {
+    const { rows, total } = answer as PageAnswer<unknown>;
+    const meta = pageMeta({ count: rows.length, total }, linkPath(asked.params), asked.pairs, requirePage(page));
+    return { status: 200, json: serialize({ meta, data: rows }) };
+  };
+};
+
+const askerOf = <State extends Scope>(route: Route<State>): CompiledRoute<State>["ask"] => {
+  if (route.kind === "item") {
+    return ({ params, query, body }, state) => route.answer({ params, query, body } as never, state);
+  }
+  return ({ params, query, body, page }, state) => {
+    const { offset, limit } = requirePage(page);
+    return route.answer({ params, query, body, page: { offset, limit } } as never, state);
   };
 };
 
@@ -167,6 +178,7 @@ export const compileRoute = <State extends Scope>(route: Route<State>, needs: Co
     takesBody: route.method === "POST" || route.method === "PUT",
     readInput: readerOfInput(route, needs),
     readBody: readerOfBody(route, needs),
-    answer: answerer(route, needs),
+    ask: askerOf(route),
+    write: writerOf(route, needs),
   };
 };

@@ -1,5 +1,6 @@
 import type { WalletDraft } from "../../types/transaction-type.js";
 import { type DelegateRecord, delegateCodec } from "./codec.js";
+import type { Steps } from "../steps.js";
 import type { WriterReading } from "./reading.js";
 import { readDelegate, readWallet } from "./records.js";
 
@@ -15,7 +16,7 @@ export interface Candidate {
  * round ends by ranking them all.
  */
 export interface Candidates {
-  all(): Candidate[];
+  all(): Steps<Candidate[]>;
   /** To be called for every delegate record that is written, */
   delegateWritten(record: DelegateRecord): void;
   /** and then for the wallets of that block. */
@@ -24,12 +25,17 @@ export interface Candidates {
   forget(): void;
 }
 
+/** Delegates that are read in one step. */
+const together = 32;
+
 export const createCandidates = (reading: WriterReading): Candidates => {
   let known: Map<string, Candidate> | undefined;
 
-  const read = (): Map<string, Candidate> => {
+  const read = function* (): Steps<Map<string, Candidate>> {
     const found = new Map<string, Candidate>();
+    let passed = 0;
     for (const { value } of reading.range("delegates", {})) {
+      if (++passed % together === 0) yield;
       const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
       const wallet = readWallet(reading, address);
       if (wallet === undefined || wallet.username === null) continue;
@@ -39,7 +45,10 @@ export const createCandidates = (reading: WriterReading): Candidates => {
   };
 
   return {
-    all: () => [...(known ??= read()).values()],
+    all: function* () {
+      known ??= yield* read();
+      return [...known.values()];
+    },
     delegateWritten: ({ publicKey, voteBalance }) => {
       const candidate = known?.get(publicKey);
       if (candidate !== undefined) known?.set(publicKey, { ...candidate, voteBalance });

@@ -49,10 +49,11 @@ const writeWhole = (log) => {
   }
 };
 
-/** @param {Buffer} log @returns {string | undefined} What went wrong, if nothing is written. */
-const commit = (log) => {
+/** @param {Uint8Array} shared @returns {string | undefined} What went wrong, if nothing is written. */
+const commit = (shared) => {
   try {
-    writeWhole(log);
+    // A copy, since lmdb-js cannot write from shared memory.
+    writeWhole(Buffer.from(shared));
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -63,6 +64,6 @@ const commit = (log) => {
 };
 
 parentPort?.on("message", (/** @type {Uint8Array | null} */ log) => {
-  if (log !== null) parentPort?.postMessage(commit(Buffer.from(log.buffer, log.byteOffset, log.byteLength)));
+  if (log !== null) parentPort?.postMessage(commit(log));
   else void root.close().then(() => parentPort?.close());
 });

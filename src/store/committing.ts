@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import type { RootDatabaseOptionsWithPath } from "lmdb";
 import { messageOf } from "../errors.js";
+import type { LogBytes } from "./entry-log.js";
 import { databases } from "./keys.js";
 
 /** What the thread is started with. */
@@ -18,9 +19,9 @@ export interface CommitThreadData {
 export interface Committing {
   /**
    * Writes the entries of a log (entry-log.ts) in one LMDB transaction. Resolves when they are on the disk; rejects when none is written.
-   * It also rejects when the thread dies, in which case either all of them are written or none.
+   * It also rejects when the thread dies, in which case either all of them are written or none. Until then the log must not change.
    */
-  commit(log: Buffer): Promise<void>;
+  commit(log: LogBytes): Promise<void>;
   /** Resolves when all is written and the thread has ended. */
   close(): Promise<void>;
 }
@@ -95,12 +96,10 @@ export const createCommitting = (path: string, options: CommitThreadData["option
   return {
     commit: (log) =>
       new Promise((resolve, reject) => {
-        // A copy, since posting a view would send its whole buffer. Made first, so that nothing is owed if there is no memory for it.
-        const bytes = new Uint8Array(log);
         thread ??= start();
         expect(thread, { resolve, reject });
         Atomics.add(owed, 0, 1);
-        thread.postMessage(bytes, [bytes.buffer]);
+        thread.postMessage(log);
       }),
     close: async () => {
       thread?.ref();

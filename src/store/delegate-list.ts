@@ -23,6 +23,9 @@ export interface DelegateList {
   readonly producedBlocks: number;
 }
 
+/** Delegates, or keys, that are read in one step. */
+const together = 32;
+
 /** Reads the delegates at a tip; given the list at a tip not long before, only what has changed since. */
 export function* readDelegates(reading: Reading, state: StateRecord, before?: DelegateList): Steps<DelegateList> {
   const changes = before === undefined ? undefined : yield* changesSince(before, reading, state);
@@ -36,9 +39,6 @@ export function* readDelegates(reading: Reading, state: StateRecord, before?: De
   }
   return yield* listOf(read, before === undefined || changes?.ranking !== false ? readRanks(reading) : before.ranks, state);
 }
-
-/** Delegates that are read in one step. */
-const together = 32;
 
 const allRecords = (reading: Reading): DelegateRecord[] =>
   [...reading.range("delegates", {})].map(({ value }) => delegateCodec.unpack(value as unknown[]));
@@ -59,16 +59,20 @@ function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state
   const add = (record: DelegateRecord | undefined): void => void (record !== undefined && records.set(record.publicKey, record));
   let ranking = false;
   for (let height = tip.height + 1; height <= state.tip.height; height++) {
-    const undo = readUndo(reading, height);
+    const undo = yield* readUndo(reading, height);
     if (undo === undefined) return undefined;
     yield;
-    const written = keysIn(undo, ["delegates", "wallets", "meta"]);
+    const written = yield* keysIn(undo, ["delegates", "wallets", "meta"]);
     ranking ||= written.meta.some((key) => key.equals(rankingKey));
     yield;
-    for (const key of written.delegates) add(delegateCodec.unpack(reading.get("delegates", key) as unknown[]));
-    for (const key of written.wallets) {
+    for (const [index, key] of written.delegates.entries()) {
+      add(delegateCodec.unpack(reading.get("delegates", key) as unknown[]));
+      if (index % together === 0) yield;
+    }
+    for (const [index, key] of written.wallets.entries()) {
       const delegate = byAddress.get(key.toString("utf8"));
       if (delegate !== undefined) add(readDelegate(reading, delegate.publicKey));
+      if (index % together === 0) yield;
     }
   }
   return { records: [...records.values()], ranking };

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../errors.js";
 import { type CommitThreadData, createCommitting } from "./committing.js";
+import type { LogBytes } from "./entry-log.js";
 import { keepFromOthers } from "./file-mode.js";
 import { lmdbFileFault } from "./file-check.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
@@ -18,7 +19,7 @@ export interface Environment {
   readonly root: RootDatabase<unknown, Buffer>;
   readonly db: StoreDatabases;
   /** Commits all entries of a log in one transaction, in another thread (committing.ts). */
-  commit(log: Buffer): Promise<void>;
+  commit(log: LogBytes): Promise<void>;
   close(): Promise<void>;
 }
 

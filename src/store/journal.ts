@@ -1,4 +1,4 @@
-import { createEntryLog, entriesOf } from "./entry-log.js";
+import { type EntryLog, entriesOf } from "./entry-log.js";
 import type { DatabaseName } from "./keys.js";
 import type { Bytes } from "./overlay.js";
 import type { Pending } from "./pending.js";
@@ -12,16 +12,10 @@ export interface Journal {
 }
 
 /**
- * Records the value that every key had before the block wrote it. Reverting restores these values, so it restores the state exactly,
- * whatever wrote it.
+ * Records in a log the value that every key had before the block wrote it. Reverting restores these values, so it restores the state
+ * exactly, whatever wrote it.
  */
-export interface UndoJournal extends Journal {
-  /** The values to restore, as a log of entries. */
-  undo(): Buffer;
-}
-
-export const createUndoJournal = (pending: Pending): UndoJournal => {
-  const log = createEntryLog();
+export const createUndoJournal = (pending: Pending, log: EntryLog): Journal => {
   const looked = new Set<string>();
 
   /** Only the first look at a key finds its value from before the block. */
@@ -50,7 +44,6 @@ export const createUndoJournal = (pending: Pending): UndoJournal => {
       note(database, key, before);
       pending.putBytes(database, key, null);
     },
-    undo: log.bytes,
   };
 };
 

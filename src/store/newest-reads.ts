@@ -1,5 +1,6 @@
 import type { Transaction as ReadTransaction } from "lmdb";
 import type { Environment } from "./environment.js";
+import type { LogBytes } from "./entry-log.js";
 import type { Bytes } from "./overlay.js";
 import { createReading, openTransaction } from "./reading.js";
 import { stateKey } from "./records.js";
@@ -12,7 +13,7 @@ import { putRight, transact } from "./transact.js";
 export interface NewestReads {
   open(): ReadTransaction;
   /** Commits a log of entries, which writes the bytes `state` under the key of the state; undefined: it leaves them as they are. */
-  commit(log: Buffer, state: Bytes | undefined): Promise<void>;
+  commit(log: LogBytes, state: Bytes | undefined): Promise<void>;
 }
 
 const mostTries = 10;

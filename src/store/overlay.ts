@@ -1,4 +1,4 @@
-import { createEntryLog } from "./entry-log.js";
+import { createEntryLog, type LogBytes } from "./entry-log.js";
 import type { DatabaseName } from "./keys.js";
 import type { KeyBounds } from "./reading.js";
 
@@ -13,7 +13,9 @@ export interface Overlay {
   /** Adds what was put between two keys to `found`, under keys as latin1, which compare as the bytes do. */
   addWithin(database: DatabaseName, bounds: KeyBounds, found: Map<string, Bytes>): void;
   /** The last write under each key, as a log of entries (entry-log.ts). */
-  log(): Buffer;
+  log(): LogBytes;
+  /** Forgets all writes. */
+  clear(): void;
 }
 
 /** Where in the log the entry of each key begins. */
@@ -59,5 +61,9 @@ export const createOverlay = (): Overlay => {
       }
     },
     log: log.bytes,
+    clear: () => {
+      rooms.clear();
+      log.clear();
+    },
   };
 };

@@ -66,6 +66,7 @@ function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf:
 
 export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, newest: NewestReads): Pending => {
   let latest: Overlay = createOverlay();
+  let spare: Overlay = createOverlay();
   let committing: Overlay | undefined;
   /** Held from the first read to the next commit, so that a block is prepared on one state. */
   let opened: Stored | undefined;
@@ -101,11 +102,6 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, ne
   const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
   const valueOf = (database: DatabaseName, bytes: Buffer): unknown => (isRaw(database) ? bytes : coding(database).decoder.decode(bytes));
 
-  const clear = (): void => {
-    letGo();
-    latest = createOverlay();
-  };
-
   return {
     get: (database, key) => {
       const bytes = find(database, key);
@@ -133,16 +129,21 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, ne
     put: (database, key, value) => latest.put(database, key, isRaw(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
     putBytes: (database, key, bytes) => latest.put(database, key, bytes),
     commit: async () => {
+      letGo();
       committing = latest;
-      clear();
+      [latest, spare] = [spare, latest];
       try {
         await newest.commit(committing.log(), committing.find("meta", stateKey));
       } finally {
         letGo();
         root.resetReadTxn();
         committing = undefined;
+        spare.clear();
       }
     },
-    clear,
+    clear: () => {
+      letGo();
+      latest.clear();
+    },
   };
 };

@@ -1,6 +1,7 @@
 import { numberKey, undoKey } from "./keys.js";
 import type { Pending } from "./pending.js";
 import type { WriterReading } from "./reading.js";
+import type { Steps } from "../steps.js";
 
 /**
  * The undo records in the store, in pieces that fit into LMDB's pages. A whole record would take some hundred pages in a row: LMDB
@@ -9,16 +10,22 @@ import type { WriterReading } from "./reading.js";
 
 /** Bytes: two pieces with their keys fill a page. */
 const pieceLength = 2_000;
+/** Pieces that are put or read in one step. */
+const together = 16;
 
-export const putUndo = (pending: Pending, height: number, undo: Buffer): void => {
+export const putUndo = function* (pending: Pending, height: number, undo: Buffer): Steps<void> {
   for (let piece = 0; piece * pieceLength < undo.length; piece++) {
     pending.putBytes("undo", undoKey(height, piece), undo.subarray(piece * pieceLength, (piece + 1) * pieceLength));
+    if (piece % together === 0) yield;
   }
 };
 
 /** Undefined where none is kept. */
-export const readUndo = (reading: WriterReading, height: number): Buffer | undefined => {
-  const pieces = [...reading.range("undo", { start: numberKey(height), end: numberKey(height + 1) })].map(({ value }) => value as Buffer);
+export const readUndo = function* (reading: WriterReading, height: number): Steps<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  for (const { value } of reading.range("undo", { start: numberKey(height), end: numberKey(height + 1) })) {
+    if (pieces.push(value as Buffer) % together === 0) yield;
+  }
   return pieces.length === 0 ? undefined : Buffer.concat(pieces);
 };
 

@@ -7,10 +7,11 @@ import { PorticoError } from "../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "./codec.js";
 import { createCandidates } from "./candidates.js";
 import { createCountedSets } from "./counted-set-writer.js";
+import { createEntryLog } from "./entry-log.js";
 import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
 import type { Pending } from "./pending.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "./records.js";
-import type { Steps } from "../steps.js";
+import { atOnce, type Steps } from "../steps.js";
 import { putUndo, readUndo, removeUndo } from "./undo-records.js";
 import { writeDelegates, writeLocks, writeWallets } from "./write-accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./write-chain.js";
@@ -33,6 +34,7 @@ export interface Writer {
 export const createWriter = (pending: Pending, rules: ChainRules, options: { undoBlocks: number }): Writer => {
   const sets = createCountedSets(pending);
   const candidates = createCandidates(pending);
+  const undo = createEntryLog();
   const always = { reading: pending, rules, candidates };
   const forget = (): void => {
     sets.forget();
@@ -40,11 +42,12 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
   };
 
   const applyWithUndo = function* (full: FullBlock): Steps<void> {
-    const journal = createUndoJournal(pending);
+    undo.clear();
+    const journal = createUndoJournal(pending, undo);
     const countedSets = sets.writer(journal);
     yield* writeBlock(full, { ...always, journal, countedSets });
     yield* countedSets.flush();
-    putUndo(pending, full.block.height, journal.undo());
+    yield* putUndo(pending, full.block.height, undo.bytes());
   };
 
   return {
@@ -68,7 +71,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
     revert: () => {
       const state = readState(pending);
       if (state === undefined) return undefined;
-      const undo = readUndo(pending, state.tip.height);
+      const undo = atOnce(readUndo(pending, state.tip.height));
       if (undo === undefined) {
         throw new PorticoError(
           "STORE_UNDO_EXHAUSTED",
@@ -124,7 +127,7 @@ const writeBlock = function* (full: FullBlock, writing: Writing): Steps<void> {
   yield;
   writeBlockRecord(block, state.transactions - transactions.length, writing);
   journal.put("meta", stateKey, stateCodec.pack(state));
-  if (endsRound(block.height, rules.milestones)) endRound(block.height, writing);
+  if (endsRound(block.height, rules.milestones)) yield* endRound(block.height, writing);
 };
 
 const requireChained = (block: Block, before: StateRecord | undefined): void => {

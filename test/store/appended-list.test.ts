@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { appendToList, listSequence } from "../../src/store/appended-list.js";
+import { createEntryLog } from "../../src/store/entry-log.js";
 import { createUndoJournal, rollBack } from "../../src/store/journal.js";
 import { listKey, pieceLength } from "../../src/store/list-pieces.js";
 import { createNewestReads } from "../../src/store/newest-reads.js";
@@ -26,9 +27,10 @@ describe("an appended list", function () {
 
   /** Appends numbers as one block does; returns the undo record that removes them. */
   const append = (length: number, numbers: readonly number[], of = owner): Buffer => {
-    const journal = createUndoJournal(pending);
+    const undo = createEntryLog();
+    const journal = createUndoJournal(pending, undo);
     numbers.forEach((number, i) => appendToList(journal, list, of, length + i, number));
-    return Buffer.from(journal.undo());
+    return undo.bytes();
   };
 
   const slice = (length: number, offset: number, limit: number, of = owner): number[] =>

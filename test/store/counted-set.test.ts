@@ -2,7 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/counted-set.js";
 import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/counted-set-writer.js";
-import { createUndoJournal, rollBack, type UndoJournal } from "../../src/store/journal.js";
+import { createEntryLog, type EntryLog } from "../../src/store/entry-log.js";
+import { createUndoJournal, rollBack } from "../../src/store/journal.js";
 import { createNewestReads } from "../../src/store/newest-reads.js";
 import { createPending, type Pending } from "../../src/store/pending.js";
 import { createReading, type Reading } from "../../src/store/reading.js";
@@ -36,14 +37,14 @@ describe("a counted set", () => {
   let store: Store;
   let reading: Reading;
   let pending: Pending;
-  let journal: UndoJournal;
+  let undo: EntryLog;
   let countedSets: CountedSets;
   let writer: CountedSetWriter;
 
   /** Starts a journal and a writer, as a new block does. */
   const begin = (): void => {
-    journal = createUndoJournal(pending);
-    writer = countedSets.writer(journal);
+    undo = createEntryLog();
+    writer = countedSets.writer(createUndoJournal(pending, undo));
   };
 
   beforeEach(() => {
@@ -178,7 +179,7 @@ describe("a counted set", () => {
     begin();
     await remove(...Array.from({ length: 500 }, (_, i) => i * 2));
     await insert(...Array.from({ length: 500 }, (_, i) => 2_000 + i));
-    rollBack(pending, journal.undo());
+    rollBack(pending, undo.bytes());
     await pending.commit();
     expect(contentsOf(store)).to.deep.equal(before);
   });

@@ -46,7 +46,7 @@ const chains = chainWish({ among: ["registration", "secondSignature", "vote", "v
 const heightOf = (store: Store): number => store.tip()?.height ?? 0;
 
 /** Whether the tip can be reverted and leave a chain. */
-const canRevert = (store: Store): boolean => heightOf(store) > 1 && readUndo(createReading(store.environment), heightOf(store)) !== undefined;
+const canRevert = (store: Store): boolean => heightOf(store) > 1 && atOnce(readUndo(createReading(store.environment), heightOf(store))) !== undefined;
 
 describe("the delegates at a tip", function () {
   this.timeout(60_000);

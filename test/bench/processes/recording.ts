@@ -1,5 +1,5 @@
 import { asBinary } from "lmdb";
-import { entriesOf, type LogEntry } from "../../../src/store/entry-log.js";
+import { entriesOf, type LogBytes, type LogEntry } from "../../../src/store/entry-log.js";
 import type { Environment } from "../../../src/store/environment.js";
 import { databases } from "../../../src/store/keys.js";
 import { pieceKeyOf } from "../../../src/store/list-pieces.js";
@@ -21,7 +21,7 @@ const asWritten = ({ root, db }: Pick<Environment, "root" | "db">, log: Buffer):
 export const recordWrite = async (environment: Environment, work: () => Promise<void>): Promise<RecordedWrite> => {
   const recorded: LogEntry[] = [];
   const { commit } = environment;
-  const recording = async (log: Buffer): Promise<void> => {
+  const recording = async (log: LogBytes): Promise<void> => {
     await commit(log);
     recorded.push(...asWritten(environment, log));
   };
