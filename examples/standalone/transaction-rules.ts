@@ -101,12 +101,22 @@ const multiPayment: Rule = {
   },
 };
 
+/** Delegates that are read at a time. */
+const pageOfDelegates = 100;
+
 /** Whether there are more delegates that have not resigned than must be active. Reads only as many ranks as it takes to know. */
 const canSpareOne = async (ledger: Ledger): Promise<boolean> => {
   const { activeDelegates } = ledger.crypto.constantsAt(ledger.chain.tip.height + 1);
-  const ranked = await ledger.chain.delegates({ filter: {}, order: { field: "rank", direction: "asc" }, offset: 0, limit: activeDelegates + 49 });
-  const states = await Promise.all(ranked.rows.filter(({ rank }) => rank !== null).map(({ address }) => ledger.wallet(address)));
-  return states.filter(({ resigned }) => !resigned).length > activeDelegates;
+  const order = { field: "rank", direction: "asc" } as const;
+  let left = 0;
+  for (let offset = 0; ; offset += pageOfDelegates) {
+    const { rows } = await ledger.chain.delegates({ filter: {}, order, offset, limit: pageOfDelegates });
+    const ranked = rows.filter(({ rank }) => rank !== null);
+    const states = await Promise.all(ranked.map(({ address }) => ledger.wallet(address)));
+    left += states.filter(({ resigned }) => !resigned).length;
+    if (left > activeDelegates) return true;
+    if (ranked.length < pageOfDelegates) return false;
+  }
 };
 
 const delegateResignation: Rule = {

@@ -12,18 +12,22 @@ const statusOf: Partial<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-const failureText = (status: number): string => {
+const failureJson = (status: number): string => {
   const error = STATUS_CODES[status] ?? "Error";
   const body: FailureBody = { statusCode: status, error, message: error };
-  const json = JSON.stringify(body);
-  return [
-    `HTTP/1.1 ${status} ${error}`,
-    "Content-Type: application/json; charset=utf-8",
-    `Content-Length: ${Buffer.byteLength(json)}`,
-    "Connection: close",
-    "",
-    json,
-  ].join("\r\n");
+  return JSON.stringify(body);
+};
+
+const headersOf = (json: string): Record<string, string> => ({
+  "Content-Type": "application/json; charset=utf-8",
+  "Content-Length": String(Buffer.byteLength(json)),
+  Connection: "close",
+});
+
+const failureText = (status: number): string => {
+  const json = failureJson(status);
+  const headers = Object.entries(headersOf(json)).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Error"}`, ...headers, "", json].join("\r\n");
 };
 
 /** Answers malformed, oversized or overdue requests in JSON, like all others. */
@@ -35,9 +39,16 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   socket.end(failureText(statusOf[error.code ?? ""] ?? 400));
 };
 
+/** Answers an `Expect` header with anything but `100-continue`: the body that follows is not read. */
+const disappoint = (_request: IncomingMessage, response: ServerResponse): void => {
+  const json = failureJson(417);
+  response.writeHead(417, headersOf(json)).end(json);
+};
+
 /** Makes a server for a listener, not yet listening. */
 export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void): Server => {
   const server = createServer({ keepAliveTimeout, requireHostHeader: false }, listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
+  server.on("checkExpectation", disappoint);
   return server;
 };

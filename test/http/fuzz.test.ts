@@ -257,6 +257,12 @@ describe("random requests", () => {
     expect([answer.status, answer.json]).to.deep.include(400);
   });
 
+  it("are answered if they expect what the server does not know", async () => {
+    const answer = parseRaw(await sendRaw(served.port, "POST /api/things HTTP/1.1\r\nExpect: a miracle\r\nContent-Length: 2\r\n\r\n{}"));
+    expect(answer.status).to.equal(417);
+    expect(JSON.parse(answer.body)).to.deep.equal({ statusCode: 417, error: "Expectation Failed", message: "Expectation Failed" });
+  });
+
   it("leave the server working", async () => {
     expect((await ask(served.port, "/api/things?limit=1")).status).to.equal(200);
     expect({}).not.to.have.any.keys("polluted", "from", "to");
