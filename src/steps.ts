@@ -27,7 +27,7 @@ interface Turns {
 const turnsAt: Record<Pace, Turns> = {
   hurried: { length: 1, pause: () => nextTurn() },
   // A timer counts from the time at which the event loop last read its clock, so that one turn begins a millisecond after another.
-  patient: { length: 0.5, pause: () => delay(1) },
+  patient: { length: 0.25, pause: () => delay(1) },
 };
 
 /** Runs the steps in turns, between which the process does its other work. */

@@ -120,7 +120,9 @@ function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<strin
   });
   const by = (name: "publicKey" | "address" | "username") => new Map(all.map((delegate) => [delegate[name], delegate]));
   yield;
-  const [byPublicKey, byAddress] = [by("publicKey"), by("address")];
+  const byPublicKey = by("publicKey");
+  yield;
+  const byAddress = by("address");
   yield;
   const byUsername = by("username");
   const producedBlocks = all.reduce((sum, delegate) => sum + delegate.producedBlocks, 0);
