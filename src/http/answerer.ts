@@ -85,13 +85,15 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     return reply;
   };
 
+  const sharedKey = (plan: Plan<State>, tip: string): string => `${tip} ${plan.question}`;
+
   const work = (plan: Plan<State>, state: State, tip: string): MaybePromise<Reply> => {
-    const shared = running.size === 0 ? undefined : running.get(`${tip} ${plan.question}`);
+    const shared = running.size === 0 ? undefined : running.get(sharedKey(plan, tip));
     if (shared !== undefined) {
       return shared;
     }
     const answered = answerOf(plan, plan.input, state);
-    return answered instanceof Promise ? share(`${tip} ${plan.question}`, answered, plan, state) : replyOf(plan, answered, state);
+    return answered instanceof Promise ? share(sharedKey(plan, tip), answered, plan, state) : replyOf(plan, answered, state);
   };
 
   const fromKept = (plan: Plan<State>, state: State, tip: string): MaybePromise<Reply> => {
@@ -122,22 +124,23 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     return then(answerOf(plan, input, state), (answered) => replyOf(plan, answered, state));
   };
 
-  /** Makes one reply, in steps. One that is pending is not waited for. */
+  /** Makes one reply, in steps. A pending one is not waited for, and an error is left for the next request to meet. */
   const remake = function* (plan: Plan<State>, state: State, tip: string, slow: Promise<void>[]): Steps<void> {
     const { entry, input, asked } = plan;
-    const keep = (answered: Answered): void => replies.keep(tip, plan.question, replyOf(plan, answered, state), plan);
+    const keep = (reply: Reply): void => replies.keep(tip, plan.question, reply, plan);
     try {
       const found = entry.ask(input, state);
       if (isPromised(found)) {
-        slow.push(found.then((late) => keep(entry.write(late, input, asked))));
+        const answered = Promise.resolve(found).then((late) => entry.write(late, input, asked));
+        slow.push(share(sharedKey(plan, tip), answered, plan, state).then(keep, () => undefined));
         return;
       }
       yield;
       const answered = entry.write(found, input, asked);
       yield;
-      keep(answered);
+      keep(replyOf(plan, answered, state));
     } catch {
-      // The next request will meet the error.
+      // as above
     }
   };
 
@@ -155,7 +158,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
         await inTurns(atMost(longestRenewal, renewAll(state, state.tip.id, slow)));
       }
     } finally {
-      void Promise.allSettled(slow).then(() => state.release?.());
+      void Promise.all(slow).then(() => state.release?.());
     }
   };
 

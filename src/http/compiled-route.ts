@@ -31,9 +31,6 @@ export interface Answered {
   json: string;
 }
 
-/** What the function of a route has returned. */
-export type RouteAnswer = unknown;
-
 /** A route with everything that is derived from it once, at start. */
 export interface CompiledRoute<State extends Scope> {
   readonly route: Route<State>;
@@ -46,10 +43,10 @@ export interface CompiledRoute<State extends Scope> {
   readInput(asked: Asked): RouteInput;
   /** Takes the parsed JSON body, undefined if there was none. Throws BAD_REQUEST. */
   readBody(body: unknown): unknown;
-  /** What the route answers, to be passed to `write`. */
-  ask(input: RouteInput, state: State): MaybePromise<RouteAnswer>;
-  /** The reply as JSON text. */
-  write(answer: RouteAnswer, input: RouteInput, asked: Asked): Answered;
+  /** What the route answers: a reply, or the rows of a page. */
+  ask(input: RouteInput, state: State): MaybePromise<unknown>;
+  /** Writes what `ask` has returned, or its promise has resolved with, as JSON text. */
+  write(answer: unknown, input: RouteInput, asked: Asked): Answered;
 }
 
 export interface CompileNeeds {

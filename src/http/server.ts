@@ -39,8 +39,8 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   socket.end(failureText(statusOf[error.code ?? ""] ?? 400));
 };
 
-/** Answers an `Expect` header with anything but `100-continue`: the body that follows is not read. */
-const disappoint = (_request: IncomingMessage, response: ServerResponse): void => {
+/** Answers a request whose `Expect` header names anything but `100-continue`. */
+const refuseExpectation = (_request: IncomingMessage, response: ServerResponse): void => {
   const json = failureJson(417);
   response.writeHead(417, headersOf(json)).end(json);
 };
@@ -49,6 +49,6 @@ const disappoint = (_request: IncomingMessage, response: ServerResponse): void =
 export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void): Server => {
   const server = createServer({ keepAliveTimeout, requireHostHeader: false }, listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
-  server.on("checkExpectation", disappoint);
+  server.on("checkExpectation", refuseExpectation);
   return server;
 };

@@ -23,6 +23,7 @@ const write = (log) => {
     const value = key + log.readUInt16BE(begin + 1);
     const length = log.readUInt32BE(begin + 3);
     begin = value + Math.max(0, length - 1);
+    if (begin > log.length) throw new Error("a log of entries breaks off");
     if (database === undefined) continue;
     if (database === lists) ofLists.push({ name: log.subarray(key, value), value: length === 0 ? null : log.subarray(value, begin) });
     else if (length === 0) database.removeSync(log.subarray(key, value));

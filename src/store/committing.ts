@@ -19,7 +19,7 @@ export interface CommitThreadData {
 export interface Committing {
   /**
    * Writes the entries of a log (entry-log.ts) in one LMDB transaction. Resolves when they are on the disk; rejects when none is written.
-   * It also rejects when the thread dies, in which case either all of them are written or none. Until then the log must not change.
+   * It also rejects when the thread dies, in which case either all of them are written or none. The log must not change before.
    */
   commit(log: LogBytes): Promise<void>;
   /** Resolves when all is written and the thread has ended. */
@@ -97,9 +97,10 @@ export const createCommitting = (path: string, options: CommitThreadData["option
     commit: (log) =>
       new Promise((resolve, reject) => {
         thread ??= start();
-        expect(thread, { resolve, reject });
-        Atomics.add(owed, 0, 1);
+        // First, so that no answer is expected to what could not be posted.
         thread.postMessage(log);
+        Atomics.add(owed, 0, 1);
+        expect(thread, { resolve, reject });
       }),
     close: async () => {
       thread?.ref();

@@ -13,7 +13,7 @@ export interface EntryLog {
   valueAt(begin: number): Buffer | null;
   /** Drops the entry that begins there. */
   drop(begin: number): void;
-  /** The entries, in the log's own memory: they stay as they are until the log changes. */
+  /** The entries so far. Not a copy: they stay as they are until the next `drop` or `clear`. */
   bytes(): LogBytes;
   /** Empties the log, but keeps its memory: a process that writes into fresh memory waits for each of its pages. */
   clear(): void;
@@ -34,8 +34,8 @@ const placeOf = Object.fromEntries(names.map((name, place) => [name, place])) as
 const headLength = 7;
 const dropped = 255;
 const firstSize = 16 * 1024;
-/** Bytes that a log keeps when it is emptied, at the most. A block of 150 transactions takes half a megabyte. */
-const mostKept = 4 * 1024 * 1024;
+/** Bytes that an emptied log keeps in any case. A block of 150 transactions takes half a megabyte. */
+const alwaysKept = 4 * 1024 * 1024;
 
 /** Offsets of an entry's parts. */
 const partsOf = (log: Buffer, begin: number): { key: number; value: number; end: number; isNothing: boolean } => {
@@ -46,6 +46,9 @@ const partsOf = (log: Buffer, begin: number): { key: number; value: number; end:
 };
 
 const memoryOf = (size: number): LogBytes => Buffer.from(new SharedArrayBuffer(size));
+
+/** What a log without entries has. */
+export const noEntries: LogBytes = memoryOf(0);
 
 export const createEntryLog = (): EntryLog => {
   let log = memoryOf(firstSize);
@@ -76,7 +79,8 @@ export const createEntryLog = (): EntryLog => {
     drop: (begin) => void log.writeUInt8(dropped, begin),
     bytes: () => log.subarray(0, length),
     clear: () => {
-      if (log.length > mostKept) log = memoryOf(firstSize);
+      // What many blocks together have taken is kept for as long as as many follow.
+      if (log.length > alwaysKept && length < log.length / 4) log = memoryOf(firstSize);
       length = 0;
     },
   };

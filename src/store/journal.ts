@@ -15,7 +15,7 @@ export interface Journal {
  * Records in a log the value that every key had before the block wrote it. Reverting restores these values, so it restores the state
  * exactly, whatever wrote it.
  */
-export const createUndoJournal = (pending: Pending, log: EntryLog): Journal => {
+export const createUndoJournal = (pending: Pending, log: Pick<EntryLog, "add">): Journal => {
   const looked = new Set<string>();
 
   /** Only the first look at a key finds its value from before the block. */

@@ -4,7 +4,7 @@ import type { FullBlock } from "../chain/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { inTurns, type Steps } from "../steps.js";
 import { type ChangeListener, createChangeLog, type StoreChange } from "./change-log.js";
-import { createEntryLog } from "./entry-log.js";
+import { noEntries } from "./entry-log.js";
 import { type Environment, openEnvironment, type StoreAccess } from "./environment.js";
 import { checkRules } from "./kept-rules.js";
 import { textKey } from "./keys.js";
@@ -183,7 +183,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
       views.refresh();
       // For readers in other processes, who may see an older state (transact.js) until something is committed. A failure will recur with
       // the next block.
-      if (access === "write") environment.commit(createEntryLog().bytes()).catch(() => undefined);
+      if (access === "write") environment.commit(noEntries).catch(() => undefined);
     },
     stop: async () => {
       await searches.stop();

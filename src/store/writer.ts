@@ -34,7 +34,7 @@ export interface Writer {
 export const createWriter = (pending: Pending, rules: ChainRules, options: { undoBlocks: number }): Writer => {
   const sets = createCountedSets(pending);
   const candidates = createCandidates(pending);
-  const undo = createEntryLog();
+  const undoLog = createEntryLog();
   const always = { reading: pending, rules, candidates };
   const forget = (): void => {
     sets.forget();
@@ -42,12 +42,12 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
   };
 
   const applyWithUndo = function* (full: FullBlock): Steps<void> {
-    undo.clear();
-    const journal = createUndoJournal(pending, undo);
+    undoLog.clear();
+    const journal = createUndoJournal(pending, undoLog);
     const countedSets = sets.writer(journal);
     yield* writeBlock(full, { ...always, journal, countedSets });
     yield* countedSets.flush();
-    yield* putUndo(pending, full.block.height, undo.bytes());
+    yield* putUndo(pending, full.block.height, undoLog.bytes());
   };
 
   return {

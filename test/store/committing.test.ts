@@ -1,8 +1,11 @@
+import workerThreads from "node:worker_threads";
+import { syncBuiltinESMExports } from "node:module";
+import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { createEntryLog } from "../../src/store/entry-log.js";
+import { createEntryLog, type LogBytes } from "../../src/store/entry-log.js";
 import { textKey } from "../../src/store/keys.js";
 import { loadChain } from "../data/read.js";
-import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
 
@@ -15,12 +18,64 @@ describe("the commit thread", function () {
     const log = createEntryLog();
     log.add("meta", textKey("one"), Buffer.from("1"));
     log.add("meta", textKey("two"), Buffer.from("2"));
-    const brokenOff = log.bytes().subarray(0, -6);
-    const failure = await store.environment.commit(brokenOff).catch((error: unknown) => error);
-    expect(failure).to.be.an("error").with.property("message").that.matches(/^LMDB cannot write: /);
+    for (const missing of [1, 6]) {
+      const failure = await store.environment.commit(log.bytes().subarray(0, -missing)).catch((error: unknown) => error);
+      expect(failure).to.be.an("error").with.property("message").that.matches(/^LMDB cannot write: /);
+    }
     store.environment.root.resetReadTxn();
     expect(store.environment.db.meta.doesExist(textKey("one"))).to.equal(false);
     await store.apply([rules.parseBlock(chain.blocks[0]!)]);
     expect(store.tip()?.height).to.equal(1);
+  });
+
+  it("is given logs that stay as they are until they are written, whatever is prepared meanwhile", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    const { commit } = store.environment;
+    let [commits, changed] = [0, 0];
+    const digest = (log: LogBytes): string => createHash("sha1").update(Buffer.from(log)).digest("hex");
+    Object.assign(store.environment, {
+      commit: async (log: LogBytes) => {
+        const before = digest(log);
+        await commit(log);
+        await new Promise((resolve) => setImmediate(resolve));
+        commits += 1;
+        if (digest(log) !== before) changed += 1;
+      },
+    });
+    const blocks = chain.blocks.slice(0, 120).map(rules.parseBlock);
+    for (let from = 0; from < blocks.length; from += 8) await store.applyAhead(blocks.slice(from, from + 8));
+    await store.written();
+    expect([commits, changed]).to.deep.equal([15, 0]);
+  });
+
+  it("is replaced when it dies: a commit that it has not begun is reported, and later blocks are written", async () => {
+    const { Worker } = workerThreads;
+    const threads: InstanceType<typeof Worker>[] = [];
+    workerThreads.Worker = class extends Worker {
+      constructor(...given: ConstructorParameters<typeof Worker>) {
+        super(...given);
+        threads.push(this);
+      }
+    };
+    syncBuiltinESMExports();
+    try {
+      const { store, rules } = openTemporaryStore(chain.network);
+      const blocks = chain.blocks.slice(0, 30).map(rules.parseBlock);
+      for (const block of blocks.slice(0, 10)) await store.apply([block]);
+      await threads.at(-1)!.terminate();
+      // A thread that has only just been started does not get to its first log.
+      const lost = store.environment.commit(createEntryLog().bytes()).catch((error: unknown) => error);
+      await threads.at(-1)!.terminate();
+      expect(await lost).to.be.an("error").with.property("message", "the thread that writes the store has ended: for an unknown reason");
+      for (const block of blocks.slice(10)) await store.apply([block]);
+      expect(threads).to.have.length(3);
+
+      const other = openTemporaryStore(chain.network);
+      for (const block of blocks) await other.store.apply([block]);
+      expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
+    } finally {
+      workerThreads.Worker = Worker;
+      syncBuiltinESMExports();
+    }
   });
 });

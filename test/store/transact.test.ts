@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSyn
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { createCommitting } from "../../src/store/committing.js";
-import { createEntryLog } from "../../src/store/entry-log.js";
+import { noEntries } from "../../src/store/entry-log.js";
 import { newestTransaction } from "../../src/store/meta-pages.js";
 import type { Store } from "../../src/store/store.js";
 import { transact } from "../../src/store/transact.js";
@@ -184,7 +184,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     setBack();
     store.freePages();
     // The correction is queued behind earlier commits.
-    await store.environment.commit(createEntryLog().bytes());
+    await store.environment.commit(noEntries);
     expect(read()).to.equal(newestTransaction(store.environment.path));
   });
 
@@ -217,7 +217,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     // A second thread, as when the first one has ended.
     setBack();
     const thread = createCommitting(environment.path, { noSubdir: true, maxDbs: 64, keyEncoding: "binary", eventTurnBatching: false, overlappingSync: false });
-    await thread.commit(createEntryLog().bytes());
+    await thread.commit(noEntries);
     await thread.close();
     expect(locks()).to.equal(locksBefore);
   });
