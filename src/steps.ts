@@ -12,6 +12,16 @@ export const atOnce = <T>(steps: Steps<T>): T => {
   }
 };
 
+/** The steps, until they have taken `longest` milliseconds of work. */
+export const atMost = function* (longest: number, steps: Steps<void>): Steps<void> {
+  for (let spent = 0; spent <= longest; ) {
+    const begun = performance.now();
+    if (steps.next().done === true) return;
+    spent += performance.now() - begun;
+    yield;
+  }
+};
+
 /**
  * How work gives way between turns. `hurried`: only to what waits within this process. `patient`: the process also sleeps, and so frees
  * its core; otherwise it would hold the core until preempted, some milliseconds later, while clients may be waiting for that very core.

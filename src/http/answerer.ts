@@ -1,8 +1,7 @@
-import { performance } from "node:perf_hooks";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import { isPromised, then } from "../maybe-promise.js";
-import { inTurns, type Steps } from "../steps.js";
+import { atMost, inTurns, type Steps } from "../steps.js";
 import type { Answered, RouteInput } from "./compiled-route.js";
 import type { Plan } from "./plan.js";
 import { createReply, type Reply } from "./reply.js";
@@ -35,18 +34,6 @@ export interface Answerer<State extends Scope> {
 
 /** Milliseconds of work for which a new state may be held back while popular replies are recomputed. */
 const longestRenewal = 25;
-
-/** The steps, until they have taken so many milliseconds. */
-const atMost = function* (longest: number, steps: Steps<void>): Steps<void> {
-  for (let spent = 0; spent <= longest; ) {
-    const begun = performance.now();
-    if (steps.next().done === true) {
-      return;
-    }
-    spent += performance.now() - begun;
-    yield;
-  }
-};
 
 /** Releases a state when `work` is done: synchronously if its result is not a promise. */
 const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T> => {

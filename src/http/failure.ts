@@ -14,6 +14,9 @@ export interface FailureBody {
   validation?: Validation;
 }
 
+/** The reason phrase of a status, "Not Found" for 404. */
+export const reasonOf = (status: number): string => STATUS_CODES[status] ?? "Error";
+
 interface Failure {
   status: number;
   body: FailureBody | { success: false; error: string };
@@ -51,7 +54,7 @@ export const failureOf = (error: PorticoError, { generation, failsAs }: Failing)
   const body: FailureBody = {
     ...((failsAs ?? generation) === 1 ? { success: false } : {}),
     statusCode: status,
-    error: STATUS_CODES[status] ?? "Error",
+    error: reasonOf(status),
     message,
   };
   return { status, body: error.validation === undefined ? body : { ...body, validation: error.validation } };

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from "node:http";
 import { Type } from "@sinclair/typebox";
 import { generationOf, replySchema } from "./compiled-route.js";
+import { reasonOf } from "./failure.js";
 import type { JsonSchema } from "./json-schema.js";
 import { parametersOf } from "./openapi-parameters.js";
 import { createSchemaWriter, type SchemaWriter } from "./openapi-schema.js";
@@ -121,7 +121,7 @@ const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema
     [...failures].sort().map((status) => {
       const waits = status === "429" || status === "503" ? (["Retry-After"] as const) : [];
       const headers = referToHeaders(["API-Version", "X-Request-Id", ...waits]);
-      return [status, { description: STATUS_CODES[status] ?? "Error", headers, content: json(schema) }];
+      return [status, { description: reasonOf(Number(status)), headers, content: json(schema) }];
     }),
   );
 

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { FailureBody } from "./failure.js";
+import { type FailureBody, reasonOf } from "./failure.js";
 
 const seconds = 1000;
 
@@ -13,7 +13,7 @@ const statusOf: Partial<Record<string, number>> = {
 };
 
 const failureJson = (status: number): string => {
-  const error = STATUS_CODES[status] ?? "Error";
+  const error = reasonOf(status);
   const body: FailureBody = { statusCode: status, error, message: error };
   return JSON.stringify(body);
 };
@@ -27,7 +27,7 @@ const headersOf = (json: string): Record<string, string> => ({
 const failureText = (status: number): string => {
   const json = failureJson(status);
   const headers = Object.entries(headersOf(json)).map(([name, value]) => `${name}: ${value}`);
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Error"}`, ...headers, "", json].join("\r\n");
+  return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...headers, "", json].join("\r\n");
 };
 
 /** Answers malformed, oversized or overdue requests in JSON, like all others. */

@@ -25,17 +25,13 @@ export interface Candidates {
   forget(): void;
 }
 
-/** Delegates that are read in one step. */
-const together = 32;
-
 export const createCandidates = (reading: WriterReading): Candidates => {
   let known: Map<string, Candidate> | undefined;
 
   const read = function* (): Steps<Map<string, Candidate>> {
     const found = new Map<string, Candidate>();
-    let passed = 0;
     for (const { value } of reading.range("delegates", {})) {
-      if (++passed % together === 0) yield;
+      yield;
       const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
       const wallet = readWallet(reading, address);
       if (wallet === undefined || wallet.username === null) continue;

@@ -23,9 +23,6 @@ export interface DelegateList {
   readonly producedBlocks: number;
 }
 
-/** Delegates, or keys, that are read in one step. */
-const together = 32;
-
 /** Reads the delegates at a tip; given the list at a tip not long before, only what has changed since. */
 export function* readDelegates(reading: Reading, state: StateRecord, before?: DelegateList): Steps<DelegateList> {
   const changes = before === undefined ? undefined : yield* changesSince(before, reading, state);
@@ -33,9 +30,9 @@ export function* readDelegates(reading: Reading, state: StateRecord, before?: De
     before === undefined || changes === undefined
       ? { delegates: new Map(), secondPublicKeys: new Map() }
       : { delegates: new Map(before.byPublicKey), secondPublicKeys: new Map(before.secondPublicKeys) };
-  for (const [index, record] of (changes?.records ?? allRecords(reading)).entries()) {
+  for (const record of changes?.records ?? allRecords(reading)) {
     readInto(read, record, reading);
-    if (index % together === 0) yield;
+    yield;
   }
   return yield* listOf(read, before === undefined || changes?.ranking !== false ? readRanks(reading) : before.ranks, state);
 }
@@ -65,14 +62,14 @@ function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state
     const written = yield* keysIn(undo, ["delegates", "wallets", "meta"]);
     ranking ||= written.meta.some((key) => key.equals(rankingKey));
     yield;
-    for (const [index, key] of written.delegates.entries()) {
+    for (const key of written.delegates) {
       add(delegateCodec.unpack(reading.get("delegates", key) as unknown[]));
-      if (index % together === 0) yield;
+      yield;
     }
-    for (const [index, key] of written.wallets.entries()) {
+    for (const key of written.wallets) {
       const delegate = byAddress.get(key.toString("utf8"));
       if (delegate !== undefined) add(readDelegate(reading, delegate.publicKey));
-      if (index % together === 0) yield;
+      yield;
     }
   }
   return { records: [...records.values()], ranking };

@@ -66,8 +66,8 @@ function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf:
 
 export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, newest: NewestReads): Pending => {
   let latest: Overlay = createOverlay();
-  let spare: Overlay = createOverlay();
-  let committing: Overlay | undefined;
+  /** Empty unless a commit is under way. */
+  let committing: Overlay = createOverlay();
   /** Held from the first read to the next commit, so that a block is prepared on one state. */
   let opened: Stored | undefined;
 
@@ -87,12 +87,12 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, ne
   /** Undefined where nothing is pending. */
   const find = (database: DatabaseName, key: Buffer): Bytes | undefined => {
     const bytes = latest.find(database, key);
-    return bytes === undefined ? committing?.find(database, key) : bytes;
+    return bytes === undefined ? committing.find(database, key) : bytes;
   };
 
   const inRange = (database: DatabaseName, bounds: KeyBounds): PendingRow[] => {
     const found = new Map<string, Bytes>();
-    committing?.addWithin(database, bounds, found);
+    committing.addWithin(database, bounds, found);
     latest.addWithin(database, bounds, found);
     const rows = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
     return rows.map(([key, bytes]) => ({ key: Buffer.from(key, "latin1"), bytes }));
@@ -130,15 +130,13 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, ne
     putBytes: (database, key, bytes) => latest.put(database, key, bytes),
     commit: async () => {
       letGo();
-      committing = latest;
-      [latest, spare] = [spare, latest];
+      [latest, committing] = [committing, latest];
       try {
         await newest.commit(committing.log(), committing.find("meta", stateKey));
       } finally {
         letGo();
         root.resetReadTxn();
-        committing = undefined;
-        spare.clear();
+        committing.clear();
       }
     },
     clear: () => {

@@ -10,13 +10,11 @@ import type { Steps } from "../steps.js";
 
 /** Bytes: two pieces with their keys fill a page. */
 const pieceLength = 2_000;
-/** Pieces that are put or read in one step. */
-const together = 16;
 
 export const putUndo = function* (pending: Pending, height: number, undo: Buffer): Steps<void> {
   for (let piece = 0; piece * pieceLength < undo.length; piece++) {
     pending.putBytes("undo", undoKey(height, piece), undo.subarray(piece * pieceLength, (piece + 1) * pieceLength));
-    if (piece % together === 0) yield;
+    yield;
   }
 };
 
@@ -24,7 +22,8 @@ export const putUndo = function* (pending: Pending, height: number, undo: Buffer
 export const readUndo = function* (reading: WriterReading, height: number): Steps<Buffer | undefined> {
   const pieces: Buffer[] = [];
   for (const { value } of reading.range("undo", { start: numberKey(height), end: numberKey(height + 1) })) {
-    if (pieces.push(value as Buffer) % together === 0) yield;
+    pieces.push(value as Buffer);
+    yield;
   }
   return pieces.length === 0 ? undefined : Buffer.concat(pieces);
 };

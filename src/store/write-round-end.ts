@@ -11,16 +11,13 @@ export const endRound = function* (height: number, writing: Writing): Steps<void
   yield* writeRanking(height, writing);
 };
 
-/** Records that are read in one step. */
-const together = 32;
-
 /** The round counts as missed for those of its active delegates who forged none of its blocks. */
 const countMissed = function* (height: number, { journal, reading, rules }: Writing): Steps<void> {
   const { round, firstHeight } = roundOf(height, rules.milestones);
   const generators = new Set<string>();
   for (let at = firstHeight; at <= height; at++) {
     generators.add(existing(readBlock(reading, at), `block ${at}`).generatorPublicKey);
-    if (at % together === 0) yield;
+    yield;
   }
   for (const { publicKey } of existing(readRound(reading, round), `round ${round}`)) {
     if (generators.has(publicKey)) continue;
