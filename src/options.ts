@@ -1,81 +1,15 @@
 import type { PorticoOptions } from "../types/node-context.js";
-import type { WebhookOptions } from "../types/webhooks.js";
 import { PorticoError } from "./errors.js";
-import { networkRangeOf } from "./network-range.js";
-import { webhookDefaults } from "./webhooks/defaults.js";
+import { isObject, networks, offOr, oneOf, type OptionRow, path, texts, waitFrom, wholeFrom } from "./option-checks.js";
+import { webhookDefaults, webhookOptionTable } from "./webhooks/option-table.js";
 
 /** All options, with defaults filled in. */
 export type Options = { [Name in keyof Required<PorticoOptions>]: Filled<NonNullable<PorticoOptions[Name]>> };
 /** The object form of an option (where it may also be false) has every member. */
 type Filled<T> = T extends string | number | boolean | readonly unknown[] ? T : { [Member in keyof T]-?: NonNullable<T[Member]> };
 
-/** Says what is wrong with a value; undefined if nothing is. */
-type Check = (value: unknown) => string | undefined;
-
-interface Option<T> {
-  default: T;
-  unit: string;
-  meaning: string;
-  check: Check;
-}
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
-
-const wholeFrom =
-  (minimum: number): Check =>
-  (value) =>
-    Number.isSafeInteger(value) && (value as number) >= minimum ? undefined : `must be a whole number from ${minimum}`;
-
-/** Longest delay of a Node.js timer, in milliseconds; a longer one fires at once. */
-const longestWait = 2_147_483_647;
-
-/** A delay in milliseconds that a timer can take. */
-const waitFrom =
-  (minimum: number): Check =>
-  (value) =>
-    wholeFrom(minimum)(value) === undefined && (value as number) <= longestWait ? undefined : `must be a whole number from ${minimum} to ${longestWait}`;
-
-const oneOf =
-  (...values: unknown[]): Check =>
-  (value) =>
-    values.includes(value) ? undefined : `must be one of ${values.map((one) => JSON.stringify(one)).join(", ")}`;
-
-const texts: Check = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
-
-const networks: Check = (value) => {
-  const fault = texts(value);
-  if (fault !== undefined) return fault;
-  const wrong = (value as string[]).find((item) => networkRangeOf(item) === undefined);
-  return wrong === undefined ? undefined : `must be a list of addresses and networks (CIDR), not "${wrong}"`;
-};
-
-const wholes: Check = (value) =>
-  Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && (item as number) >= 0) ? undefined : "must be a list of whole numbers";
-
-const part: Check = (value) => (typeof value === "number" && value >= 0 && value <= 1 ? undefined : "must be a number from 0 to 1");
-
-const yesOrNo: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
-
-const offOr =
-  (members: Record<string, Check>): Check =>
-  (value) => {
-    if (value === false) return undefined;
-    if (!isObject(value)) return "must be false or an object";
-    for (const [name, member] of Object.entries(value) as [string, unknown][]) {
-      const check = members[name];
-      if (check === undefined) return `has no member "${name}"`;
-      const wrong = member === undefined ? undefined : check(member);
-      if (wrong !== undefined) return `${name} ${wrong}`;
-    }
-    return undefined;
-  };
-
-const path: Check = (value) =>
-  typeof value === "string" && /^(?:\/[\w.~-]+)*$/.test(value) ? undefined : 'must be a path such as "/api", without a slash at its end';
-
 /** Every option: its default, unit, meaning and check. The README's table is generated from this. */
-export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Options[Name]>> } = Object.freeze({
+export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow<Options[Name]>> } = Object.freeze({
   basePath: { default: "/api", unit: "path", meaning: "Where the interface is mounted.", check: path },
   defaultVersion: { default: 2, unit: "1 or 2", meaning: "Generation that answers requests that name none.", check: oneOf(1, 2) },
   amounts: {
@@ -120,26 +54,9 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<Option<Op
   undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted.", check: wholeFrom(1) },
   webhooks: {
     default: webhookDefaults,
-    unit: "milliseconds, unless stated otherwise",
-    meaning: "The webhook engine; `false` switches it off.",
-    check: offOr({
-      tokens: texts,
-      allowTargets: networks,
-      events: texts,
-      schedule: wholes,
-      jitter: part,
-      concurrency: wholeFrom(1),
-      concurrencyPerTarget: wholeFrom(1),
-      ordered: yesOrNo,
-      timeout: waitFrom(1),
-      responseLimit: wholeFrom(0),
-      disableAfter: wholeFrom(1),
-      rotationOverlap: wholeFrom(0),
-      deliveredRetention: wholeFrom(0),
-      deadRetention: wholeFrom(0),
-      recentEvents: wholeFrom(0),
-      deliver: yesOrNo,
-    } satisfies Record<keyof WebhookOptions, Check>),
+    unit: "an object",
+    meaning: "The webhook engine, with the options that follow; `false` switches it off.",
+    check: offOr(Object.fromEntries(Object.entries(webhookOptionTable).map(([name, { check }]) => [name, check]))),
   },
 });
 

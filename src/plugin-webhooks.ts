@@ -25,11 +25,15 @@ const noEvents: HostEvents = { on: silence, off: silence };
 /**
  * The webhook engine, which is created when its store is opened: part of the chain's store if Portico keeps the chain, otherwise
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
+ * @throws PorticoError OPTION_INVALID
  */
 export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock }: Shared) => {
   const { dataDir } = context;
   const { events, chain } = context.reader === true ? { events: noEvents } : context;
   const keepsChain = chain === undefined;
+  if (keepsChain && context.reader !== true && options.webhooks !== false && !options.webhooks.deliver) {
+    throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only where the host keeps its own chain: with the store, the process that writes it delivers");
+  }
   const delivering = context.reader === true ? { deliver: false } : {};
   const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
   let engine: WebhookEngine | undefined;

@@ -53,7 +53,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   let starting: Promise<void> | undefined;
   let preparing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
-  let server: Server | undefined;
+  /** Opened by `listen`. */
+  const servers = new Set<Server>();
   /** Number of calls of `stop`, by which a start that has not begun yet notices that it was called meanwhile, and gives up. */
   let stops = 0;
 
@@ -148,28 +149,27 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     return starting;
   };
 
-  /** Resolves when every request is answered and every response has been sent. */
-  const finished = async (left: ClosingServer | undefined): Promise<void> => {
-    await edge.drained();
-    left?.server.closeIdleConnections();
-    await left?.closed;
+  /** Closes the servers to new connections and lets go of them. */
+  const closeServers = (): ClosingServer[] => {
+    const left = [...servers].map((server) => ({ server, closed: once(server, "close") }));
+    servers.clear();
+    left.forEach(({ server }) => server.close());
+    return left;
   };
 
-  /** Closes the server to new connections and lets go of it, so that a later `listen` can set another. */
-  const closeServer = (): ClosingServer | undefined => {
-    if (server === undefined) return undefined;
-    const left = { server, closed: once(server, "close") };
-    server.close();
-    server = undefined;
-    return left;
+  /** Resolves when every request is answered and every response has been sent. */
+  const finished = async (left: readonly ClosingServer[]): Promise<void> => {
+    await edge.drained();
+    left.forEach(({ server }) => server.closeIdleConnections());
+    await Promise.all(left.map(({ closed }) => closed));
   };
 
   const closeAllInOrder = async (): Promise<void> => {
     phase = "stopping";
-    const left = closeServer();
+    const left = closeServers();
     await preparing?.catch(silence);
     await Promise.race([finished(left), delay(options.stopTimeout, undefined, { ref: false })]);
-    left?.server.closeAllConnections();
+    left.forEach(({ server }) => server.closeAllConnections());
     await closeAll();
   };
 
@@ -178,7 +178,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     // From here on, `start` means a new start.
     starting = undefined;
     if (phase === "starting" || phase === "started") stopping = closeAllInOrder();
-    else closeServer();
+    else closeServers();
     return phase === "stopped" ? Promise.resolve() : (stopping ?? Promise.resolve());
   };
 
@@ -196,11 +196,11 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
       const before = stops;
       await once(listening, "listening");
       if (stops !== before) return listening.close();
-      server = listening;
+      servers.add(listening);
       try {
         await start();
       } catch (error) {
-        closeServer();
+        closeServers();
         throw error;
       }
       return listening;

@@ -74,7 +74,7 @@ export interface TransactionPool {
   submit?(transactions: TransactionData[]): MaybePromise<PoolResult>;
 }
 
-/** What the host reports about itself in `node/configuration`. */
+/** What the host reports about itself in `node/configuration`. If it changes, that shows from the next block on. */
 export interface NodeInfo {
   /** Version of the node software. */
   version?: string;
@@ -147,7 +147,7 @@ export interface NodeContext {
   node?: NodeInfo;
   /** A fork's own transaction types; one of the same group, type and version replaces the core's. */
   transactionTypes?: TransactionType[];
-  /** Called about once a second while blocks are indexed from the source. */
+  /** Called about once a second while blocks are indexed from the source. What it throws is logged. */
   onProgress?: (progress: IndexingProgress) => void;
   /** Default: the console, without debug lines. */
   logger?: Logger;
@@ -197,12 +197,20 @@ export interface ApiPlugin {
   callback(): RequestListener;
   /** Adds the interface to a Koa app, beside whatever else it serves. */
   mount(app: Koa): void;
-  /** Opens a server of its own, by default on 127.0.0.1, and starts the plugin if it is not started. */
+  /**
+   * Opens a server of its own, by default on 127.0.0.1 (port 0: any that is free), and starts the plugin if it is not started. Can be
+   * called again, for another address. Rejects as `start` does, and with the system's error (such as EADDRINUSE). If `stop` is called
+   * meanwhile, it resolves with a server that is closed.
+   */
   listen(port: number, host?: string): Promise<Server>;
-  /** Resolves when requests can be served. */
+  /**
+   * Resolves when requests can be served, or when `stop` is called meanwhile.
+   * @throws PorticoError STORE_IN_USE, STORE_FOREIGN, STORE_DAMAGED, OPTION_INVALID (webhook tokens); BLOCK_INVALID or
+   * BLOCK_DOES_NOT_CHAIN for what `blocks` supplies; or what `blocks.read` rejects with.
+   */
   start(): Promise<void>;
   /** Resolves when everything that the host has emitted so far can be read, and the webhook deliveries for it are stored. */
   settled(): Promise<void>;
-  /** Refuses new requests, finishes open ones, closes the store. */
+  /** Refuses new requests, finishes open ones, closes the store. Rejects if that cannot be closed. */
   stop(): Promise<void>;
 }

@@ -96,7 +96,7 @@ export interface Attempt {
   stage: AttemptStage | null;
   /** One sentence, or null if it succeeded. */
   error: string | null;
-  /** First bytes of the response body (at most `responseLimit`), as text. */
+  /** First bytes of the response body, at most 1,024, as text. */
   body: string;
 }
 
@@ -188,7 +188,7 @@ export interface Webhooks {
   events(): EventDescription[];
 }
 
-/** Every option. Defaults: `src/webhooks/defaults.ts`. Times are in milliseconds. */
+/** Every option. Defaults: `src/webhooks/option-table.ts`. Times are in milliseconds. */
 export interface WebhookOptions {
   /** Any of these authenticates a request. If there are none, one is generated and kept in the data folder. */
   tokens?: string[];
@@ -220,6 +220,9 @@ export interface WebhookOptions {
   deadRetention?: number;
   /** Payloads of each event kept for dry runs. */
   recentEvents?: number;
-  /** Whether this process records events and delivers; false if another process does so for the same store. */
+  /**
+   * Whether this process records events and delivers. False if another process does so for the same store: only where the host keeps its
+   * own chain (`chain`); beside Portico's own store, such a process is a reader.
+   */
   deliver?: boolean;
 }

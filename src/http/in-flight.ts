@@ -25,7 +25,7 @@ export const createInFlight = (): InFlight => {
       return open.size;
     },
     begin: (response) => {
-      if (!open.has(response)) {
+      if (!response.closed && !open.has(response)) {
         open.add(response);
         response.once("close", () => end(response));
       }

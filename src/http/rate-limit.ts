@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { createNetworks } from "../networks.js";
 import type { HeaderPairs } from "./standing-headers.js";
-import { countedBy, createAddressList, createClientAddress } from "./client-address.js";
+import { countedBy, createClientAddress } from "./client-address.js";
 
 export interface RateLimitOptions {
   /** Requests per minute and client address; false: no limit. */
@@ -80,7 +81,7 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
     return unlimited;
   }
   const clientAddress = createClientAddress(trustedProxies);
-  const exempt = createAddressList(rateLimit.exempt);
+  const exempt = createNetworks(rateLimit.exempt);
   const limiter = new RateLimiterMemory({ points: rateLimit.perMinute, duration: 60 });
   const taken = new WeakMap<IncomingMessage, Promise<Allowance>>();
   const counts = (request: IncomingMessage): boolean => {

@@ -8,7 +8,7 @@ import { failureReply } from "./failure.js";
 import type { InFlight } from "./in-flight.js";
 import type { Plan, PlanMemory } from "./plan.js";
 import type { RateLimit } from "./rate-limit.js";
-import type { Reply, Variant } from "./reply.js";
+import type { Encoding, Reply, Variant } from "./reply.js";
 import type { Scope } from "./route.js";
 import type { HeaderPairs, StandingHeaders } from "./standing-headers.js";
 
@@ -32,13 +32,18 @@ const etagOf = ({ headers }: Variant): string | undefined => {
   return index === -1 ? undefined : headers[index + 1];
 };
 
-/** Whether the client's copy is this variant; undefined if the headers need a closer look, which is left to the long way. */
-const clientHas = ({ headers }: IncomingMessage, variant: Variant): boolean | undefined => {
+/** Whether the client's copy is this variant. */
+const clientHas = ({ headers }: IncomingMessage, variant: Variant): boolean => {
   const given = headers["if-none-match"];
-  if (given === undefined) {
-    return false;
-  }
-  return given === etagOf(variant) && headers["cache-control"] === undefined ? true : undefined;
+  return given !== undefined && given === etagOf(variant);
+};
+
+const oneStrongTag = /^"[^"]*"$/;
+
+/** Whether the conditions of a request are as most clients send them: none, or the tag of one copy. */
+const isSimple = ({ headers }: IncomingMessage): boolean => {
+  const given = headers["if-none-match"];
+  return given === undefined || (headers["cache-control"] === undefined && oneStrongTag.test(given));
 };
 
 /** A request that takes the shortcut. */
@@ -46,6 +51,7 @@ interface Visit<State extends Scope> {
   request: IncomingMessage;
   response: ServerResponse;
   plan: Plan<State>;
+  encoding: Encoding | undefined;
   /** Headers of this request alone. */
   own: HeaderPairs;
 }
@@ -57,17 +63,13 @@ interface Visit<State extends Scope> {
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
   const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
 
-  const send = ({ request, response, plan, own }: Visit<State>, status: number, variant: Variant): boolean => {
-    const has = clientHas(request, variant);
-    if (has === undefined) {
-      return false;
-    }
+  const send = ({ request, response, plan, own }: Visit<State>, status: number, variant: Variant): true => {
     const headers = [...standing.of(request.headers.origin), ...plan.headers, ...variant.headers, ...own];
     headers.push("X-Request-Id", requestId(request.headers));
     if (isStopping()) {
       headers.push(...lastReply);
     }
-    if (has) {
+    if (clientHas(request, variant)) {
       response.writeHead(304, headers).end();
       return true;
     }
@@ -76,21 +78,11 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     return true;
   };
 
-  const variantOf = (request: IncomingMessage, reply: Reply): Variant | Promise<Variant> | undefined => {
-    const choice = encodings.recall(request);
-    if (choice?.encoding === undefined || reply.encoded === undefined) {
-      return choice === undefined ? undefined : reply.plain;
-    }
-    return reply.ready?.(choice.encoding) ?? reply.encoded(choice.encoding);
-  };
-
-  /** Sends a reply, synchronously if nothing has to be awaited. False if it could not be sent. */
-  const sendReply = (visit: Visit<State>, reply: Reply): MaybePromise<boolean> => {
-    const variant = variantOf(visit.request, reply);
-    if (variant instanceof Promise) {
-      return variant.then((made) => send(visit, reply.status, made));
-    }
-    return variant !== undefined && send(visit, reply.status, variant);
+  /** Sends a reply, synchronously if nothing has to be awaited. */
+  const sendReply = (visit: Visit<State>, reply: Reply): MaybePromise<true> => {
+    const { encoding } = visit;
+    const variant = encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
+    return then(variant, (made) => send(visit, reply.status, made));
   };
 
   /** Throws errors that are not exposed, which the long way then logs. */
@@ -109,11 +101,13 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse, own: HeaderPairs): MaybePromise<boolean> => {
-    const plan = plans.recall(request) ?? draft(request);
-    if (plan === undefined) {
+    // What cannot be sent from here is found out first, so that no reply is computed twice.
+    const choice = isSimple(request) ? encodings.recall(request) : undefined;
+    const plan = choice === undefined ? undefined : (plans.recall(request) ?? draft(request));
+    if (choice === undefined || plan === undefined) {
       return false;
     }
-    const visit = { request, response, plan, own };
+    const visit = { request, response, plan, own, encoding: choice.encoding };
     return then(replyTo(plan), (reply) => sendReply(visit, reply));
   };
 

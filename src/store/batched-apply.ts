@@ -77,7 +77,7 @@ export interface Progress {
 /** For blocks whose progress nobody follows. */
 export const silent: Progress = { target: () => undefined, tell: () => undefined };
 
-export const createProgress = (source: BlockSource, clock: Clock, onProgress: ((progress: IndexingProgress) => void) | undefined): Progress => {
+export const createProgress = (source: BlockSource, clock: Clock, report: (progress: IndexingProgress) => void): Progress => {
   const start = clock.now();
   let [told, total, target] = [start, 0, undefined as number | undefined];
   void (async () => source.height?.())().then(
@@ -90,10 +90,10 @@ export const createProgress = (source: BlockSource, clock: Clock, onProgress: ((
       total += blocks;
       const now = clock.now();
       const tip = store.tip();
-      if (onProgress === undefined || tip === undefined || (now - told < progressInterval && tip.height !== target)) return;
+      if (tip === undefined || (now - told < progressInterval && tip.height !== target)) return;
       told = now;
       const blocksPerSecond = total / Math.max(0.001, (now - start) / 1000);
-      onProgress({
+      report({
         tip,
         blocksPerSecond,
         ...(target === undefined ? {} : { target, secondsLeft: Math.max(0, target - tip.height) / blocksPerSecond }),

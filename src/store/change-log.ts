@@ -22,8 +22,8 @@ export interface ChangeListener {
 }
 
 /**
- * An outbox of changes of the chain that the listener has not been told of. A change is written in the same transaction as its block:
- * none is lost if the process ends before it is told, and none is told that was not committed.
+ * The changes of the chain that the listener has not been told of. A change is written in the same transaction as its block: none is
+ * lost if the process ends before it is told, and none is told that was not committed.
  */
 export interface ChangeLog {
   /** Adds a change to the pending writes. */
@@ -33,6 +33,8 @@ export interface ChangeLog {
    * listener throws; the changes of that transaction then stay in the log.
    */
   tell(listener: ChangeListener): Promise<void>;
+  /** Forgets every change: for a run that has no listener, in which blocks that the log names may be reverted. */
+  clear(): void;
 }
 
 /** Milliseconds of work before yielding to the event loop. */
@@ -76,6 +78,10 @@ export const createChangeLog = (environment: Environment, pending: Pick<Pending,
         witnessed();
         await nextTurn();
       }
+    },
+    clear: () => {
+      const keys = untold();
+      if (keys.length > 0) transact(environment, () => keys.forEach((key) => db.meta.removeSync(key)));
     },
   };
 };

@@ -88,6 +88,15 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   /** Gives up the read that the source has not answered yet. There is one at a time. */
   let giveUp: (() => void) | undefined;
 
+  /** A host that fails to show its progress makes progress all the same. */
+  const report = (progress: IndexingProgress): void => {
+    try {
+      onProgress?.(progress);
+    } catch (error) {
+      logger.warn(`onProgress: ${messageOf(error)}`);
+    }
+  };
+
   /** A failure is logged and tried again, never thrown to the host. */
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     if (stopped) return;
@@ -158,7 +167,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   const catchUp = async (): Promise<void> => {
     await store.tell();
     if (source === undefined) return;
-    const progress = createProgress(source, clock, onProgress);
+    const progress = createProgress(source, clock, report);
     while (!stopped) {
       const tip = store.tip();
       const from = tip?.height ?? 1;

@@ -94,6 +94,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const pending = createPending(environment, newest);
   const writer = createWriter(pending, rules, options);
   const changes = createChangeLog(environment, pending);
+  if (access === "write" && listener === undefined) changes.clear();
   const lastState = createLastState(environment);
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {

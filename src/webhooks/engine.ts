@@ -6,7 +6,7 @@ import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
 import { messageOf } from "../errors.js";
 import { type ChainChange, createChainRecorder } from "./chain-recorder.js";
 import { createCatalogue } from "./catalogue.js";
-import { webhookDefaults } from "./defaults.js";
+import { webhookDefaults } from "./option-table.js";
 import { dryRun } from "./dry-run.js";
 import { createHttpSender } from "./http-sender.js";
 import { type HostRecorder, createHostRecorder, listenToHost } from "./host-recorder.js";

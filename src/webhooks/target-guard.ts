@@ -1,9 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { PorticoError } from "../errors.js";
-import { type NetworkRange, networkRangeOf } from "../network-range.js";
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
+import { type Address, addressOf, createNetworks } from "../networks.js";
 
 /** Says which addresses deliveries may go to. */
 export interface TargetGuard {
@@ -27,14 +24,6 @@ const isPublic = (address: Address): boolean => {
   return !metadataAddresses.includes(address.toString());
 };
 
-const readNetwork = (text: string): NetworkRange => {
-  const network = networkRangeOf(text);
-  if (network === undefined) throw new PorticoError("OPTION_INVALID", `allowTargets: "${text}" is neither an address nor a network in CIDR form`);
-  return network;
-};
-
-const contains = ([network, bits]: NetworkRange, address: Address): boolean => address.kind() === network.kind() && address.match(network, bits);
-
 const withoutBrackets = (hostname: string): string => (hostname.startsWith("[") ? hostname.slice(1, -1) : hostname);
 
 /** The loopback name and everything below it never leave the machine, whatever a resolver says. */
@@ -48,15 +37,12 @@ export const literalAddresses = (hostname: string): string[] | undefined => {
   return isIP(bare) === 0 ? undefined : [bare];
 };
 
-/** @throws PorticoError OPTION_INVALID for an entry that is neither an address nor a network */
 export const createTargetGuard = (allowTargets: readonly string[]): TargetGuard => {
-  const allowed = allowTargets.map(readNetwork);
+  const isAllowed = createNetworks(allowTargets);
 
   const allows = (text: string): boolean => {
-    if (isIP(text) === 0) return false;
-    // IPv4 that is mapped into IPv6 is judged as IPv4.
-    const address = ipaddr.process(text);
-    return isPublic(address) || allowed.some((network) => contains(network, address));
+    const address = addressOf(text);
+    return address !== undefined && (isPublic(address) || isAllowed(address));
   };
 
   return {

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect } from "chai";
-import { countedBy, createAddressList, createClientAddress } from "../../src/http/client-address.js";
+import { countedBy, createClientAddress } from "../../src/http/client-address.js";
 import { ask } from "./ask.js";
 import { withThings } from "./things.js";
 
@@ -128,11 +128,5 @@ describe("the rate limit", () => {
     expect(key("2001:db8:1:2::1")).not.to.equal(key("2001:db8:1:3::1"));
     expect(key("203.0.113.1")).not.to.equal(key("203.0.113.2"));
     expect(key("::ffff:203.0.113.1")).to.equal(key("203.0.113.1"));
-  });
-
-  it("refuses lists with entries that are not addresses", () => {
-    for (const odd of ["localhost", "10.0.0.0/33", "", "10.0.0.1/", "1.2.3.4.5"]) {
-      expect(() => createAddressList([odd]), odd).to.throw(TypeError, "neither an address nor a network");
-    }
   });
 });

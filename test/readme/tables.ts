@@ -4,6 +4,7 @@ import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { errorTable } from "../../src/errors.js";
 import { optionTable } from "../../src/options.js";
+import { webhookOptionTable } from "../../src/webhooks/option-table.js";
 import { benchTable } from "../bench/table/markdown.js";
 import { readResults } from "../bench/table/results.js";
 
@@ -75,11 +76,18 @@ const routesTable = (generation: 1 | 2, routes: readonly RouteRow[]): string =>
 
 const cell = (value: unknown): string => `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``;
 
+const optionRow = (name: string, option: { default: unknown; unit: string; meaning: string }): string =>
+  `| \`${name}\` | ${cell(option.default)} | ${option.unit} | ${option.meaning} |`;
+
 const optionsTable = (): string =>
   [
     "| option | default | unit | |",
     "|---|---|---|---|",
-    ...Object.entries(optionTable).map(([name, option]) => `| \`${name}\` | ${cell(option.default)} | ${option.unit} | ${option.meaning} |`),
+    ...Object.entries(optionTable)
+      .filter(([name]) => name !== "webhooks")
+      .map(([name, option]) => optionRow(name, option)),
+    `| \`webhooks\` | the rows below | | ${optionTable.webhooks.meaning} |`,
+    ...Object.entries(webhookOptionTable).map(([name, option]) => optionRow(`webhooks.${name}`, option)),
   ].join("\n");
 
 const errorsTable = (): string =>

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { webhookDefaults } from "../../src/webhooks/defaults.js";
+import { webhookDefaults } from "../../src/webhooks/option-table.js";
 import { nextHealth, nextStep, readRetryAfter, waitBefore } from "../../src/webhooks/retry.js";
 
 const { schedule, jitter, disableAfter } = webhookDefaults;

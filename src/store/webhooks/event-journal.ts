@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 
-/** A file that has grown beyond this (bytes) is rewritten with what it still has to keep. */
+/** A file that has grown beyond this (bytes) is rewritten with what it still has to keep, once that is at most half of it. */
 const largestFile = 8_388_608;
 
 const lineOf = ({ number, at, event, json }: HeardEvent): string => `${JSON.stringify([number, at, event, json])}\n`;
@@ -33,7 +33,8 @@ export const openEventJournal = (dataDir: string): EventJournal => {
   const path = resolve(dataDir, "webhooks.journal");
   let kept: HeardEvent[] = [];
   let file: number;
-  let size = 0;
+  /** Bytes of the file, and of what it still has to keep. */
+  let [size, keptSize] = [0, 0];
 
   /**
    * Rewrites the file with only what is still to be kept, as a torn end would spoil the next line, and opens it. If that fails, all stays
@@ -44,7 +45,7 @@ export const openEventJournal = (dataDir: string): EventJournal => {
     writeFileSync(`${path}.new`, text);
     const rewritten = openSync(`${path}.new`, "a");
     renameSync(`${path}.new`, path);
-    size = Buffer.byteLength(text);
+    size = keptSize = Buffer.byteLength(text);
     return rewritten;
   };
 
@@ -59,8 +60,8 @@ export const openEventJournal = (dataDir: string): EventJournal => {
   const shrink = (): void => {
     if (kept.length === 0) {
       ftruncateSync(file);
-      size = 0;
-    } else if (size > largestFile) {
+      size = keptSize = 0;
+    } else if (size > largestFile && size >= keptSize * 2) {
       const old = file;
       file = rewrite();
       closeSync(old);
@@ -78,12 +79,16 @@ export const openEventJournal = (dataDir: string): EventJournal => {
         throw error;
       }
       size += bytes.length;
+      keptSize += bytes.length;
       kept.push(event);
     },
     kept: () => kept,
     forget: (number) => {
       const first = kept.findIndex((event) => event.number > number);
-      if (kept.splice(0, first === -1 ? kept.length : first).length > 0) shrink();
+      const forgotten = kept.splice(0, first === -1 ? kept.length : first);
+      if (forgotten.length === 0) return;
+      for (const event of forgotten) keptSize -= Buffer.byteLength(lineOf(event));
+      shrink();
     },
     close: () => closeSync(file),
   };

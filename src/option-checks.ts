@@ -1,0 +1,67 @@
+import { isNetwork } from "./networks.js";
+
+/** Says what is wrong with a value; undefined if nothing is. */
+export type Check = (value: unknown) => string | undefined;
+
+/** One option. */
+export interface OptionRow<T> {
+  default: T;
+  unit: string;
+  meaning: string;
+  check: Check;
+}
+
+export const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const wholeFrom =
+  (minimum: number): Check =>
+  (value) =>
+    Number.isSafeInteger(value) && (value as number) >= minimum ? undefined : `must be a whole number from ${minimum}`;
+
+/** Longest delay of a Node.js timer, in milliseconds; a longer one fires at once. */
+const longestWait = 2_147_483_647;
+
+/** A delay in milliseconds that a timer can take. */
+export const waitFrom =
+  (minimum: number): Check =>
+  (value) =>
+    wholeFrom(minimum)(value) === undefined && (value as number) <= longestWait ? undefined : `must be a whole number from ${minimum} to ${longestWait}`;
+
+export const oneOf =
+  (...values: unknown[]): Check =>
+  (value) =>
+    values.includes(value) ? undefined : `must be one of ${values.map((one) => JSON.stringify(one)).join(", ")}`;
+
+export const texts: Check = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
+
+export const networks: Check = (value) => {
+  const fault = texts(value);
+  if (fault !== undefined) return fault;
+  const wrong = (value as string[]).find((item) => !isNetwork(item));
+  return wrong === undefined ? undefined : `must be a list of addresses and networks (CIDR), not "${wrong}"`;
+};
+
+export const wholes: Check = (value) =>
+  Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && (item as number) >= 0) ? undefined : "must be a list of whole numbers";
+
+export const part: Check = (value) => (typeof value === "number" && value >= 0 && value <= 1 ? undefined : "must be a number from 0 to 1");
+
+export const yesOrNo: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
+
+export const offOr =
+  (members: Record<string, Check>): Check =>
+  (value) => {
+    if (value === false) return undefined;
+    if (!isObject(value)) return "must be false or an object";
+    for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+      const check = members[name];
+      if (check === undefined) return `has no member "${name}"`;
+      const wrong = member === undefined ? undefined : check(member);
+      if (wrong !== undefined) return `${name} ${wrong}`;
+    }
+    return undefined;
+  };
+
+export const path: Check = (value) =>
+  typeof value === "string" && /^(?:\/[\w.~-]+)*$/.test(value) ? undefined : 'must be a path such as "/api", without a slash at its end';
