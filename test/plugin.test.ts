@@ -1,12 +1,15 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
+import Koa from "koa";
 import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
+import { createChainRules } from "../src/chain/rules.js";
 import { messageOf } from "../src/errors.js";
 import { readOptions } from "../src/options.js";
+import { createStore } from "../src/store/store.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
 import type { ApiPlugin, NodeContext } from "../types/node-context.js";
@@ -271,6 +274,85 @@ describe("createApiPlugin", function () {
     expect(second.listening).to.equal(false);
   });
 
+  it("goes on with webhooks after a run without them, in which a block was reverted that nobody had been told of", async () => {
+    const dataDir = temporaryFolder();
+    const rules = createChainRules(chain.network);
+    const listener = {
+      witness: (): never => {
+        throw new Error("killed");
+      },
+      witnessed: () => undefined,
+    };
+    const store = createStore({ dataDir, undoBlocks: 100 }, { rules, listener });
+    await store.apply(chain.blocks.slice(0, 29).map(rules.parseBlock));
+    store.markComplete();
+    expect(await store.apply([rules.parseBlock(chain.blocks[29]!)]).catch(messageOf)).to.equal("killed");
+    await store.stop();
+
+    let blocks = chain.blocks.slice(0, 29);
+    const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit) };
+    const without = create({ dataDir, blocks: source, options: { webhooks: false } });
+    await without.start();
+    await without.settled();
+    expect(without.health().height).to.equal(29);
+    await without.stop();
+
+    blocks = chain.blocks.slice(0, 60);
+    const plugin = create({ dataDir, blocks: source });
+    await plugin.start();
+    await plugin.settled();
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 60 });
+  });
+
+  it("listens to more than one address, and closes every server", async () => {
+    const plugin = create();
+    const servers = [await plugin.listen(0), await plugin.listen(0)];
+    for (const server of servers) expect(await heightAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api`)).to.equal(1);
+    await plugin.stop();
+    expect(servers.map((server) => server.listening)).to.deep.equal([false, false]);
+  });
+
+  it("does not wait for a request whose client has left before the host's own middleware was done with it", async () => {
+    const plugin = create({ options: { stopTimeout: 60_000 } });
+    await plugin.start();
+    const app = new Koa();
+    let [reached, left] = [(): void => undefined, (): void => undefined];
+    const reaching = new Promise<void>((resolve) => (reached = resolve));
+    const leaving = new Promise<void>((resolve) => (left = resolve));
+    const answered = new Promise<void>((resolve) =>
+      app.use(async ({ res }, next) => {
+        res.once("close", left);
+        reached();
+        await leaving;
+        await next().finally(resolve);
+      }),
+    );
+    plugin.mount(app);
+    const handle = app.callback();
+    const server = createServer((request, response) => void handle(request, response)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const client = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
+    client.write("GET /api/blockchain HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await reaching;
+    client.destroy();
+    await answered;
+    // It would wait longer than this test may take.
+    await plugin.stop();
+    server.close();
+  });
+
+  it("indexes the chain although the host cannot show its progress", async () => {
+    const warned: string[] = [];
+    const onProgress = (): never => {
+      throw new Error("no terminal");
+    };
+    const blocks = { read: (from: number, limit: number) => chain.blocks.slice(from - 1, from - 1 + limit), height: () => chain.blocks.length };
+    const plugin = create({ blocks, onProgress, logger: { ...silent, warn: (line) => warned.push(line) } });
+    await plugin.start();
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: chain.blocks.length });
+    expect(warned).to.deep.equal(["onProgress: no terminal"]);
+  });
+
   it("can stop while a block source does not answer, and is not ready until then", async () => {
     const plugin = create({ blocks: { read: () => new Promise(() => undefined) } });
     const asked = new Promise<void>((resolve) => events.once("block.applied", resolve));
@@ -374,6 +456,9 @@ describe("createApiPlugin", function () {
     expect(refused({ options: { amounts: "float" } })).to.match(/options\.amounts must be one of "number", "string"/);
     expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);
     expect(refused({ options: { stopTimeout: 2_147_483_648 } })).to.match(/options\.stopTimeout must be a whole number from 0 to 2147483647/);
+    expect(refused({ options: { webhooks: { deliver: false } } })).to.match(/options\.webhooks\.deliver can be false only where the host keeps its own chain/);
+    expect(refused({ chain: { snapshot: () => undefined }, options: { webhooks: { deliver: false } } })).to.equal("accepted");
+    expect(refused({ reader: true, events: undefined, options: { webhooks: { deliver: false } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { timeout: 3e9 } } })).to.match(/options\.webhooks timeout must be a whole number from 1 to 2147483647/);
     expect(refused({ options: { stopTimeout: 2_147_483_647, webhooks: { timeout: 2_147_483_647, schedule: [3e9], disableAfter: 3e9 } } })).to.equal("accepted");
     expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.match(/options\.rateLimit has no member "perHour"/);

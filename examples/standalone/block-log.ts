@@ -40,6 +40,17 @@ const cutTornLine = (path: string): number => {
   }
 };
 
+/** Appends all the bytes, or none: what a full disk has taken of a line would spoil the next one. Returns the new size. */
+const appendWhole = (file: number, size: number, bytes: Buffer): number => {
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+  } catch (error) {
+    ftruncateSync(file, size);
+    throw error;
+  }
+  return size + bytes.length;
+};
+
 const unwritable = (path: string, error: unknown): HostError => new HostError(`${path} cannot be written: ${messageOf(error)}.`, { cause: error });
 
 /** Opens what the file already holds; undefined if it is missing or empty. */
@@ -59,13 +70,18 @@ export const openBlockLog = async (path: string): Promise<BlockLog> => {
   let first = written?.first ?? 0;
   let last = written?.height() ?? 0;
   let file: number | undefined;
+  /** Bytes of the file, once it is open. */
+  let size = 0;
   const recent: BlockData[] = [];
 
   const append = (block: BlockData): void => {
     if (last !== 0 && block.height !== last + 1) throw new HostError(`${path} ends at height ${last}; block ${block.height} cannot follow.`);
     try {
-      file ??= openSync(path, "a");
-      writeSync(file, `${JSON.stringify(block)}\n`);
+      if (file === undefined) {
+        file = openSync(path, "a");
+        size = fstatSync(file).size;
+      }
+      size = appendWhole(file, size, Buffer.from(`${JSON.stringify(block)}\n`));
     } catch (error) {
       throw unwritable(path, error);
     }

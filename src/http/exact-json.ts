@@ -2,16 +2,23 @@ import { parse } from "lossless-json";
 
 const longestNumber = 100;
 
-/** The value of a JSON number: a bigint for a whole number that a double cannot hold exactly, otherwise a number. */
+/** A number that JSON may have, and that is not taken. */
+export class NumberError extends Error {}
+
+/** The value of a JSON number: a bigint for a whole number that a double cannot hold exactly, otherwise a number. @throws NumberError */
 export const exactNumber = (text: string): number | bigint => {
   const value = Number(text);
   if (Number.isSafeInteger(value)) {
     return value;
   }
   if (text.length > longestNumber) {
-    throw new SyntaxError(`A number has more than ${longestNumber} characters.`);
+    throw new NumberError(`longer than ${longestNumber} characters`);
   }
-  return wholeNumber(text) ?? value;
+  const whole = wholeNumber(text);
+  if (whole === undefined && !Number.isFinite(value)) {
+    throw new NumberError("beyond the range of a double");
+  }
+  return whole ?? value;
 };
 
 /** The exact value of a whole JSON number in any notation (`15e19`, `1.50e20`); undefined if it is not whole. */
@@ -50,6 +57,6 @@ export const nestingOf = (text: string): number => {
   return deepest;
 };
 
-/** Parses JSON with all whole numbers exact: bigints beyond 2^53. Throws SyntaxError, or RangeError if nested too deeply. */
+/** Parses JSON with all whole numbers exact: bigints beyond 2^53. Throws SyntaxError, NumberError, or RangeError if nested too deeply. */
 export const parseExactJson = (text: string): unknown =>
   parse(text, null, { parseNumber: exactNumber, onDuplicateKey: ({ newValue }) => newValue });

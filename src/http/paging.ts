@@ -41,13 +41,17 @@ export const pageInput = (query: { page?: number; limit: number; offset?: number
   return { by: "page", page, offset: (page - 1) * limit, limit };
 };
 
-/** The page numbers or offsets (as `by` says) that the links lead to. */
+/**
+ * The page numbers or offsets (as `by` says) that the links lead to. Stepping by `limit` down from an offset that is no multiple of it, the
+ * first page is a shorter one, of `previousLimit` rows: no row comes twice.
+ */
 interface Stops {
   self: number;
   first: number;
   last: number;
   next: number | null;
   previous: number | null;
+  previousLimit: number | undefined;
 }
 
 const pageStops = (page: number, pageCount: number): Stops => ({
@@ -56,6 +60,7 @@ const pageStops = (page: number, pageCount: number): Stops => ({
   last: pageCount,
   next: page < pageCount ? page + 1 : null,
   previous: page > 1 ? Math.min(page - 1, pageCount) : null,
+  previousLimit: undefined,
 });
 
 /** The last page is the one that stepping by `limit` through this offset ends at. */
@@ -68,11 +73,12 @@ const offsetStops = (offset: number, limit: number, total: number): Stops => {
     last,
     next: offset + limit < total ? offset + limit : null,
     previous: offset > 0 ? Math.max(0, Math.min(offset - limit, last)) : null,
+    previousLimit: offset > 0 && offset < limit ? offset : undefined,
   };
 };
 
 /** Makes links to pages: the caller's parameters in the caller's order, with `by` set to the page, and appended if missing, as `limit` is. */
-const linkMaker = (path: string, pairs: QueryPairs, input: PageInput): ((stop: number) => string) => {
+const linkMaker = (path: string, pairs: QueryPairs, input: Pick<PageInput, "by" | "limit">): ((stop: number) => string) => {
   const named = new Set(pairs.map(([name]) => name));
   const whole: QueryPairs = [...pairs];
   if (!named.has(input.by)) {
@@ -87,6 +93,8 @@ const linkMaker = (path: string, pairs: QueryPairs, input: PageInput): ((stop: n
   const after = ["", ...written(whole.slice(place + 1))].join("&");
   return (stop) => `${path}?${before}${stop}${after}`;
 };
+
+const withLimit = (pairs: QueryPairs, limit: number): QueryPairs => pairs.map(([name, value]) => [name, name === "limit" ? String(limit) : value]);
 
 export interface ListMeta {
   count: number;
@@ -110,12 +118,13 @@ export const pageMeta = (
   const pageCount = Math.max(1, Math.ceil(total / input.limit));
   const stops = input.by === "page" ? pageStops(input.page, pageCount) : offsetStops(input.offset, input.limit, total);
   const link = linkMaker(path, pairs, input);
+  const linkBack = stops.previousLimit === undefined ? link : linkMaker(path, withLimit(pairs, stops.previousLimit), { by: input.by, limit: stops.previousLimit });
   return {
     count,
     pageCount,
     totalCount: total,
     next: stops.next === null ? null : link(stops.next),
-    previous: stops.previous === null ? null : link(stops.previous),
+    previous: stops.previous === null ? null : linkBack(stops.previous),
     self: link(stops.self),
     first: link(stops.first),
     last: link(stops.last),

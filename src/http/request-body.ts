@@ -1,28 +1,43 @@
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { PorticoError } from "../errors.js";
-import { mayLoseDigits, nestingOf, parseExactJson } from "./exact-json.js";
+import { mayLoseDigits, nestingOf, NumberError, parseExactJson } from "./exact-json.js";
+import { inputError } from "./input-reader.js";
 
 /** Reads the JSON body of a request, whatever its content type; undefined if there is none. */
 export type ReadBody = (ctx: Context) => Promise<unknown>;
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-const statusOf = (error: unknown): number | undefined => {
-  const status = typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
-  return typeof status === "number" ? status : undefined;
+/** What koa-bodyparser adds to an error. */
+interface BodyError {
+  status?: unknown;
+  /** The text that could not be parsed. */
+  body?: unknown;
+}
+
+/** Why koa-bodyparser refuses JSON that is well-formed; undefined if it is not. */
+const faultOfJson = (text: unknown): PorticoError | undefined => {
+  if (typeof text !== "string") return undefined;
+  try {
+    const value = JSON.parse(text) as unknown;
+    const isObject = typeof value === "object" && value !== null;
+    return isObject ? inputError("payload", "__proto__", "is not allowed") : inputError("payload", "value", "must be object");
+  } catch {
+    return undefined;
+  }
 };
 
 /** The error to report for a body. Whatever fails while a body is read is treated as the client's fault. */
 const refusalOf = (error: unknown): PorticoError => {
-  const status = statusOf(error);
+  const { status, body }: BodyError = typeof error === "object" && error !== null ? error : {};
   if (status === 413) {
     return new PorticoError("BODY_TOO_LARGE");
   }
   if (status === 415) {
     return new PorticoError("UNSUPPORTED_MEDIA_TYPE", "The content encoding of the request body is not supported.");
   }
-  return new PorticoError("MALFORMED_JSON", undefined, { cause: error });
+  return faultOfJson(body) ?? new PorticoError("MALFORMED_JSON", undefined, { cause: error });
 };
 
 /** Levels; deeper than any legitimate body. Serializing much deeper values could exhaust the stack. */
@@ -37,8 +52,9 @@ const exactly = (raw: string, parsed: unknown): unknown => {
   }
   try {
     return parseExactJson(raw);
-  } catch (error) {
-    throw refusalOf(error);
+  } catch (cause) {
+    if (!(cause instanceof NumberError)) throw refusalOf(cause);
+    throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation: { source: "payload", keys: ["value"] } });
   }
 };
 

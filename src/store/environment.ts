@@ -1,11 +1,10 @@
-import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Database, open, type RootDatabase } from "lmdb";
+import type { Database, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../errors.js";
 import { type CommitThreadData, createCommitting } from "./committing.js";
 import type { LogBytes } from "./entry-log.js";
-import { keepFromOthers } from "./file-mode.js";
-import { lmdbFileFault } from "./file-check.js";
+import { makeWhole, openSound } from "./file-opening.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "./keys.js";
 import { becomeWriter } from "./one-writer.js";
 import { transact } from "./transact.js";
@@ -91,46 +90,17 @@ const rootOptions = ({ access = "write", disposable = false }: OpenOptions): Com
   ...(disposable ? { useWritemap: true, noSync: true } : {}),
 });
 
-/** LMDB takes the process down when the file it opens is not sound. */
-const openSound = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
-  const fault = lmdbFileFault(path);
-  if (fault !== undefined) throw new Error(fault);
-  return open<unknown, Buffer>({ path, ...rootOptions(options) });
-};
+const openFile = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => openSound<unknown, Buffer>(path, rootOptions(options));
 
-/** Gives a file its final name, unless that is taken. */
-const giveName = (file: string, path: string): void => {
-  try {
-    linkSync(file, path);
-  } catch {
-    if (existsSync(path)) return;
-    // Some file systems have no hard links.
-    renameSync(file, path);
-  }
-};
-
-/**
- * Makes an empty store, which appears as a whole or not at all: while one process creates an LMDB file, no other may open it, as
- * readers that wait for the store would.
- */
-const makeStore = (path: string, nethash: string, options: OpenOptions): void => {
-  const draft = `${path}-${process.pid}`;
-  const remove = (): void => [draft, `${draft}-lock`].forEach((file) => rmSync(file, { force: true }));
-  remove();
-  try {
-    const root = openSound(draft, options);
+const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
+  makeWhole(path, (draft) => {
+    const root = openFile(draft, options);
     try {
       checkFormat({ root, db: openDatabases(root), path: draft }, nethash, "write");
     } finally {
       void root.close();
     }
-    // It holds webhooks and their secrets.
-    keepFromOthers(draft);
-    giveName(draft, path);
-  } finally {
-    remove();
-  }
-};
+  });
 
 const openRoot = (dataDir: string, path: string, nethash: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
   const { access = "write" } = options;
@@ -140,8 +110,9 @@ const openRoot = (dataDir: string, path: string, nethash: string, options: OpenO
       mkdirSync(dataDir, { recursive: true });
       makeStore(path, nethash, options);
     }
-    return openSound(path, options);
+    return openFile(path, options);
   } catch (cause) {
+    if (cause instanceof PorticoError) throw cause;
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
 };

@@ -1,8 +1,9 @@
-import { closeSync, existsSync, fstatSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { newerMeta, readMeta } from "./meta-pages.js";
 
 const faultOf = (file: number): string | undefined => {
-  if (fstatSync(file).size === 0) return undefined;
+  if (fstatSync(file).size === 0) return "it is empty";
   const first = readMeta(file, 0);
   if (first === undefined) return "it is not an LMDB file";
   const second = readMeta(file, first.pageSize);
@@ -11,6 +12,30 @@ const faultOf = (file: number): string | undefined => {
   const { size } = fstatSync(file);
   const { roots, pageSize } = newerMeta(first, second);
   return roots.every((root) => (root + 1n) * BigInt(pageSize) <= BigInt(size)) ? undefined : "it is truncated";
+};
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
+
+/** Nobody can write to a file system that is mounted for reading only, so nobody needs a lock there. */
+const mayWrite = (path: string): boolean => {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EROFS";
+  }
+};
+
+/**
+ * Whoever opens a store, if only to read, notes itself in the lock file. Without that, LMDB's writer would reuse the pages that are being
+ * read; and where LMDB cannot open that file, lmdb-js takes the process down.
+ */
+const lockFault = (path: string): string | undefined => {
+  const lock = `${path}-lock`;
+  if (!existsSync(lock)) return mayWrite(dirname(path)) ? undefined : `its lock file ${lock} cannot be created`;
+  if (!statSync(lock).isFile()) return `its lock file ${lock} is not a file`;
+  // Not opened to find out: closing it would release the locks that this process has on it.
+  return mayWrite(lock) ? undefined : `its lock file ${lock} cannot be written, which is needed to read, too`;
 };
 
 /** Bytes: more than LMDB's lock file takes. */
@@ -25,7 +50,7 @@ const hasRoomForLock = (path: string): boolean => {
     return true;
   } catch (error) {
     // LMDB reports other failures itself: a process that only reads may lack the right to write here, and does not need it.
-    return !["ENOSPC", "EDQUOT", "EFBIG"].includes((error as NodeJS.ErrnoException).code ?? "");
+    return !["ENOSPC", "EDQUOT", "EFBIG"].includes(codeOf(error));
   } finally {
     rmSync(probe, { force: true });
   }
@@ -37,12 +62,14 @@ const hasRoomForLock = (path: string): boolean => {
  * disk.
  */
 export const lmdbFileFault = (path: string): string | undefined => {
+  const fault = existsSync(dirname(path)) ? lockFault(path) : undefined;
+  if (fault !== undefined) return fault;
   if (!hasRoomForLock(path)) return "there is no space left on its disk";
   let file: number;
   try {
     file = openSync(path, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
   try {

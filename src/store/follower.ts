@@ -106,8 +106,10 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       problem = undefined;
       delay = retryDelay.first;
       clearTimeout(retry);
+      retry = undefined;
     } catch (error) {
-      if (isStopped()) return;
+      // A retry that is due stands: however many blocks fail in the meantime, they fail for one reason.
+      if (isStopped() || retry !== undefined) return;
       const message = messageOf(error);
       const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
       if (delay < patience) logger.debug(told);
@@ -134,8 +136,10 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   };
 
   const scheduleRetry = (): void => {
-    clearTimeout(retry);
-    retry = setTimeout(() => enqueue(catchUp), delay);
+    retry = setTimeout(() => {
+      retry = undefined;
+      enqueue(catchUp);
+    }, delay);
     retry.unref();
     delay = Math.min(delay * 2, retryDelay.last);
   };

@@ -37,7 +37,7 @@ export const createOutbox = ({ store, clock, onWork }: OutboxNeeds): Outbox => {
   const shown = ({ id, webhookId, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
     id,
     webhookId,
-    messageId: messageIdOf(store.instance, id),
+    messageId: messageIdOf(store.instance, { id, at }),
     event,
     state,
     timestamp: at,

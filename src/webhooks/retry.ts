@@ -1,3 +1,5 @@
+import type { WebhookRow } from "../../types/webhook-store.js";
+
 /** Decisions on what follows an attempt. All pure: time and randomness are passed in. Times are in milliseconds. */
 
 export interface RetryRules {
@@ -53,15 +55,18 @@ export interface Health {
   disabledBecause: "gone" | "failing" | null;
 }
 
-/** A webhook's health after an attempt. A cause in `disabledBecause` disables it. */
+/**
+ * A webhook's health after an attempt. A cause in `disabledBecause` disables it. A time before the webhook was created is of a clock that
+ * was wrong, as that of a machine without a battery is at first.
+ */
 export const nextHealth = (
-  failingSince: number | null,
+  { failingSince, createdAt }: Pick<WebhookRow, "failingSince" | "createdAt">,
   { ok, status }: AttemptResult,
   now: number,
   disableAfter: number,
 ): Health => {
   if (ok) return { failingSince: null, disabledBecause: null };
-  const since = failingSince ?? now;
+  const since = failingSince !== null && failingSince >= createdAt ? failingSince : now;
   if (status === gone) return { failingSince: since, disabledBecause: "gone" };
   return { failingSince: since, disabledBecause: now - since >= disableAfter ? "failing" : null };
 };

@@ -74,7 +74,7 @@ const settleHealth = (
   now: number,
   { disableAfter }: SettleRules,
 ): WebhookRow | undefined => {
-  const { failingSince, disabledBecause } = nextHealth(webhook.failingSince, result, now, disableAfter);
+  const { failingSince, disabledBecause } = nextHealth(webhook, result, now, disableAfter);
   if (disabledBecause !== null && webhook.enabled) {
     const disabled = { ...webhook, enabled: false, failingSince, disabledBecause };
     store.putWebhook(disabled);

@@ -73,6 +73,18 @@ describe("paging", () => {
     }
   });
 
+  it("visits each row exactly once backwards, too, from wherever the first page began", async () => {
+    for (const start of ["/api/things?limit=37", "/api/things?offset=5&limit=10", "/api/things?limit=100&offset=99", "/api/things?offset=3"]) {
+      const pages: string[][] = [];
+      for (let link: unknown = (await get(start)).meta.last; typeof link === "string";) {
+        const { meta, data } = await get(link);
+        pages.unshift(data.map(({ name }) => name));
+        link = meta.previous;
+      }
+      expect(pages.flat(), start).to.deep.equal(manyThings(250).map(({ name }) => name));
+    }
+  });
+
   it("answers an empty page beyond the end, whose previous page is the last", async () => {
     const { meta, data } = await get("/api/things?page=90&limit=100");
     expect(data).to.deep.equal([]);

@@ -170,6 +170,21 @@ describe("cached replies", () => {
     expect(await lookedAt("/api/things/all")).to.equal(2);
   });
 
+  it("are computed once, whatever the headers of the request", async () => {
+    const headers: Record<string, string>[] = [
+      {},
+      { "Accept-Encoding": "gzip, x-unheard-of" },
+      { "If-None-Match": '"of another state"' },
+      { "If-None-Match": '"one", W/"another"' },
+      { "If-None-Match": '"one"', "Cache-Control": "no-cache" },
+    ];
+    for (const [i, given] of headers.entries()) {
+      served.states.opened = 0;
+      expect((await get(`/api/things?limit=${30 + i}`, given)).status).to.equal(200);
+      expect(served.states.opened, JSON.stringify(given)).to.equal(1);
+    }
+  });
+
   it("are revalidated by their ETag", async () => {
     const { headers, bytes } = await get("/api/things?limit=2");
     const etag = headers.etag ?? "";

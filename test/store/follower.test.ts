@@ -7,6 +7,7 @@ import type { Store, StoreNeeds } from "../../src/store/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
+import { eventually } from "../webhooks/stage.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
 const chain = loadChain("core3-testnet-a");
@@ -235,6 +236,20 @@ describe("the follower", function () {
     await emit("block.applied", headerOf(at(withTransactions)));
     expect(tip()).to.equal(at(withTransactions).id);
     expect(follower.problem()).to.equal(undefined);
+  });
+
+  it("soon has the blocks of a burst that the host emits before its database has them", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 30));
+    await follow(source);
+    const end = 60;
+    for (let height = 31; height <= end; height++) {
+      events.emit("block.applied", { ...headerOf(at(height)), numberOfTransactions: 1 });
+      // In turns of their own, as blocks that are applied one after another.
+      await follower.settled();
+    }
+    source.blocks = chain.blocks.slice(0, end);
+    await eventually(() => (store.tip()?.height === end ? true : undefined));
+    expect(told.filter((line) => line.startsWith("the chain cannot be followed"))).to.have.length.below(5);
   });
 
   it("never throws into the host's emitter, whatever is emitted", async () => {

@@ -35,7 +35,7 @@ describe("the webhook engine", () => {
 
     const delivery = await stage.reaches(id, 1, "delivered");
     expect(request?.headers["webhook-id"]).to.equal(delivery.messageId);
-    expect(delivery.messageId).to.match(/^msg_[0-9a-f]{12}_1$/);
+    expect(delivery.messageId).to.match(/^msg_[0-9a-f]{12}_1_[0-9a-z]+$/);
     expect(delivery.attempts).to.have.length(1);
     expect(delivery.attempts[0]).to.include({ at: happened, status: 200, stage: null, error: null });
     expect(request?.headers["webhook-timestamp"]).to.equal(String(Math.floor(happened / 1000)));

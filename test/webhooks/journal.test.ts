@@ -86,6 +86,21 @@ describe("the event journal", () => {
     journal.close();
   });
 
+  it("is not rewritten while most of it is still to be kept", () => {
+    const journal = openEventJournal(dataDir);
+    const large = JSON.stringify("x".repeat(1_000_000));
+    for (let number = 1; number <= 20; number++) journal.append(heard(number, large));
+    const files = new Set<number>();
+    for (let number = 1; number <= 16; number++) {
+      journal.forget(number);
+      files.add(statSync(path()).ino);
+    }
+    // The first, one from when 10 of its 20 MB were left, and one from when 5 of those were.
+    expect(files.size).to.equal(3);
+    expect(openEventJournal(dataDir).kept().map(({ number }) => number)).to.deep.equal([17, 18, 19, 20]);
+    journal.close();
+  });
+
   it("stays small although it is never empty", () => {
     const journal = openEventJournal(dataDir);
     const large = JSON.stringify("x".repeat(100_000));

@@ -62,16 +62,23 @@ describe("retry decisions", () => {
 });
 
 describe("health decisions", () => {
+  const failingSince = (at: number | null) => ({ failingSince: at, createdAt: now - 30 * 24 * 3_600_000 });
+  const healthy = failingSince(null);
+
   it("record the first failure, and clear it on the first success", () => {
-    expect(nextHealth(null, failed, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: null });
-    expect(nextHealth(now - 5, failed, now, disableAfter)).to.deep.equal({ failingSince: now - 5, disabledBecause: null });
-    expect(nextHealth(now - 5, { ok: true, status: 200, retryAfter: undefined }, now, disableAfter)).to.deep.equal({ failingSince: null, disabledBecause: null });
+    expect(nextHealth(healthy, failed, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: null });
+    expect(nextHealth(failingSince(now - 5), failed, now, disableAfter)).to.deep.equal({ failingSince: now - 5, disabledBecause: null });
+    expect(nextHealth(failingSince(now - 5), { ok: true, status: 200, retryAfter: undefined }, now, disableAfter)).to.deep.equal({ failingSince: null, disabledBecause: null });
   });
 
   it("disable a webhook after five days of failures, and at once on 410", () => {
     const fiveDays = 5 * 24 * 3_600_000;
-    expect(nextHealth(now - fiveDays + 1, failed, now, disableAfter).disabledBecause).to.equal(null);
-    expect(nextHealth(now - fiveDays, failed, now, disableAfter).disabledBecause).to.equal("failing");
-    expect(nextHealth(null, { ...failed, status: 410 }, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: "gone" });
+    expect(nextHealth(failingSince(now - fiveDays + 1), failed, now, disableAfter).disabledBecause).to.equal(null);
+    expect(nextHealth(failingSince(now - fiveDays), failed, now, disableAfter).disabledBecause).to.equal("failing");
+    expect(nextHealth(healthy, { ...failed, status: 410 }, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: "gone" });
+  });
+
+  it("do not count from a time before the webhook was created, when the clock must have been wrong", () => {
+    expect(nextHealth(failingSince(Date.UTC(1980, 0, 6)), failed, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: null });
   });
 });

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -336,6 +336,7 @@ describe("the webhook store", function () {
       ["it is not an LMDB file", Buffer.alloc(whole.length)],
       ["its second meta page is damaged", whole.subarray(0, 4_096)],
       ["it is truncated", whole.subarray(0, 2 * 4_096)],
+      ["it is empty", Buffer.alloc(0)],
     ];
     for (const [fault, content] of damaged) {
       writeFileSync(path, content);
@@ -345,6 +346,28 @@ describe("the webhook store", function () {
       expect(readFileSync(path).equals(content)).to.equal(true);
     }
     writeFileSync(path, whole);
+    environment = openWebhookStore(dataDir);
+  });
+
+  it("reports a lock file that cannot be one", async () => {
+    await environment.close();
+    const lock = join(dataDir, "webhooks.mdb-lock");
+    rmSync(lock);
+    mkdirSync(lock);
+    expect(() => openWebhookStore(dataDir))
+      .to.throw(PorticoError, "webhooks.mdb-lock is not a file")
+      .with.property("code", "STORE_DAMAGED");
+    rmdirSync(lock);
+    environment = openWebhookStore(dataDir);
+  });
+
+  it("reports a lock file that this user may not write", async function () {
+    if (process.getuid?.() === 0) this.skip();
+    await environment.close();
+    const lock = join(dataDir, "webhooks.mdb-lock");
+    chmodSync(lock, 0o444);
+    expect(() => openWebhookStore(dataDir)).to.throw(PorticoError, "webhooks.mdb-lock cannot be written, which is needed to read, too");
+    chmodSync(lock, 0o644);
     environment = openWebhookStore(dataDir);
   });
 

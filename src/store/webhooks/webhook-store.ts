@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { open, type RootDatabase } from "lmdb";
+import type { RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { lmdbFileFault } from "../file-check.js";
-import { keepFromOthers } from "../file-mode.js";
+import { makeWhole, openSound } from "../file-opening.js";
 import { becomeWriter } from "../one-writer.js";
 import { transact, transactSoon } from "../transact.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
@@ -134,6 +133,8 @@ export interface WebhookEnvironment {
 // As for the chain (environment.ts): no failure in a promise that nobody holds, and no wait that may never end.
 const rootOptions = { maxDbs: 16, noSubdir: true, eventTurnBatching: false, overlappingSync: false };
 
+const openFile = (path: string) => openSound<never, never>(path, rootOptions);
+
 /**
  * `deliver`: as the engine's option. One process at a time may open it so: two would record events under the same numbers, and each
  * deliver them.
@@ -145,13 +146,8 @@ export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?
   let endWriting: (() => void) | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
-    const fault = lmdbFileFault(path);
-    if (fault !== undefined) throw new Error(fault);
-    const isNew = !existsSync(path);
-    root = open<never, never>({ path, ...rootOptions });
-    // It holds secrets.
-    if (isNew) keepFromOthers(path);
-    const opened = root;
+    if (!existsSync(path)) makeWhole(path, (draft) => void openFile(draft).close());
+    const opened = (root = openFile(path));
     const store = createWebhookStore({ path, root: opened });
     if (deliver) endWriting = becomeWriter(path, opened, "start this one with `webhooks.deliver` set to false");
     return { store, close: () => opened.close().finally(endWriting) };
