@@ -1,5 +1,5 @@
 /**
- * Every error that Portico throws: code -> HTTP status and default message. `exposed` messages reach clients unchanged; for
+ * Every error that a host or a client is meant to tell apart: code -> HTTP status and default message. `exposed` messages reach clients unchanged; for
  * the others a client gets the message of INTERNAL.
  */
 export const errorTable = {
@@ -68,3 +68,7 @@ export class PorticoError extends Error {
 
 /** The message of a thrown value, whatever its type. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A 400 that names the field and the rule it breaks. */
+export const inputError = (source: Validation["source"], key: string, rule: string): PorticoError =>
+  new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source, keys: [key] } });

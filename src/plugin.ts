@@ -11,7 +11,7 @@ import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { requireContext } from "./context.js";
 import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
-import { then } from "./maybe-promise.js";
+import { andThen } from "./maybe-promise.js";
 import { readOptions } from "./options.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
 import { quietLogger } from "./quiet-logger.js";
@@ -77,7 +77,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   /** Undefined while there is no state to read, or if reading it fails. */
   const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> => {
     try {
-      const opened = then(chain.snapshot(bounds), saw);
+      const opened = andThen(chain.snapshot(bounds), saw);
       return opened instanceof Promise ? opened.catch(unreadable) : opened;
     } catch (error) {
       return unreadable(error);
@@ -88,13 +88,13 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const stateOf = (snapshot: ChainSnapshot | undefined): ApiState => createApiState(snapshot, stateNeeds);
 
-  const openState = (): MaybePromise<ApiState> => then(openSnapshot(), stateOf);
+  const openState = (): MaybePromise<ApiState> => andThen(openSnapshot(), stateOf);
 
   const health = (): Health => {
     const problem = chain.problem?.() ?? seen.problem ?? told?.();
     // A host's own chain does not announce when it gets its first state, so it is asked again here, for the next call of `health`.
     const isReady = chain.height !== undefined || seen.height > 0;
-    if (!isReady && phase === "started") void then(openSnapshot(), (snapshot) => snapshot?.release?.());
+    if (!isReady && phase === "started") void andThen(openSnapshot(), (snapshot) => snapshot?.release?.());
     const started = problem !== undefined ? "failing" : isReady ? "ok" : "starting";
     const status = phase === "started" ? started : phase === "starting" ? "starting" : "stopped";
     return { status, height: chain.height?.() ?? seen.height, ...(problem === undefined ? {} : { problem }) };

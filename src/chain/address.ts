@@ -6,6 +6,9 @@ import type { MultiSignature } from "../../types/chain.js";
 
 const base58check = createBase58check(sha256);
 
+/** Whether a text is a compressed public key in lower-case hex. */
+export const isPublicKey = (text: string): boolean => /^0[23][0-9a-f]{64}$/.test(text);
+
 /** Address of a compressed public key (hex): base58check(version byte + RIPEMD-160(public key)). */
 export const addressOf = (publicKey: string, pubKeyHash: number): string => {
   const payload = new Uint8Array(21);

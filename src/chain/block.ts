@@ -2,7 +2,9 @@ import type { Block, Transaction } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { PorticoError } from "../errors.js";
 import type { Steps } from "../steps.js";
+import { isPublicKey } from "./address.js";
 import { parseAmount } from "./amount.js";
+import { isVote } from "./kinds.js";
 
 /** A block with its transactions, parsed and checked for form. */
 export interface FullBlock {
@@ -36,7 +38,7 @@ const whole = (value: unknown, name: string): number => {
 };
 
 const key = (value: unknown, name: string): string => {
-  if (typeof value !== "string" || !/^0[23][0-9a-f]{64}$/.test(value)) throw broken(`${name} is not a public key`);
+  if (typeof value !== "string" || !isPublicKey(value)) throw broken(`${name} is not a public key`);
   return value;
 };
 
@@ -108,8 +110,6 @@ const asset = (value: unknown, name: string): Record<string, unknown> => {
   return { ...given, payments };
 };
 
-const voteType = 3;
-
 /** A transaction that is not in a block yet: it has no place in the chain, and in version 2 no timestamp. */
 export type UnconfirmedTransaction = Omit<Transaction, "timestamp" | "blockId" | "blockHeight" | "sequence"> & { timestamp?: number };
 
@@ -125,7 +125,6 @@ export const parseTransaction = (
   const version = whole(data.version ?? 1, `${at}: version`);
   const typeGroup = whole(data.typeGroup ?? 1, `${at}: typeGroup`);
   const type = whole(data.type, `${at}: type`);
-  const isVote = typeGroup === 1 && type === voteType;
   return {
     id: text(data.id, `${at}: id`),
     version,
@@ -136,7 +135,7 @@ export const parseTransaction = (
     ...optional("nonce", data.nonce, amount, at),
     senderPublicKey,
     senderId,
-    ...optional("recipientId", isVote && isMissing(data.recipientId) ? senderId : data.recipientId, text, at),
+    ...optional("recipientId", isVote({ typeGroup, type }) && isMissing(data.recipientId) ? senderId : data.recipientId, text, at),
     amount: amount(data.amount, `${at}: amount`),
     fee: amount(data.fee, `${at}: fee`),
     ...optional("vendorField", data.vendorField, text, at),

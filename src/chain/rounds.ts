@@ -31,19 +31,6 @@ export const roundOf = (height: number, milestones: Milestones): Round => {
   return { round: round + rounds, firstHeight: start, lastHeight: Math.min(start + active, change) - 1, activeDelegates: active };
 };
 
-/** A round by its number; undefined if there can be no such round. */
-export const roundByNumber = (number: number, milestones: Milestones): Round | undefined => {
-  if (!Number.isInteger(number) || number < 1) return undefined;
-  let current = roundOf(1, milestones);
-  for (const { height } of milestones.all) {
-    const next = roundOf(height, milestones);
-    if (next.round > number) break;
-    current = next;
-  }
-  const firstHeight = current.firstHeight + (number - current.round) * current.activeDelegates;
-  return Number.isSafeInteger(firstHeight) ? roundOf(firstHeight, milestones) : undefined;
-};
-
 /** Whether ranks are recomputed after a block: they are after genesis and after the last block of each round. */
 export const endsRound = (height: number, milestones: Milestones): boolean =>
   height === 1 || roundOf(height + 1, milestones).firstHeight === height + 1;

@@ -1,6 +1,6 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
-import { isPromised, then } from "../maybe-promise.js";
+import { isPromised, andThen } from "../maybe-promise.js";
 import { atMost, inTurns, type Steps } from "../steps.js";
 import type { Answered, RouteInput } from "./compiled-route.js";
 import type { Plan } from "./plan.js";
@@ -26,13 +26,13 @@ export interface Answerer<State extends Scope> {
    */
   reply(plan: Plan<State>, body: unknown, noted: { height: number | undefined }): MaybePromise<Reply>;
   /**
-   * Recomputes popular replies from a state that is about to become current, and releases the state. Resolves when that is done, or
+   * Recomputes repeated replies from a state that is about to become current, and releases the state. Resolves when that is done, or
    * when its time is up.
    */
   renew(state: State): Promise<void>;
 }
 
-/** Milliseconds of work for which a new state may be held back while popular replies are recomputed. */
+/** Milliseconds of work for which a new state may be held back while repeated replies are recomputed. */
 const longestRenewal = 25;
 
 /** Releases a state when `work` is done: synchronously if its result is not a promise. */
@@ -61,7 +61,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
   };
 
   const answerOf = ({ entry, asked }: Plan<State>, input: RouteInput, state: State): MaybePromise<Answered> =>
-    then(entry.ask(input, state), (found) => entry.write(found, input, asked));
+    andThen(entry.ask(input, state), (found) => entry.write(found, input, asked));
 
   /** Lets requests that ask the same of the same state meanwhile share the pending reply. */
   const share = (key: string, answered: Promise<Answered>, plan: Plan<State>, state: State): Promise<Reply> => {
@@ -94,7 +94,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
     const made = work(plan, state, tip);
     // Replies that take a while are not recomputed ahead of requests.
     const asked = made instanceof Promise ? undefined : plan;
-    return then(made, (reply) => {
+    return andThen(made, (reply) => {
       replies.keep(tip, plan.question, reply, asked);
       return reply;
     });
@@ -108,7 +108,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
       return fromKept(plan, state, state.tip.id);
     }
     const input = body === undefined ? plan.input : { ...plan.input, body };
-    return then(answerOf(plan, input, state), (answered) => replyOf(plan, answered, state));
+    return andThen(answerOf(plan, input, state), (answered) => replyOf(plan, answered, state));
   };
 
   /** Makes one reply, in steps. A pending one is not waited for, and an error is left for the next request to meet. */
@@ -156,7 +156,7 @@ export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>)
       return tip === undefined ? undefined : replies.get(tip, plan.question);
     },
     reply: (plan, body, noted) =>
-      then(openState(), (state) =>
+      andThen(openState(), (state) =>
         releasing(state, () => {
           noted.height = state.tip?.height;
           return answer(plan, body, state);

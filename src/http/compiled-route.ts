@@ -1,7 +1,7 @@
 import { Type, type TObject, type TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import { PorticoError } from "../errors.js";
-import { inputError, type ReadInput } from "./input-reader.js";
+import { inputError, PorticoError } from "../errors.js";
+import type { ReadInput } from "./input-reader.js";
 import { Meta, pageInput, type PageInput, pageMeta, pagingProperties } from "./paging.js";
 import { createQueryLayout, type QueryPairs } from "./query-text.js";
 import type { PageAnswer, Route, Scope } from "./route.js";

@@ -54,7 +54,7 @@ export interface Edge<State extends Scope> {
   mount(app: Koa): void;
   /** A server for this interface alone, not yet listening. It answers whatever arrives in JSON, malformed requests included. */
   createServer(): Server;
-  /** Recomputes popular replies from the state that `openState` is about to return, and releases that state. */
+  /** Recomputes repeated replies from the state that `openState` is about to return, and releases that state. */
   renew(state: State): Promise<void>;
   /** Requests being answered now. */
   readonly open: number;

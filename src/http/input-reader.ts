@@ -1,6 +1,6 @@
 import { Ajv, type DefinedError, type ErrorObject } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
-import { PorticoError, type Validation } from "../errors.js";
+import { inputError, type Validation } from "../errors.js";
 import { exactKeyword, type InputKind, inputKeyword } from "./input.js";
 import { coercion, inputSchema, isSingle } from "./input-schema.js";
 import { amountKeyword, isSchema } from "./json-schema.js";
@@ -9,10 +9,6 @@ type Source = Validation["source"];
 
 /** Parses raw input by its schema, or throws BAD_REQUEST naming the field and the rule. Modifies the raw value. */
 export type ReadInput = (raw: unknown) => unknown;
-
-/** A 400 that names the field and the rule it breaks. */
-export const inputError = (source: Source, key: string, rule: string): PorticoError =>
-  new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source, keys: [key] } });
 
 interface ParentContext {
   parentData: Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { inputError } from "./input-reader.js";
+import { inputError } from "../errors.js";
 import { exactKeyword, inputKeyword } from "./input.js";
 import { isSchema, type JsonSchema } from "./json-schema.js";
 

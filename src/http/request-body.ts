@@ -1,8 +1,7 @@
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
-import { PorticoError } from "../errors.js";
+import { inputError, PorticoError } from "../errors.js";
 import { mayLoseDigits, nestingOf, NumberError, parseExactJson } from "./exact-json.js";
-import { inputError } from "./input-reader.js";
 
 /** Reads the JSON body of a request, whatever its content type; undefined if there is none. */
 export type ReadBody = (ctx: Context) => Promise<unknown>;

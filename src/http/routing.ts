@@ -1,5 +1,5 @@
 import { Router } from "@koa/router";
-import { inputError } from "./input-reader.js";
+import { inputError } from "../errors.js";
 
 /** A path of one generation, with the target of each of its methods. */
 export interface PathItem<Target> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
-import { then } from "../maybe-promise.js";
+import { andThen } from "../maybe-promise.js";
 import type { Answerer } from "./answerer.js";
 import { type Encodings, lastReply } from "./exchange.js";
 import { failureReply } from "./failure.js";
@@ -82,7 +82,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   const sendReply = (visit: Visit<State>, reply: Reply): MaybePromise<true> => {
     const { encoding } = visit;
     const variant = encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
-    return then(variant, (made) => send(visit, reply.status, made));
+    return andThen(variant, (made) => send(visit, reply.status, made));
   };
 
   /** Throws errors that are not exposed, which the long way then logs. */
@@ -108,7 +108,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
       return false;
     }
     const visit = { request, response, plan, own, encoding: choice.encoding };
-    return then(replyTo(plan), (reply) => sendReply(visit, reply));
+    return andThen(replyTo(plan), (reply) => sendReply(visit, reply));
   };
 
   const answerCounted = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {

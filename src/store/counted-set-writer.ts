@@ -53,7 +53,7 @@ const separator = (set: number, level: number, key: string, count = 0): Separato
 });
 
 /** Counts that are written in one step. */
-const atOnce = 64;
+const countsPerStep = 64;
 
 /** Separators that are cached, at some 150 bytes each: beyond that, all are dropped. */
 const remembered = 250_000;
@@ -205,7 +205,7 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
       },
       flush: function* () {
         for (const [index, each] of changed.entries()) {
-          if (index % atOnce === 0) yield;
+          if (index % countsPerStep === 0) yield;
           each.changed = false;
           if (each.count === each.written) continue;
           const before = each.written === 0 ? null : countBytes(each.written);

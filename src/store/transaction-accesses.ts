@@ -1,4 +1,5 @@
 import type { TransactionFilter, TransactionQuery } from "../../types/chain-adapter.js";
+import { isPublicKey } from "../chain/address.js";
 import type { ChainRules } from "../chain/rules.js";
 import { listSequence } from "./appended-list.js";
 import { betweenKeys, keyOfNumber, keyOfText, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "./chain-order.js";
@@ -98,8 +99,6 @@ const senders = ({ senderId, senderPublicKey }: TransactionFilter, rules: ChainR
     ? []
     : [["senderPublicKey", isPublicKey(senderPublicKey) ? rules.addressOf(senderPublicKey) : undefined] as [Name, string | undefined]]),
 ];
-
-const isPublicKey = (text: string): boolean => /^0[23][0-9a-f]{64}$/.test(text);
 
 /** Places of the kinds present in the chain that the filter lets through. */
 const kindsOf = ({ type, typeGroup, version }: TransactionFilter, { kinds }: StateRecord): number[] =>

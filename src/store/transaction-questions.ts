@@ -1,7 +1,7 @@
 import type { MaybePromise, Page, TransactionFilter, TransactionQuery } from "../../types/chain-adapter.js";
 import type { Transaction } from "../../types/chain.js";
 import type { ChainRules } from "../chain/rules.js";
-import { then } from "../maybe-promise.js";
+import { andThen } from "../maybe-promise.js";
 import type { StateRecord, WalletRecord } from "./codec.js";
 import { transactionTester } from "./match.js";
 import { answerList } from "./question.js";
@@ -23,13 +23,13 @@ export interface TransactionNeeds {
 
 /** Answers a list question. References are numbers, which are places in the chain. */
 export const askTransactions = (query: TransactionQuery, needs: TransactionNeeds): MaybePromise<Page<Transaction>> =>
-  then(gathered(query.filter, needs), (lists) => answer(query, needs, lists));
+  andThen(gathered(query.filter, needs), (lists) => answer(query, needs, lists));
 
 const gathered = ({ addresses, vendorFieldHex, ...others }: TransactionFilter, needs: TransactionNeeds): MaybePromise<Gathered> => {
-  if (addresses !== undefined) return then(ownedByAny(addresses, needs), (ofAny) => ({ ofAny }));
+  if (addresses !== undefined) return andThen(ownedByAny(addresses, needs), (ofAny) => ({ ofAny }));
   // Any other filter mostly leaves fewer rows than there are texts.
   if (vendorFieldHex === undefined || Object.keys(others).length > 0) return {};
-  return then(needs.search.run(withVendorPart(vendorFieldHex, needs)), (withPart) => ({ withPart }));
+  return andThen(needs.search.run(withVendorPart(vendorFieldHex, needs)), (withPart) => ({ withPart }));
 };
 
 const answer = (

@@ -1,5 +1,6 @@
 import type { Block, Transaction } from "../../types/chain.js";
 import type { FullBlock } from "../chain/block.js";
+import { isVote } from "../chain/kinds.js";
 import { PorticoError } from "../errors.js";
 import { appendToList } from "./appended-list.js";
 import { blockCodec, type FeeRecord, feeCodec, type KindRecord, type StateRecord, type TimesApart, transactionCodec, type WalletRecord } from "./codec.js";
@@ -10,8 +11,6 @@ import type { Steps } from "../steps.js";
 import type { Writing } from "./writing.js";
 
 /** What a block adds to the chain itself: its transactions, its fees, and the block. */
-
-const isVote = ({ typeGroup, type }: Transaction): boolean => typeGroup === 1 && type === 3;
 
 const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecord): { place: number; record: KindRecord } => {
   const found = kinds.findIndex((kind) => kind.typeGroup === typeGroup && kind.type === type && kind.version === version);

@@ -33,7 +33,7 @@ export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
   return row;
 };
 
-/** The register of webhooks, as clients use it. */
+/** What clients do with webhooks. */
 export const createCatalogue = ({ store, clock, rules, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
   const change = <T>(work: () => T): T => {
     const result = store.transaction(work);

@@ -1,6 +1,6 @@
 import type { WebhookRow } from "../../types/webhook-store.js";
 import type { Condition, WebhookDraft } from "../../types/webhooks.js";
-import { messageOf, PorticoError } from "../errors.js";
+import { inputError, messageOf } from "../errors.js";
 import { compileCondition } from "./conditions.js";
 import { canonicalEvent, knownEvents } from "./known-events.js";
 import { operatorNames, operators, type ValueForm } from "./operators.js";
@@ -25,9 +25,6 @@ export const limits = {
   confirmations: 1_000,
 } as const;
 
-const refuse = (key: string, rule: string): PorticoError =>
-  new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source: "payload", keys: [key] } });
-
 const isScalar = (value: unknown): boolean => typeof value === "number" || typeof value === "bigint" || typeof value === "string";
 
 const isRange = (value: unknown): boolean => {
@@ -50,37 +47,37 @@ const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: s
 
 const checkCondition = (condition: Condition, at: string): void => {
   const { key, condition: operator, value } = condition;
-  if (typeof key !== "string" || key === "" || key.length > limits.key) throw refuse(`${at}.key`, `must be a string of 1 to ${limits.key} characters`);
-  if (!operatorNames.includes(operator)) throw refuse(`${at}.condition`, `must be one of ${operatorNames.join(", ")}`);
+  if (typeof key !== "string" || key === "" || key.length > limits.key) throw inputError("payload", `${at}.key`, `must be a string of 1 to ${limits.key} characters`);
+  if (!operatorNames.includes(operator)) throw inputError("payload", `${at}.condition`, `must be one of ${operatorNames.join(", ")}`);
   const { fits, rule } = forms[operators[operator].form];
-  if (!fits(value)) throw refuse(`${at}.value`, rule);
+  if (!fits(value)) throw inputError("payload", `${at}.value`, rule);
   try {
     compileCondition(condition);
   } catch (error) {
-    throw refuse(`${at}.value`, `does not compile: ${messageOf(error)}`);
+    throw inputError("payload", `${at}.value`, `does not compile: ${messageOf(error)}`);
   }
 };
 
 /** @throws PorticoError BAD_REQUEST */
 export const checkConditions = (conditions: readonly Condition[]): void => {
-  if (!Array.isArray(conditions)) throw refuse("conditions", "must be a list");
-  if (conditions.length > limits.conditions) throw refuse("conditions", `must not have more than ${limits.conditions} items`);
+  if (!Array.isArray(conditions)) throw inputError("payload", "conditions", "must be a list");
+  if (conditions.length > limits.conditions) throw inputError("payload", "conditions", `must not have more than ${limits.conditions} items`);
   for (const [index, condition] of conditions.entries()) checkCondition(condition as Condition, `conditions.${index}`);
 };
 
 /** @throws PorticoError BAD_REQUEST */
 export const checkEvent = (event: string, events: readonly string[]): void => {
-  if (!events.includes(event)) throw refuse("event", `must be one of ${events.join(", ")}`);
+  if (!events.includes(event)) throw inputError("payload", "event", `must be one of ${events.join(", ")}`);
 };
 
 const mayBeConfirmed = (event: string): boolean => Object.entries(knownEvents).some(([name, known]) => name === event && known.confirmations === true);
 
 const checkConfirmations = (confirmations: number, event: string): void => {
   if (!Number.isInteger(confirmations) || confirmations < 0 || confirmations > limits.confirmations) {
-    throw refuse("confirmations", `must be a whole number from 0 to ${limits.confirmations}`);
+    throw inputError("payload", "confirmations", `must be a whole number from 0 to ${limits.confirmations}`);
   }
   if (confirmations > 0 && !mayBeConfirmed(canonicalEvent(event))) {
-    throw refuse("confirmations", "is allowed for block.applied and transaction.applied only");
+    throw inputError("payload", "confirmations", "is allowed for block.applied and transaction.applied only");
   }
 };
 
@@ -92,9 +89,9 @@ export const checkDraft = (draft: WebhookDraft, { guard, events }: DraftRules): 
   const { event, target, enabled = true, conditions = [], match = "any", confirmations = 0 } = draft;
   checkEvent(event, events);
   const refusal = typeof target === "string" ? guard.refusal(target) : "is required";
-  if (refusal !== undefined) throw refuse("target", refusal);
-  if (![true, false, "true", "false"].includes(enabled)) throw refuse("enabled", "must be true or false");
-  if (!["any", "all"].includes(match)) throw refuse("match", "must be one of any, all");
+  if (refusal !== undefined) throw inputError("payload", "target", refusal);
+  if (![true, false, "true", "false"].includes(enabled)) throw inputError("payload", "enabled", "must be true or false");
+  if (!["any", "all"].includes(match)) throw inputError("payload", "match", "must be one of any, all");
   checkConditions(conditions);
   checkConfirmations(confirmations, event);
   return { event, target, enabled: String(enabled) === "true", conditions: conditions.map(tidy), match, confirmations };

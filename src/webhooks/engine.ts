@@ -11,7 +11,7 @@ import { dryRun } from "./dry-run.js";
 import { createHttpSender } from "./http-sender.js";
 import { type HostRecorder, createHostRecorder, listenToHost } from "./host-recorder.js";
 import { canonicalEvent, chainEvents, describeEvents } from "./known-events.js";
-import { createOutbox } from "./outbox.js";
+import { createDeliveries } from "./deliveries.js";
 import { createRecentEvents } from "./recent-events.js";
 import { createRecorder } from "./recorder.js";
 import { createRegister } from "./register.js";
@@ -92,7 +92,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
 
   return {
     ...catalogue,
-    ...createOutbox({ store, clock, onWork }),
+    ...createDeliveries({ store, clock, onWork }),
     dryRun: (request) => dryRun(request, recent, names),
     events: () => descriptions,
     witness: (change) => store.transaction(() => chainRecorder.witness(change)),

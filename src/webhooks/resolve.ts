@@ -13,7 +13,7 @@ export interface ResolverOptions {
 /** How often a name server is asked. */
 const tries = 2;
 /** Names under way in the system's resolver, at the most: it shares four threads with the whole process. */
-const atOnce = 2;
+const mostLookups = 2;
 
 const limited = (limit: number) => {
   const waiting: (() => void)[] = [];
@@ -40,7 +40,7 @@ const isTimeout = (reason: unknown): boolean => reason instanceof Error && "code
 export const createResolver = ({ servers, timeout = 2_500 }: ResolverOptions = {}): Resolve => {
   const resolver = new Resolver({ timeout, tries });
   if (servers !== undefined) resolver.setServers(servers);
-  const oneOfFew = limited(atOnce);
+  const oneOfFew = limited(mostLookups);
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));

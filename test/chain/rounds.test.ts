@@ -6,7 +6,6 @@ import {
   forgingOrder,
   rankDelegates,
   type Round,
-  roundByNumber,
   roundOf,
   slotOf,
 } from "../../src/chain/rounds.js";
@@ -64,17 +63,14 @@ describe("rounds", () => {
     expect(roundOf(8, milestones)).to.deep.equal(round(3, 8, 10, 3));
   });
 
-  it("are found by number as by any of their heights", () => {
+  it("contain the height by which they are found", () => {
     for (const sizes of [{}, { 1: 5, 16: 4, 24: 7 }, { 1: 5, 8: 3 }, { 1: 1, 4: 2 }]) {
       const milestones = milestonesOf(sizes);
       for (let height = 1; height <= 400; height++) {
         const found = roundOf(height, milestones);
-        expect(roundByNumber(found.round, milestones)).to.deep.equal(found);
         expect(found.firstHeight <= height && height <= found.lastHeight).to.equal(true);
       }
     }
-    for (const none of [0, -1, 1.5, NaN, Infinity, Number.MAX_SAFE_INTEGER])
-      expect(roundByNumber(none, milestonesOf({}))).to.equal(undefined);
   });
 
   it("end with their last block, and genesis ends one of its own", () => {

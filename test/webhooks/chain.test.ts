@@ -144,13 +144,18 @@ describe("webhooks for the chain", function () {
     expect(received[1]?.json.data).to.include({ id: second!.id, blockId: at(rich).id, blockHeight: rich }).and.not.have.property("note");
   });
 
-  it("compare amounts exactly", async () => {
-    const total = String(at(rich).totalFee);
-    hook("block.applied", { conditions: [{ key: "totalFee", condition: "gt", value: String(BigInt(total) - 1n) }] });
-    hook("block.applied", { conditions: [{ key: "totalFee", condition: "gt", value: total }] });
-    hook("block.applied", { conditions: [{ key: "totalFee", condition: "eq", value: Number(total) }] });
-    apply(rich);
-    await quiet(2);
+  it("compare amounts exactly, beyond what a double can hold", async () => {
+    const amount = 2n ** 63n + 1n;
+    const when = (path: string, condition: string, value: bigint) =>
+      hook("block.applied", { target: `${receiver.url}${path}`, conditions: [{ key: "burned", condition, value: String(value) }] });
+    when("/more-than-one-less", "gt", amount - 1n);
+    when("/more-than-that", "gt", amount);
+    when("/equal", "eq", amount);
+    when("/equal-to-one-less", "eq", amount - 1n);
+    when("/less-than-one-more", "lt", amount + 1n);
+    apply(rich, { burned: String(amount) });
+    const received = await quiet(3);
+    expect(received.map(({ path }) => path)).to.have.members(["/more-than-one-less", "/equal", "/less-than-one-more"]);
   });
 
   it("do not fire for the blocks of the initial sync, but do for those missed while the process was down", async () => {

@@ -4,7 +4,7 @@ import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise } from "../../..
 import { PorticoError } from "../../errors.js";
 import { Amount, OrderBy, Range, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { type BlockResource, presentBlock } from "../resources/block.js";
 import type { ApiState } from "../state.js";
 import { BlockId, Hex, PublicKey } from "./fields.js";
@@ -84,7 +84,7 @@ export const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<B
   /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
 
 /** The id of the block that a filter names. Digits are tried as a height first; if there is no such block, the name is the id. */
-export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> => then(blockAtHeight(name, state), (block) => block?.id ?? name);
+export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> => andThen(blockAtHeight(name, state), (block) => block?.id ?? name);
 
 const withBlockIds = async ({ id, previousBlock, ...filter }: BlockFilter, state: ApiState): Promise<BlockFilter> => ({
   ...filter,

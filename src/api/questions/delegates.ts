@@ -4,7 +4,7 @@ import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise } from 
 import { PorticoError } from "../../errors.js";
 import { Amount, DecimalNumber, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { type DelegateResource, presentDelegate } from "../resources/delegate.js";
 import type { ApiState } from "../state.js";
 import { Address, inKnownCase, PublicKey } from "./fields.js";
@@ -66,7 +66,7 @@ export const listDelegates = (
 
 /** A delegate by username, address or public key. @throws PorticoError DELEGATE_NOT_FOUND */
 export const findDelegate = (identifier: string, { chain }: ApiState): MaybePromise<Delegate> =>
-  then(chain.delegate(inKnownCase(identifier)), (found) => {
+  andThen(chain.delegate(inKnownCase(identifier)), (found) => {
     if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND");
     return found;
   });

@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import type { ApiState } from "../state.js";
 
 export interface HostStatus {
@@ -11,8 +11,8 @@ export interface HostStatus {
 /** Whether this node is in step with its network. A host without `sync` knows only its own height, and so counts as synced. */
 export const hostStatus = ({ chain, host: { sync } }: ApiState): MaybePromise<HostStatus> => {
   if (sync === undefined) return { synced: true, behind: 0 };
-  return then(sync.networkHeight(), (networkHeight) => {
+  return andThen(sync.networkHeight(), (networkHeight) => {
     const behind = networkHeight - chain.tip.height;
-    return then(sync.synced?.(), (synced) => ({ synced: synced ?? behind <= 0, behind }));
+    return andThen(sync.synced?.(), (synced) => ({ synced: synced ?? behind <= 0, behind }));
   });
 };

@@ -1,6 +1,6 @@
 import type { ListQuery, MaybePromise, Page, Range } from "../../../types/chain-adapter.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 
 /** What a list route asks for: rows, order and page. `filter` is undefined if no row can pass. */
 export interface ListRequest<Filter, Order> {
@@ -16,7 +16,7 @@ export const pageOf = <Filter, Field extends string, Row, Item>(
   present: (row: Row) => Item,
 ): MaybePromise<PageAnswer<Item>> => {
   if (filter === undefined) return { rows: [], total: 0 };
-  return then(ask({ filter, order: orderBy, ...page }), ({ rows, total }) => ({ rows: rows.map(present), total }));
+  return andThen(ask({ filter, order: orderBy, ...page }), ({ rows, total }) => ({ rows: rows.map(present), total }));
 };
 
 /** The intersection of two ranges. */

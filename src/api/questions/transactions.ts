@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
 import type { MaybePromise, TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-adapter.js";
-import { PorticoError } from "../../errors.js";
+import { inputError } from "../../errors.js";
 import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
 import { blockIdNamed } from "./blocks.js";
@@ -53,28 +53,32 @@ export const TransactionSearchBody = Type.Object({ ...fields({ exact: false }), 
 export const transactionFilter = ({ address, ...filter }: TransactionFilter & { address?: string[] }): TransactionFilter => {
   if (address === undefined) return filter;
   if (filter.addresses === undefined) return { ...filter, addresses: address };
-  throw new PorticoError("BAD_REQUEST", '"address" cannot be given together with "addresses"', { validation: { source: "query", keys: ["address"] } });
+  throw inputError("query", "address", 'cannot be given together with "addresses"');
 };
 
 /** A transaction by its id in either letter case; undefined if it is not in the chain. */
 export const transactionNamed = (id: string, { chain }: ApiState): MaybePromise<Transaction | undefined> => chain.transaction(inKnownCase(id));
 
-/** The type group and type of votes. */
-export const voteType = { typeGroup: 1, type: 3 } as const;
-export const isVote = (transaction: Transaction): boolean => transaction.typeGroup === voteType.typeGroup && transaction.type === voteType.type;
+/** The adapter's order, as `ListQuery` defines it: ties go by place in the chain, and `asc` is the exact reverse of `desc`. */
+export const compareTransactions = ({ field, direction }: TransactionQuery["order"]): ((a: Transaction, b: Transaction) => number) => {
+  const sign = direction === "asc" ? 1 : -1;
+  const inChain = (a: Transaction, b: Transaction): number => a.blockHeight - b.blockHeight || a.sequence - b.sequence;
+  if (field === "timestamp") return (a, b) => sign * inChain(a, b);
+  return (a, b) => sign * (a[field] < b[field] ? -1 : a[field] > b[field] ? 1 : inChain(a, b));
+};
 
 export const presentTransactionOf = (transaction: Transaction, { chain, rules }: ApiState): Static<typeof TransactionResource> =>
   presentTransaction(transaction, { tipHeight: chain.tip.height, epoch: rules.epoch });
 
 /** Resolves the block that a filter names by id or height, as paths do, to its id. */
 export const withBlockId = ({ blockId, ...filter }: TransactionFilter, state: ApiState): MaybePromise<TransactionFilter> =>
-  blockId === undefined ? filter : then(blockIdNamed(blockId, state), (id) => ({ ...filter, blockId: id }));
+  blockId === undefined ? filter : andThen(blockIdNamed(blockId, state), (id) => ({ ...filter, blockId: id }));
 
 export const listTransactions = (
   { filter, ...rest }: ListRequest<TransactionFilter, TransactionQuery["order"]>,
   state: ApiState,
 ): MaybePromise<PageAnswer<Static<typeof TransactionResource>>> =>
-  then(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) =>
+  andThen(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) =>
     pageOf(
       { ...rest, filter: narrowed },
       (query) => state.chain.transactions(query),

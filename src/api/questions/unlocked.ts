@@ -1,13 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
 import type { ChainSnapshot, Order, TransactionOrder } from "../../../types/chain-adapter.js";
-import { htlcClaim, htlcRefund, lockEndedBy } from "../../chain/locks.js";
+import { htlcClaimKind, htlcRefundKind } from "../../chain/kinds.js";
+import { lockEndedBy } from "../../chain/locks.js";
 import { ListOf } from "../../http/input.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import type { TransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
 import { Hash } from "./fields.js";
-import { presentTransactionOf } from "./transactions.js";
+import { compareTransactions, presentTransactionOf } from "./transactions.js";
 
 /** Locks, open or ended, given by the ids of their lock transactions. */
 export const UnlockedBody = Type.Object({ ids: ListOf(Hash, { minItems: 1, maxItems: 25, description: "Ids of lock transactions." }) });
@@ -34,7 +35,7 @@ const endedLocks = async (ids: string[], chain: ChainSnapshot): Promise<{ ended:
 const endings = async (ids: string[], chain: ChainSnapshot): Promise<Transaction[]> => {
   const { ended, since } = await endedLocks(ids, chain);
   const found: Transaction[] = [];
-  for (const kind of [htlcClaim, htlcRefund]) {
+  for (const kind of [htlcClaimKind, htlcRefundKind]) {
     for (let offset = 0; ended.size > 0; offset += stride) {
       const { rows } = await chain.transactions({
         filter: { ...kind, timestamp: { from: since } },
@@ -49,18 +50,11 @@ const endings = async (ids: string[], chain: ChainSnapshot): Promise<Transaction
   return found;
 };
 
-const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** The same order as the adapter's. */
-const compareBy = (field: TransactionOrder, a: Transaction, b: Transaction): number =>
-  (field === "timestamp" ? 0 : compare(a[field], b[field])) || a.blockHeight - b.blockHeight || a.sequence - b.sequence;
-
 /** The transactions that claimed or refunded the locks. Ids of open locks or of anything else are ignored. */
 export const listUnlocked = async (
-  { ids, orderBy: { field, direction }, page: { offset, limit } }: { ids: string[]; orderBy: Order<TransactionOrder>; page: PageRequest },
+  { ids, orderBy, page: { offset, limit } }: { ids: string[]; orderBy: Order<TransactionOrder>; page: PageRequest },
   state: ApiState,
 ): Promise<PageAnswer<Static<typeof TransactionResource>>> => {
-  const sign = direction === "asc" ? 1 : -1;
-  const rows = (await endings(ids, state.chain)).sort((a, b) => sign * compareBy(field, a, b));
+  const rows = (await endings(ids, state.chain)).sort(compareTransactions(orderBy));
   return { rows: rows.slice(offset, offset + limit).map((transaction) => presentTransactionOf(transaction, state)), total: rows.length };
 };

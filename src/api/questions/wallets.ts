@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Wallet } from "../../../types/chain.js";
 import type { MaybePromise, Range as Bounds, WalletFilter, WalletOrder, WalletQuery } from "../../../types/chain-adapter.js";
+import { isPublicKey } from "../../chain/address.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { presentWallet, type WalletResource } from "../resources/wallet.js";
 import type { ApiState } from "../state.js";
 import { Address, inKnownCase, PublicKey } from "./fields.js";
@@ -59,9 +60,9 @@ export const listWallets = (
 export const findWallet = (name: string, { chain, rules }: ApiState): MaybePromise<Wallet> => {
   const identifier = inKnownCase(name);
   const byKey = (): MaybePromise<Wallet | undefined> =>
-    /^0[23][0-9a-f]{64}$/.test(identifier) ? chain.wallet(rules.addressOf(identifier)) : undefined;
-  return then(
-    then(chain.wallet(identifier), (wallet) => wallet ?? byKey()),
+    isPublicKey(identifier) ? chain.wallet(rules.addressOf(identifier)) : undefined;
+  return andThen(
+    andThen(chain.wallet(identifier), (wallet) => wallet ?? byKey()),
     (found) => {
       if (found === undefined) throw new PorticoError("WALLET_NOT_FOUND");
       return found;

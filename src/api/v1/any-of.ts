@@ -1,7 +1,8 @@
 import type { Transaction } from "../../../types/chain.js";
 import type { ChainSnapshot, Page, TransactionFilter, TransactionQuery } from "../../../types/chain-adapter.js";
+import { inputError } from "../../errors.js";
 import type { PageRequest } from "../../http/route.js";
-import { queryError } from "./input.js";
+import { compareTransactions } from "../questions/transactions.js";
 
 /**
  * Lists of transactions that pass any of several filters, built from lists that pass all of them, the only ones that an adapter
@@ -34,25 +35,6 @@ const countAny = async (filters: readonly TransactionFilter[], chain: ChainSnaps
   return sum;
 };
 
-const values: Record<Order["field"], (row: Transaction) => string | number | bigint> = {
-  timestamp: () => 0,
-  type: ({ type }) => type,
-  version: ({ version }) => version,
-  amount: ({ amount }) => amount,
-  fee: ({ fee }) => fee,
-  id: ({ id }) => id,
-};
-
-/** The adapter's order, as `ListQuery` defines it: ties go by place in the chain, and `asc` is the exact reverse of `desc`. */
-const comparison = ({ field, direction }: Order): ((a: Transaction, b: Transaction) => number) => {
-  const value = values[field];
-  const sign = direction === "asc" ? 1 : -1;
-  return (a, b) => {
-    const [left, right] = [value(a), value(b)];
-    return sign * (left < right ? -1 : left > right ? 1 : a.blockHeight - b.blockHeight || a.sequence - b.sequence);
-  };
-};
-
 const reversed = ({ field, direction }: Order): Order => ({ field, direction: direction === "asc" ? "desc" : "asc" });
 
 const rowsFrom = async (filters: readonly TransactionFilter[], order: Order, { offset, limit }: PageRequest, chain: ChainSnapshot): Promise<Transaction[]> => {
@@ -61,7 +43,7 @@ const rowsFrom = async (filters: readonly TransactionFilter[], order: Order, { o
     const first = await chain.transactions({ filter, order, offset: 0, limit: offset + limit });
     for (const row of first.rows) rows.set(row.id, row);
   }
-  return [...rows.values()].sort(comparison(order)).slice(offset, offset + limit);
+  return [...rows.values()].sort(compareTransactions(order)).slice(offset, offset + limit);
 };
 
 /** @throws PorticoError BAD_REQUEST for a page so far from both ends that it would cost too much. */
@@ -75,7 +57,7 @@ const rowsOfAny = async (
   if (limit === 0) return [];
   const after = total - offset - limit;
   if (Math.min(offset, after) > deepest) {
-    throw queryError("offset", `must be within ${deepest} of either end of the list when several filters are given`);
+    throw inputError("query", "offset", `must be within ${deepest} of either end of the list when several filters are given`);
   }
   if (offset <= after) return rowsFrom(filters, order, { offset, limit }, chain);
   return (await rowsFrom(filters, reversed(order), { offset: after, limit }, chain)).reverse();
@@ -92,7 +74,7 @@ export const transactionsOfAny = async (
 ): Promise<Page<Transaction>> => {
   const [only] = filters;
   if (filters.length <= 1) return chain.transactions({ filter: only ?? {}, order, ...page });
-  if (filters.length > mostFilters) throw queryError("value", `must not have more than ${mostFilters} filters`);
+  if (filters.length > mostFilters) throw inputError("query", "value", `must not have more than ${mostFilters} filters`);
   const total = await countAny(filters, chain);
   return { rows: await rowsOfAny(filters, { order, page, total }, chain), total };
 };

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { DelegateOrder, Order } from "../../../types/chain-adapter.js";
 import { forgerOf, forgingOrder, roundOf, slotOf } from "../../chain/rounds.js";
-import { PorticoError } from "../../errors.js";
+import { inputError, PorticoError } from "../../errors.js";
 import { InputOf, orderKind, Text, WholeNumber } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { inKnownCase, PublicKey } from "../questions/fields.js";
@@ -11,7 +11,7 @@ import { Amount } from "../resources/amount.js";
 import { type ApiState, requireSupport } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
 import { feeOf } from "./fees.js";
-import { paging, queryError } from "./input.js";
+import { paging } from "./input.js";
 import { DelegateResource, FoundDelegateResource, presentDelegate, presentFoundDelegate } from "./resources/delegate.js";
 import { presentVoter, VoterResource } from "./resources/account.js";
 
@@ -49,7 +49,7 @@ const usualForgers = 10;
 /** At most the number of active delegates. @throws PorticoError BAD_REQUEST */
 const delegateLimit = (asked: number | undefined, { chain, rules }: ApiState): number => {
   const most = rules.milestones.at(chain.tip.height).activeDelegates;
-  if (asked !== undefined && asked > most) throw queryError("limit", `must be <= ${most}`);
+  if (asked !== undefined && asked > most) throw inputError("query", "limit", `must be <= ${most}`);
   return asked ?? Math.min(usualDelegates, most);
 };
 

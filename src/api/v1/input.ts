@@ -1,4 +1,4 @@
-import { PorticoError } from "../../errors.js";
+import { inputError } from "../../errors.js";
 import { isAddress } from "../../chain/address.js";
 import { WholeNumber } from "../../http/input.js";
 import type { PageRequest } from "../../http/route.js";
@@ -14,10 +14,6 @@ export const paging = {
 
 export const pageOfQuery = ({ limit, offset }: PageRequest): PageRequest => ({ offset, limit: limit === 0 ? largestLimit : limit });
 
-/** A BAD_REQUEST that names the query parameter and the rule it breaks. */
-export const queryError = (key: string, rule: string): PorticoError =>
-  new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source: "query", keys: [key] } });
-
 /**
  * Accepts a valid address of the network, and the address of any wallet in the chain even if it is not valid.
  * @throws PorticoError BAD_REQUEST for any other text
@@ -25,5 +21,5 @@ export const queryError = (key: string, rule: string): PorticoError =>
 export const requireAddress = async (key: string, address: string, { chain, rules }: ApiState): Promise<void> => {
   if (isAddress(address, rules.network.network.pubKeyHash)) return;
   if ((await chain.wallet(address))?.address === address) return;
-  throw queryError(key, "must be an address of this network");
+  throw inputError("query", key, "must be an address of this network");
 };

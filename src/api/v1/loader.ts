@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type Route, routesOf } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { hostStatus } from "../questions/host.js";
 import { Ports } from "../resources/peer.js";
 import type { ApiState } from "../state.js";
@@ -43,7 +43,7 @@ export const loaderRoutes: Route<ApiState>[] = [
     cache: "never",
     reply: SucceededWith({ loaded: Type.Boolean(), now: Type.Integer({ description: "Height of this node." }), blocksCount: Behind }),
     answer: (_request, state) =>
-      then(hostStatus(state), ({ synced, behind }) => succeeded({ loaded: synced, now: state.chain.tip.height, blocksCount: behind })),
+      andThen(hostStatus(state), ({ synced, behind }) => succeeded({ loaded: synced, now: state.chain.tip.height, blocksCount: behind })),
   }),
   item({
     ...common,
@@ -57,7 +57,7 @@ export const loaderRoutes: Route<ApiState>[] = [
       id: Type.String({ description: "Id of this node's last block." }),
     }),
     answer: (_request, state) =>
-      then(hostStatus(state), ({ synced, behind }) => {
+      andThen(hostStatus(state), ({ synced, behind }) => {
         const { height, id } = state.chain.tip;
         return succeeded({ syncing: !synced, blocks: behind, height, id });
       }),

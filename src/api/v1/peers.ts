@@ -1,12 +1,12 @@
 import { isIP } from "node:net";
 import { Type } from "@sinclair/typebox";
-import { PorticoError } from "../../errors.js";
+import { inputError, PorticoError } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { pageOfPeers, peerFilters, type PeerOrder } from "../questions/peers.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
-import { pageOfQuery, paging, queryError } from "./input.js";
+import { pageOfQuery, paging } from "./input.js";
 import { PeerResource, presentPeer } from "./resources/peer.js";
 
 const { item } = routesOf<ApiState>();
@@ -48,7 +48,7 @@ export const peerRoutes: Route<ApiState>[] = [
     }),
     reply: SucceededWith({ peer: PeerResource }),
     answer: async ({ query: { ip, port } }, state) => {
-      if (isIP(ip) === 0) throw queryError("ip", "must be an IP address");
+      if (isIP(ip) === 0) throw inputError("query", "ip", "must be an IP address");
       const page = { offset: 0, limit: 1 };
       const [peer] = pageOfPeers(await peersOf(state), { filter: { ip, port }, orderBy: { field: "ip", direction: "asc" }, page }).rows;
       if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND", `Peer ${ip}:${port} not found`);

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { BlockListQuery, listBlocks } from "../questions/blocks.js";
 import { delegateFilter, DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../questions/delegates.js";
 import { within } from "../questions/page.js";
@@ -45,7 +45,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     summary: "Returns a delegate.",
     reply: DataOf(DelegateResource),
     answer: ({ params: { id } }, state) =>
-      then(findDelegate(id, state), (delegate) => ({ data: presentDelegate(delegate, state.rules.epoch) })),
+      andThen(findDelegate(id, state), (delegate) => ({ data: presentDelegate(delegate, state.rules.epoch) })),
   }),
   list({
     ...ofOne,

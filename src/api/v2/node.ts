@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { WholeNumber } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { hostStatus } from "../questions/host.js";
 import { CryptoConfigurationResource, presentCryptoConfiguration } from "../resources/crypto-configuration.js";
 import { DataOf } from "../resources/data.js";
@@ -51,7 +51,7 @@ export const nodeRoutes: Route<ApiState>[] = [
     cache: "never",
     reply: DataOf(NodeStatusResource),
     answer: (_request, state) =>
-      then(hostStatus(state), ({ synced, behind }) => {
+      andThen(hostStatus(state), ({ synced, behind }) => {
         const timestamp = state.rules.epoch.fromUnix(Math.floor(state.clock.now() / 1000));
         return { data: { synced, now: state.chain.tip.height, blocksCount: behind, timestamp } };
       }),
@@ -63,7 +63,7 @@ export const nodeRoutes: Route<ApiState>[] = [
     cache: "never",
     reply: DataOf(NodeSyncingResource),
     answer: (_request, state) =>
-      then(hostStatus(state), ({ synced, behind }) => {
+      andThen(hostStatus(state), ({ synced, behind }) => {
         const { height, id } = state.chain.tip;
         return { data: { syncing: !synced, blocks: behind, height, id } };
       }),

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../errors.js";
 import { InputOf, Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { findUnconfirmed, listUnconfirmed, mostSubmitted, submitTransactions } from "../questions/pool.js";
 import {
   listTransactions,
@@ -124,7 +124,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     errors: [404],
     reply: DataOf(TransactionResource),
     answer: ({ params: { id } }, state) =>
-      then(transactionNamed(id, state), (transaction) => {
+      andThen(transactionNamed(id, state), (transaction) => {
         if (transaction === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
         return { data: presentTransactionOf(transaction, state) };
       }),

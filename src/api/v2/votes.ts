@@ -1,8 +1,9 @@
 import { Type } from "@sinclair/typebox";
+import { isVote, voteKind } from "../../chain/kinds.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { isVote, listTransactions, presentTransactionOf, transactionNamed, voteType, VoteListQuery } from "../questions/transactions.js";
+import { listTransactions, presentTransactionOf, transactionNamed, VoteListQuery } from "../questions/transactions.js";
 import { DataOf } from "../resources/data.js";
 import { TransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
@@ -17,7 +18,7 @@ export const voteRoutes: Route<ApiState>[] = [
     summary: "Lists votes: transactions of type 3.",
     query: VoteListQuery,
     item: TransactionResource,
-    answer: ({ query: { orderBy, ...query }, page }, state) => listTransactions({ filter: { ...query, ...voteType }, orderBy, page }, state),
+    answer: ({ query: { orderBy, ...query }, page }, state) => listTransactions({ filter: { ...query, ...voteKind }, orderBy, page }, state),
   }),
   item({
     ...common,

@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { voteKind } from "../../chain/kinds.js";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { then } from "../../maybe-promise.js";
+import { andThen } from "../../maybe-promise.js";
 import { listLocks, LockListQuery } from "../questions/locks.js";
 import { within } from "../questions/page.js";
 import {
@@ -9,7 +10,6 @@ import {
   OwnedTransactionListQuery,
   ReceivedTransactionListQuery,
   VoteListQuery,
-  voteType,
 } from "../questions/transactions.js";
 import { findWallet, listWallets, walletFilter, WalletListQuery, WalletSearchBody, WalletSearchQuery } from "../questions/wallets.js";
 import { DataOf } from "../resources/data.js";
@@ -59,7 +59,7 @@ export const walletRoutes: Route<ApiState>[] = [
     path: "/wallets/{id}",
     summary: "Returns a wallet.",
     reply: DataOf(WalletResource),
-    answer: ({ params: { id } }, state) => then(findWallet(id, state), (wallet) => ({ data: presentWallet(wallet) })),
+    answer: ({ params: { id } }, state) => andThen(findWallet(id, state), (wallet) => ({ data: presentWallet(wallet) })),
   }),
   list({
     ...ofOne,
@@ -68,7 +68,7 @@ export const walletRoutes: Route<ApiState>[] = [
     query: OwnedTransactionListQuery,
     item: TransactionResource,
     answer: ({ params: { id }, query: { orderBy, ownerId, ...query }, page }, state) =>
-      then(findWallet(id, state), ({ address }) => {
+      andThen(findWallet(id, state), ({ address }) => {
         const filter = { ...query, ownerId: address, ...(ownerId === undefined ? {} : { addresses: [ownerId] }) };
         return listTransactions({ filter, orderBy, page }, state);
       }),
@@ -80,7 +80,7 @@ export const walletRoutes: Route<ApiState>[] = [
     query: ReceivedTransactionListQuery,
     item: TransactionResource,
     answer: ({ params: { id }, query: { orderBy, ...query }, page }, state) =>
-      then(findWallet(id, state), ({ address }) =>
+      andThen(findWallet(id, state), ({ address }) =>
         listTransactions({ filter: { ...query, recipientId: address }, orderBy, page }, state),
       ),
   }),
@@ -91,7 +91,7 @@ export const walletRoutes: Route<ApiState>[] = [
     query: OwnedTransactionListQuery,
     item: TransactionResource,
     answer: ({ params: { id }, query: { orderBy, ...query }, page }, state) =>
-      then(findWallet(id, state), ({ address }) =>
+      andThen(findWallet(id, state), ({ address }) =>
         listTransactions({ filter: within(query, { senderId: address }), orderBy, page }, state),
       ),
   }),
@@ -102,8 +102,8 @@ export const walletRoutes: Route<ApiState>[] = [
     query: VoteListQuery,
     item: TransactionResource,
     answer: ({ params: { id }, query: { orderBy, ...query }, page }, state) =>
-      then(findWallet(id, state), ({ address }) =>
-        listTransactions({ filter: within({ ...query, ...voteType }, { senderId: address }), orderBy, page }, state),
+      andThen(findWallet(id, state), ({ address }) =>
+        listTransactions({ filter: within({ ...query, ...voteKind }, { senderId: address }), orderBy, page }, state),
       ),
   }),
   list({

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { DeliveryRow } from "../../types/webhook-store.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
-import { createOutbox } from "../../src/webhooks/outbox.js";
+import { createDeliveries } from "../../src/webhooks/deliveries.js";
 import { createManualClock } from "./manual-clock.js";
 import { webhookRow } from "./webhook-row.js";
 
@@ -38,7 +38,7 @@ describe("the outbox", () => {
       change((row) => retrying(row, 7_000));
       return store.transaction(work);
     };
-    const outbox = createOutbox({ store: { ...store, transaction }, clock, onWork: () => undefined });
+    const outbox = createDeliveries({ store: { ...store, transaction }, clock, onWork: () => undefined });
     expect(outbox.redeliver(1, 1)).to.deep.include({ id: 1, state: "retrying", dueAt: clock.now(), attemptCount: 2 });
 
     expect(store.retries(1, 10)).to.deep.equal([{ id: 1, dueAt: clock.now() }]);

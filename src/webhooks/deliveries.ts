@@ -7,14 +7,14 @@ import { webhookRow } from "./catalogue.js";
 import { messageIdOf } from "./outgoing.js";
 import { payloadJson } from "./payload.js";
 
-export interface OutboxNeeds {
+export interface DeliveriesNeeds {
   store: WebhookStore;
   clock: Clock;
   /** Told of webhooks that got something to deliver. */
   onWork(webhookIds: Iterable<number>): void;
 }
 
-type Outbox = Pick<Webhooks, "ping" | "recover" | "deliveries" | "delivery" | "redeliver">;
+type Deliveries = Pick<Webhooks, "ping" | "recover" | "deliveries" | "delivery" | "redeliver">;
 
 /** Deliveries that are looked at in one transaction. */
 const batchSize = 500;
@@ -33,7 +33,7 @@ const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
 });
 
 /** Deliveries as clients see them, and what clients can do with them. */
-export const createOutbox = ({ store, clock, onWork }: OutboxNeeds): Outbox => {
+export const createDeliveries = ({ store, clock, onWork }: DeliveriesNeeds): Deliveries => {
   const shown = ({ id, webhookId, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
     id,
     webhookId,
