@@ -7,6 +7,7 @@ import { messageOf, PorticoError } from "../errors.js";
 import { inTurns, type Pace } from "../steps.js";
 import { createBatchedApply, createProgress, silent } from "./batched-apply.js";
 import { firstWhere } from "./halving.js";
+import { createRetrying } from "./retrying.js";
 import type { Store } from "./store.js";
 
 export interface FollowerNeeds {
@@ -38,11 +39,6 @@ export interface Follower {
 
 /** Blocks asked of the source at a time. */
 const readSize = 500;
-/** Milliseconds between a failure and the next try: `first`, doubled each time, up to `last`. */
-const retryDelay = { first: 100, last: 60_000 };
-/** A failure that is retried sooner than this (milliseconds) is not a problem yet: hosts emit a block before their database has it. */
-const patience = 2_000;
-
 /** Whether a block brings all its transactions. */
 const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): boolean => (transactions?.length ?? 0) === numberOfTransactions;
 
@@ -78,9 +74,6 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
   let queue: Promise<void> = Promise.resolve();
   let stopped = false;
   const isStopped = (): boolean => stopped;
-  let problem: string | undefined;
-  let delay = retryDelay.first;
-  let retry: NodeJS.Timeout | undefined;
   /** What the host applied last: until the store reaches its height, the store is behind. */
   let awaited: Tip | undefined;
   /** Blocks of the turn that was queued last, until it begins: what the host applies meanwhile joins them. */
@@ -97,29 +90,13 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     }
   };
 
-  /** A failure is logged and tried again, never thrown to the host. */
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    if (stopped) return;
-    try {
+  const retrying = createRetrying(() => enqueue(catchUp), logger);
+
+  const attempt = (work: () => Promise<void>): Promise<void> =>
+    retrying.attempt(async () => {
       await work();
       requireAwaited();
-      problem = undefined;
-      delay = retryDelay.first;
-      clearTimeout(retry);
-      retry = undefined;
-    } catch (error) {
-      // A retry that is due stands: however many blocks fail in the meantime, they fail for one reason.
-      if (isStopped() || retry !== undefined) return;
-      const message = messageOf(error);
-      const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
-      if (delay < patience) logger.debug(told);
-      else {
-        problem = message;
-        logger.error(told);
-      }
-      scheduleRetry();
-    }
-  };
+    });
 
   /** One thing at a time, in order of arrival. */
   const enqueue = (work: () => Promise<void>): void => {
@@ -133,15 +110,6 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     });
     queue = done.catch(() => undefined);
     return done;
-  };
-
-  const scheduleRetry = (): void => {
-    retry = setTimeout(() => {
-      retry = undefined;
-      enqueue(catchUp);
-    }, delay);
-    retry.unref();
-    delay = Math.min(delay * 2, retryDelay.last);
   };
 
   const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => inTurns(rules.parseBlockInSteps(data), pace);
@@ -296,14 +264,14 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
         await last;
       }
     },
-    problem: () => problem,
+    problem: retrying.problem,
     isReady: () => store.isComplete(),
     stop: async () => {
       stopped = true;
       giveUp?.();
       events.off("block.applied", onApplied);
       events.off("block.reverted", onReverted);
-      clearTimeout(retry);
+      retrying.stop();
       await queue;
     },
   };
