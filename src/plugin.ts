@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import type { Server } from "node:http";
-import { setTimeout as delay } from "node:timers/promises";
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../types/chain-adapter.js";
 import type { ApiPlugin, Clock, Health, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
@@ -11,6 +8,7 @@ import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { requireContext } from "./context.js";
 import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
+import { createLifecycle } from "./lifecycle.js";
 import { andThen } from "./maybe-promise.js";
 import { readOptions } from "./options.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
@@ -48,16 +46,6 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const chain = createChain(context, { options, rules, logger, clock, companion: webhooks, beforeShown });
   const told = context.reader === true ? context.problem : undefined;
 
-  type Phase = "stopped" | "starting" | "started" | "stopping";
-  let phase: Phase = "stopped";
-  let starting: Promise<void> | undefined;
-  let preparing: Promise<void> | undefined;
-  let stopping: Promise<void> | undefined;
-  /** Opened by `listen`. */
-  const servers = new Set<Server>();
-  /** Number of calls of `stop`, by which a start that has not begun yet notices that it was called meanwhile, and gives up. */
-  let stops = 0;
-
   /** State of a host's own chain when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
 
@@ -94,6 +82,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     const problem = chain.problem?.() ?? seen.problem ?? told?.();
     // A host's own chain does not announce when it gets its first state, so it is asked again here, for the next call of `health`.
     const isReady = chain.height !== undefined || seen.height > 0;
+    const phase = lifecycle.phase();
     if (!isReady && phase === "started") void andThen(openSnapshot(), (snapshot) => snapshot?.release?.());
     const started = problem !== undefined ? "failing" : isReady ? "ok" : "starting";
     const status = phase === "started" ? started : phase === "starting" ? "starting" : "stopped";
@@ -105,82 +94,31 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     openState,
     tipId: chain.tipId,
     health,
-    isStopping: () => phase === "stopping",
+    isStopping: () => lifecycle.phase() === "stopping",
     authorize: webhooks.authorize,
     logger,
     info: { title: "Portico", version, description: `The public interface of a node of the network ${context.network.network.name}.` },
     outgoing: webhookRequests(webhooks.events),
   });
 
-  const isStarting = (): boolean => phase === "starting";
-
-  const closeAll = async (): Promise<void> => {
-    try {
-      await chain.stop?.();
-    } finally {
-      await webhooks.closing().finally(() => (phase = "stopped"));
-    }
-  };
-
-  const start = (): Promise<void> => {
-    starting ??= (async () => {
-      const before = stops;
-      // A failure of the stop has been reported to whoever called `stop`.
-      await stopping?.catch(silence);
-      if (stops !== before) return;
-      stopping = undefined;
-      phase = "starting";
+  const lifecycle = createLifecycle({
+    prepare: webhooks.prepare,
+    open: async () => chain.start?.(),
+    opened: async () => {
+      if (chain.height === undefined) (await openSnapshot())?.release?.();
+    },
+    close: async () => {
       try {
-        preparing = webhooks.prepare();
-        await preparing;
-        // If `stop` was called meanwhile, no further step follows, and `stop` closes what has been opened.
-        if (isStarting()) await chain.start?.();
-        if (!isStarting()) return;
-        phase = "started";
-        if (chain.height === undefined) (await openSnapshot())?.release?.();
-      } catch (error) {
-        if (isStarting()) {
-          starting = undefined;
-          await closeAll().catch((closing: unknown) => logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`));
-        }
-        throw error;
+        await chain.stop?.();
+      } finally {
+        await webhooks.closing();
       }
-    })();
-    return starting;
-  };
-
-  /** Closes the servers to new connections and lets go of them. */
-  const closeServers = (): ClosingServer[] => {
-    const left = [...servers].map((server) => ({ server, closed: once(server, "close") }));
-    servers.clear();
-    left.forEach(({ server }) => server.close());
-    return left;
-  };
-
-  /** Resolves when every request is answered and every response has been sent. */
-  const finished = async (left: readonly ClosingServer[]): Promise<void> => {
-    await edge.drained();
-    left.forEach(({ server }) => server.closeIdleConnections());
-    await Promise.all(left.map(({ closed }) => closed));
-  };
-
-  const closeAllInOrder = async (): Promise<void> => {
-    phase = "stopping";
-    const left = closeServers();
-    await preparing?.catch(silence);
-    await Promise.race([finished(left), delay(options.stopTimeout, undefined, { ref: false })]);
-    left.forEach(({ server }) => server.closeAllConnections());
-    await closeAll();
-  };
-
-  const stop = (): Promise<void> => {
-    stops++;
-    // From here on, `start` means a new start.
-    starting = undefined;
-    if (phase === "starting" || phase === "started") stopping = closeAllInOrder();
-    else closeServers();
-    return phase === "stopped" ? Promise.resolve() : (stopping ?? Promise.resolve());
-  };
+    },
+    createServer: edge.createServer,
+    drained: edge.drained,
+    stopTimeout: options.stopTimeout,
+    logger,
+  });
 
   return {
     router: edge.router,
@@ -191,33 +129,15 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     health,
     callback: edge.callback,
     mount: edge.mount,
-    listen: async (port, address = "127.0.0.1") => {
-      const listening = edge.createServer().listen(port, address);
-      const before = stops;
-      await once(listening, "listening");
-      if (stops !== before) return listening.close();
-      servers.add(listening);
-      try {
-        await start();
-      } catch (error) {
-        closeServers();
-        throw error;
-      }
-      return listening;
-    },
-    start,
+    listen: lifecycle.listen,
+    start: lifecycle.start,
+    stop: lifecycle.stop,
     settled: async () => {
       await chain.settled?.();
       await webhooks.engine()?.settled();
     },
-    stop,
   };
 };
-
-interface ClosingServer {
-  server: Server;
-  closed: Promise<unknown>;
-}
 
 interface ChainNeeds {
   rules: ChainRules;

@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ApiPlugin, Logger } from "../types/node-context.js";
+import { messageOf } from "./errors.js";
+
+export interface LifecycleNeeds {
+  /** The first step of a start, whose end `stop` waits for. */
+  prepare(): Promise<void>;
+  /** The second step, which `close` can interrupt. */
+  open(): Promise<void>;
+  /** Called when both have ended well. */
+  opened(): Promise<void>;
+  /** Closes whatever the steps have opened. */
+  close(): Promise<void>;
+  createServer(): Server;
+  /** Resolves when every request is answered. */
+  drained(): Promise<void>;
+  /** Milliseconds. */
+  stopTimeout: number;
+  logger: Logger;
+}
+
+export type Phase = "stopped" | "starting" | "started" | "stopping";
+
+/** Starting and stopping, in whatever order and however often a host asks for it: what it asked for last is what comes of it. */
+export interface Lifecycle extends Pick<ApiPlugin, "listen" | "start" | "stop"> {
+  phase(): Phase;
+}
+
+interface ClosingServer {
+  server: Server;
+  closed: Promise<unknown>;
+}
+
+const silence = (): void => undefined;
+
+export const createLifecycle = ({ prepare, open, opened, close, createServer, drained, stopTimeout, logger }: LifecycleNeeds): Lifecycle => {
+  let phase: Phase = "stopped";
+  let starting: Promise<void> | undefined;
+  let preparing: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+  /** Number of calls of `stop`, by which a start that has not begun yet notices that it was called meanwhile, and gives up. */
+  let stops = 0;
+  /** Opened by `listen`. */
+  const servers = new Set<Server>();
+
+  const isStarting = (): boolean => phase === "starting";
+
+  const closeAll = async (): Promise<void> => {
+    try {
+      await close();
+    } finally {
+      phase = "stopped";
+    }
+  };
+
+  const start = (): Promise<void> => {
+    starting ??= (async () => {
+      const before = stops;
+      // A failure of the stop has been reported to whoever called `stop`.
+      await stopping?.catch(silence);
+      if (stops !== before) return;
+      stopping = undefined;
+      phase = "starting";
+      try {
+        preparing = prepare();
+        await preparing;
+        // If `stop` was called meanwhile, no further step follows, and `stop` closes what has been opened.
+        if (isStarting()) await open();
+        if (!isStarting()) return;
+        phase = "started";
+        await opened();
+      } catch (error) {
+        if (isStarting()) {
+          starting = undefined;
+          await closeAll().catch((closing: unknown) => logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`));
+        }
+        throw error;
+      }
+    })();
+    return starting;
+  };
+
+  /** Closes the servers to new connections and lets go of them. */
+  const closeServers = (): ClosingServer[] => {
+    const left = [...servers].map((server) => ({ server, closed: once(server, "close") }));
+    servers.clear();
+    left.forEach(({ server }) => server.close());
+    return left;
+  };
+
+  /** Resolves when every request is answered and every response has been sent. */
+  const finished = async (left: readonly ClosingServer[]): Promise<void> => {
+    await drained();
+    left.forEach(({ server }) => server.closeIdleConnections());
+    await Promise.all(left.map(({ closed }) => closed));
+  };
+
+  const closeAllInOrder = async (): Promise<void> => {
+    phase = "stopping";
+    const left = closeServers();
+    await preparing?.catch(silence);
+    await Promise.race([finished(left), delay(stopTimeout, undefined, { ref: false })]);
+    left.forEach(({ server }) => server.closeAllConnections());
+    await closeAll();
+  };
+
+  return {
+    phase: () => phase,
+    start,
+    listen: async (port, address = "127.0.0.1") => {
+      const server = createServer().listen(port, address);
+      const before = stops;
+      await once(server, "listening");
+      if (stops !== before) return server.close();
+      servers.add(server);
+      try {
+        await start();
+      } catch (error) {
+        closeServers();
+        throw error;
+      }
+      return server;
+    },
+    stop: () => {
+      stops++;
+      // From here on, `start` means a new start.
+      starting = undefined;
+      if (phase === "starting" || phase === "started") stopping = closeAllInOrder();
+      else closeServers();
+      return phase === "stopped" ? Promise.resolve() : (stopping ?? Promise.resolve());
+    },
+  };
+};
