@@ -11,16 +11,31 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+/** When a process began, as Linux counts it: another process that has got its number since began at another time. Empty elsewhere. */
+const beginOf = (pid: number): string => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name, in parentheses, may itself have spaces and parentheses.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  } catch {
+    return "";
+  }
+};
+
+const signature = (pid: number): string => `${pid} ${beginOf(pid)}`.trim();
+
 /** The process that holds the lock, if it is still running. This process's own number was left by an earlier process that had it. */
 const holderOf = (path: string): number | undefined => {
-  const pid = Number(readFileSync(path, "utf8"));
-  return Number.isSafeInteger(pid) && pid > 0 && pid !== process.pid && isAlive(pid) ? pid : undefined;
+  const held = readFileSync(path, "utf8").trim();
+  const pid = Number(held.split(" ")[0]);
+  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid || !isAlive(pid)) return undefined;
+  return held.includes(" ") && held !== signature(pid) ? undefined : pid;
 };
 
 /** Reserves a data folder for one node: two nodes that forge into it would break each other's chain. @throws HostError */
 export const lockFolder = (dataDir: string): { release(): Promise<void> } => {
   const path = join(dataDir, "node.pid");
-  const take = (flag: "wx" | "w"): void => writeFileSync(path, String(process.pid), { flag });
+  const take = (flag: "wx" | "w"): void => writeFileSync(path, signature(process.pid), { flag });
   try {
     take("wx");
   } catch (error) {
