@@ -1,6 +1,6 @@
 /**
- * Every error that a host or a client is meant to tell apart: code -> HTTP status and default message. `exposed` messages reach clients unchanged; for
- * the others a client gets the message of INTERNAL.
+ * Every error that a host or a client is meant to tell apart: code -> HTTP status and default message. `exposed` messages reach clients
+ * unchanged; for the others a client gets the message of INTERNAL.
  */
 export const errorTable = {
   BAD_REQUEST: { status: 400, exposed: true, message: "Bad Request" },

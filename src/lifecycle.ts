@@ -74,7 +74,10 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, dr
       } catch (error) {
         if (isStarting()) {
           starting = undefined;
-          await closeAll().catch((closing: unknown) => logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`));
+          // For the next start to wait for.
+          phase = "stopping";
+          stopping = closeAll();
+          await stopping.catch((closing: unknown) => logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`));
         }
         throw error;
       }
@@ -118,7 +121,8 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, dr
       try {
         await start();
       } catch (error) {
-        closeServers();
+        servers.delete(server);
+        server.close();
         throw error;
       }
       return server;

@@ -6,8 +6,11 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** An address and its prefix length in bits. */
 type Network = [Address, number];
 
-/** Parses an address. IPv4 that is mapped into IPv6 becomes IPv4; abbreviations such as 10.1 are not accepted. */
-export const addressOf = (text: string): Address | undefined => (isIP(text) === 0 ? undefined : ipaddr.process(text));
+/**
+ * Parses an address. IPv4 that is mapped into IPv6 becomes IPv4; abbreviations such as 10.1 are not accepted, nor are names of interfaces
+ * other than the plainest (fe80::1%eth0).
+ */
+export const addressOf = (text: string): Address | undefined => (isIP(text) === 0 || !ipaddr.isValid(text) ? undefined : ipaddr.process(text));
 
 /** Bits in front of an IPv4 address that is mapped into IPv6. */
 const mappedBits = 96;

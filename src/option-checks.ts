@@ -32,8 +32,10 @@ export const oneOf =
   (value) =>
     values.includes(value) ? undefined : `must be one of ${values.map((one) => JSON.stringify(one)).join(", ")}`;
 
-export const texts: Check = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === "string") ? undefined : "must be a list of strings";
+/** The gaps of a sparse array are members, too. */
+const isListOf = (value: unknown, fits: (item: unknown) => boolean): boolean => Array.isArray(value) && [...(value as unknown[])].every(fits);
+
+export const texts: Check = (value) => (isListOf(value, (item) => typeof item === "string") ? undefined : "must be a list of strings");
 
 export const networks: Check = (value) => {
   const fault = texts(value);
@@ -43,7 +45,7 @@ export const networks: Check = (value) => {
 };
 
 export const wholes: Check = (value) =>
-  Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && (item as number) >= 0) ? undefined : "must be a list of whole numbers";
+  isListOf(value, (item) => Number.isSafeInteger(item) && (item as number) >= 0) ? undefined : "must be a list of whole numbers";
 
 export const part: Check = (value) => (typeof value === "number" && value >= 0 && value <= 1 ? undefined : "must be a number from 0 to 1");
 
@@ -55,7 +57,7 @@ export const offOr =
     if (value === false) return undefined;
     if (!isObject(value)) return "must be false or an object";
     for (const [name, member] of Object.entries(value) as [string, unknown][]) {
-      const check = members[name];
+      const check = Object.hasOwn(members, name) ? members[name] : undefined;
       if (check === undefined) return `has no member "${name}"`;
       const wrong = member === undefined ? undefined : check(member);
       if (wrong !== undefined) return `${name} ${wrong}`;

@@ -54,7 +54,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted.", check: wholeFrom(1) },
   webhooks: {
     default: webhookDefaults,
-    unit: "an object",
+    unit: "an object, or false",
     meaning: "The webhook engine, with the options that follow; `false` switches it off.",
     check: offOr(Object.fromEntries(Object.entries(webhookOptionTable).map(([name, { check }]) => [name, check]))),
   },

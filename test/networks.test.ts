@@ -27,7 +27,7 @@ describe("a list of addresses and networks", () => {
     });
   }
 
-  for (const wrong of ["localhost", "example.com", "10.0.0.0/33", "10.0.0", "127.1", "10.0/8", "10.0.0.1/", "10.0.0.1/8/8", "1.2.3.4.5", "::/200", "/8", ""]) {
+  for (const wrong of ["localhost", "example.com", "10.0.0.0/33", "10.0.0", "127.1", "10.0/8", "10.0.0.1/", "10.0.0.1/8/8", "1.2.3.4.5", "::/200", "/8", "", "fe80::1%br-lan", "fe80::1%eth0.100/64"]) {
     it(`does not take "${wrong}"`, () => {
       expect(isNetwork(wrong)).to.equal(false);
       expect(() => createNetworks([wrong])).to.throw(TypeError, `"${wrong}" is neither an address nor a network`);

@@ -240,6 +240,30 @@ describe("createApiPlugin", function () {
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
   });
 
+  it("can start again while what a failed start had opened is still being closed", async () => {
+    const { snapshot, apply } = createMemoryAdapter(chain.network);
+    apply(chain.network.genesisBlock);
+    let [fails, closing, closed] = [true, (): void => undefined, (): void => undefined];
+    const close = new Promise<void>((resolve) => (closed = resolve));
+    const isClosing = new Promise<void>((resolve) => (closing = resolve));
+    const start = (): Promise<void> => (fails ? Promise.reject(new Error("not yet")) : Promise.resolve());
+    const stop = async (): Promise<void> => {
+      closing();
+      await close;
+    };
+    const plugin = create({ chain: { snapshot, start, stop } });
+    const failing = plugin.listen(0).catch(messageOf);
+    await isClosing;
+    fails = false;
+    const listening = plugin.listen(0);
+    closed();
+    expect(await failing).to.equal("not yet");
+    expect((await listening).listening).to.equal(true);
+    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    await plugin.stop();
+    expect((await listening).listening).to.equal(false);
+  });
+
   it("can start again after a host's chain failed to stop", async () => {
     const { snapshot, apply } = createMemoryAdapter(chain.network);
     apply(chain.network.genesisBlock);
@@ -461,6 +485,10 @@ describe("createApiPlugin", function () {
     expect(refused({ reader: true, events: undefined, options: { webhooks: { deliver: false } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { timeout: 3e9 } } })).to.match(/options\.webhooks timeout must be a whole number from 1 to 2147483647/);
     expect(refused({ options: { stopTimeout: 2_147_483_647, webhooks: { timeout: 2_147_483_647, schedule: [3e9], disableAfter: 3e9 } } })).to.equal("accepted");
+    expect(refused({ options: { webhooks: { valueOf: 1 } } })).to.match(/options\.webhooks has no member "valueOf"/);
+    expect(refused({ options: { webhooks: { tokens: Array(2) } } })).to.match(/options\.webhooks tokens must be a list of strings/);
+    expect(refused({ options: { webhooks: { schedule: Array(2) } } })).to.match(/options\.webhooks schedule must be a list of whole numbers/);
+    expect(refused({ options: { trustedProxies: Array(1) } })).to.match(/options\.trustedProxies must be a list of strings/);
     expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.match(/options\.rateLimit has no member "perHour"/);
     expect(refused({ network: { ...chain.network, milestones: [] } })).to.match(/no milestone at height 1/);
     expect(refused({ options: { trustedProxies: ["10.0.0.0/8", "proxy"] } })).to.match(/options\.trustedProxies must be a list of addresses .*, not "proxy"/);

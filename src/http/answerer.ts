@@ -1,6 +1,6 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
-import { isPromised, andThen } from "../maybe-promise.js";
+import { andThen, isPromised } from "../maybe-promise.js";
 import { atMost, inTurns, type Steps } from "../steps.js";
 import type { Answered, RouteInput } from "./compiled-route.js";
 import type { Plan } from "./plan.js";

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Context } from "koa";
 import type { Encoding, Reply, Variant } from "./reply.js";
+import { clientHas, headersOf304 } from "./revalidation.js";
 import type { HeaderPairs } from "./standing-headers.js";
 import type { Generation } from "./version.js";
 
@@ -74,14 +75,15 @@ export const createEncodings = (): Encodings => {
 };
 
 /** Sends a variant, or 304 without a body to a client that has it already. */
-const sendVariant = (ctx: Context, status: number, { bytes, headers }: Variant): void => {
-  setPairs(ctx, headers);
-  ctx.status = status;
-  if (ctx.req.headers["if-none-match"] !== undefined && ctx.fresh) {
+const sendVariant = (ctx: Context, status: number, variant: Variant): void => {
+  if (clientHas(ctx.req.headers, variant)) {
+    setPairs(ctx, headersOf304(variant));
     ctx.status = 304;
     return;
   }
-  ctx.body = bytes;
+  setPairs(ctx, variant.headers);
+  ctx.status = status;
+  ctx.body = variant.bytes;
 };
 
 /** Sends a reply in the encoding, or uncompressed if there is no encoding or the reply is not available compressed. */

@@ -9,6 +9,7 @@ import type { InFlight } from "./in-flight.js";
 import type { Plan, PlanMemory } from "./plan.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { Encoding, Reply, Variant } from "./reply.js";
+import { clientHas, headersOf304 } from "./revalidation.js";
 import type { Scope } from "./route.js";
 import type { HeaderPairs, StandingHeaders } from "./standing-headers.js";
 
@@ -26,25 +27,6 @@ export interface ShortcutNeeds<State extends Scope> {
 
 /** Answers a request, or hands it to `otherwise`. */
 export type Shortcut = (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => void;
-
-const etagOf = ({ headers }: Variant): string | undefined => {
-  const index = headers.indexOf("ETag");
-  return index === -1 ? undefined : headers[index + 1];
-};
-
-/** Whether the client's copy is this variant. */
-const clientHas = ({ headers }: IncomingMessage, variant: Variant): boolean => {
-  const given = headers["if-none-match"];
-  return given !== undefined && given === etagOf(variant);
-};
-
-const oneStrongTag = /^"[^"]*"$/;
-
-/** Whether the conditions of a request are as most clients send them: none, or the tag of one copy. */
-const isSimple = ({ headers }: IncomingMessage): boolean => {
-  const given = headers["if-none-match"];
-  return given === undefined || (headers["cache-control"] === undefined && oneStrongTag.test(given));
-};
 
 /** A request that takes the shortcut. */
 interface Visit<State extends Scope> {
@@ -64,12 +46,13 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
 
   const send = ({ request, response, plan, own }: Visit<State>, status: number, variant: Variant): true => {
-    const headers = [...standing.of(request.headers.origin), ...plan.headers, ...variant.headers, ...own];
+    const has = clientHas(request.headers, variant);
+    const headers = [...standing.of(request.headers.origin), ...plan.headers, ...(has ? headersOf304(variant) : variant.headers), ...own];
     headers.push("X-Request-Id", requestId(request.headers));
     if (isStopping()) {
       headers.push(...lastReply);
     }
-    if (clientHas(request, variant)) {
+    if (has) {
       response.writeHead(304, headers).end();
       return true;
     }
@@ -101,8 +84,8 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse, own: HeaderPairs): MaybePromise<boolean> => {
-    // What cannot be sent from here is found out first, so that no reply is computed twice.
-    const choice = isSimple(request) ? encodings.recall(request) : undefined;
+    // Before anything is computed, so that no reply is computed twice.
+    const choice = encodings.recall(request);
     const plan = choice === undefined ? undefined : (plans.recall(request) ?? draft(request));
     if (choice === undefined || plan === undefined) {
       return false;

@@ -16,15 +16,16 @@ const faultOf = (file: number): string | undefined => {
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
-/** Nobody can write to a file system that is mounted for reading only, so nobody needs a lock there. */
-const mayWrite = (path: string): boolean => {
+const mayUse = (path: string, rights: number): boolean => {
   try {
-    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(path, rights);
     return true;
-  } catch (error) {
-    return codeOf(error) === "EROFS";
+  } catch {
+    return false;
   }
 };
+
+const { R_OK: read, W_OK: write, X_OK: enter } = constants;
 
 /**
  * Whoever opens a store, if only to read, notes itself in the lock file. Without that, LMDB's writer would reuse the pages that are being
@@ -32,10 +33,10 @@ const mayWrite = (path: string): boolean => {
  */
 const lockFault = (path: string): string | undefined => {
   const lock = `${path}-lock`;
-  if (!existsSync(lock)) return mayWrite(dirname(path)) ? undefined : `its lock file ${lock} cannot be created`;
+  if (!existsSync(lock)) return mayUse(dirname(path), write | enter) ? undefined : `its lock file ${lock} cannot be created`;
   if (!statSync(lock).isFile()) return `its lock file ${lock} is not a file`;
   // Not opened to find out: closing it would release the locks that this process has on it.
-  return mayWrite(lock) ? undefined : `its lock file ${lock} cannot be written, which is needed to read, too`;
+  return mayUse(lock, read | write) ? undefined : `its lock file ${lock} cannot be written, which is needed to read, too`;
 };
 
 /** Bytes: more than LMDB's lock file takes. */
@@ -49,7 +50,7 @@ const hasRoomForLock = (path: string): boolean => {
     writeFileSync(probe, Buffer.alloc(lockRoom), { flush: true });
     return true;
   } catch (error) {
-    // LMDB reports other failures itself: a process that only reads may lack the right to write here, and does not need it.
+    // LMDB reports other failures itself.
     return !["ENOSPC", "EDQUOT", "EFBIG"].includes(codeOf(error));
   } finally {
     rmSync(probe, { force: true });

@@ -39,6 +39,7 @@ export interface Follower {
 
 /** Blocks asked of the source at a time. */
 const readSize = 500;
+
 /** Whether a block brings all its transactions. */
 const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): boolean => (transactions?.length ?? 0) === numberOfTransactions;
 
@@ -90,16 +91,18 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     }
   };
 
-  const retrying = createRetrying(() => enqueue(catchUp), logger);
+  const retrying = createRetrying(() => enqueue(caughtUp), logger);
 
-  const attempt = (work: () => Promise<void>): Promise<void> =>
+  /** `work` returns whether the store is where the host is. */
+  const attempt = (work: () => Promise<boolean>): Promise<void> =>
     retrying.attempt(async () => {
-      await work();
+      const isThere = await work();
       requireAwaited();
+      return isThere;
     });
 
   /** One thing at a time, in order of arrival. */
-  const enqueue = (work: () => Promise<void>): void => {
+  const enqueue = (work: () => Promise<boolean>): void => {
     queue = queue.then(() => attempt(work));
   };
 
@@ -158,6 +161,11 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     }
   };
 
+  const caughtUp = async (): Promise<boolean> => {
+    await catchUp();
+    return true;
+  };
+
   const idAt = (height: number): string | undefined => {
     const chain = store.snapshot();
     try {
@@ -188,20 +196,22 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
     if (tip !== undefined && first !== undefined && follows(first, tip)) await applyAll(blocks, silent);
   };
 
-  const applyRun = async (run: readonly BlockData[]): Promise<void> => {
+  /** A run that the store has already shows nothing: the host may be repeating itself. */
+  const applyRun = async (run: readonly BlockData[]): Promise<boolean> => {
     awaited = parseBlockHeader(run.at(-1));
     const [first] = lacking(run);
-    if (first === undefined) return;
+    if (first === undefined) return false;
     await dropFrom(first.height);
     try {
       await applyDirectly(lacking(run));
     } catch (error) {
       if (source === undefined) throw error;
     }
-    if (lacking(run).length === 0) return;
+    if (lacking(run).length === 0) return true;
     await catchUp();
     // A source that lags may have had what was missing before them.
     await applyDirectly(lacking(run));
+    return true;
   };
 
   const onApplied = (payload?: unknown): void => {
@@ -228,12 +238,16 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
         : `the block source does not have block ${height} (${id}), which the host has applied`,
     );
 
-  const takeOut = async (payload: unknown): Promise<void> => {
+  const takeOut = async (payload: unknown): Promise<boolean> => {
     const { id, height } = parseBlockHeader(payload as BlockData);
-    if (awaited !== undefined && awaited.height >= height) awaited = undefined;
-    if (idAt(height) !== id) return;
-    if (store.tip()?.id === id && height > 1) await store.revert();
-    else await dropFrom(height);
+    const wasAwaited = awaited !== undefined && awaited.height >= height;
+    if (wasAwaited) awaited = undefined;
+    if (idAt(height) === id) {
+      if (store.tip()?.id === id && height > 1) await store.revert();
+      else await dropFrom(height);
+    }
+    // The block that another try was to get is not to be had any more: this is that try.
+    return wasAwaited && caughtUp();
   };
 
   const onReverted = (payload?: unknown): void => {
@@ -250,7 +264,7 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
       if (store.isComplete()) {
         enqueue(async () => {
           await takeOutUnsaved();
-          await catchUp();
+          return caughtUp();
         });
         return;
       }

@@ -3,8 +3,11 @@ import { messageOf } from "../errors.js";
 
 /** Following the chain in spite of failures: each is followed by another try, sooner or later. */
 export interface Retrying {
-  /** Does the work. What it throws is logged and leads to another try; it is never thrown to the host. */
-  attempt(work: () => Promise<void>): Promise<void>;
+  /**
+   * Does the work, which returns whether the store is where the host is then: if so, no other try is needed. What it throws is logged and
+   * leads to another try; it is never thrown to the host.
+   */
+  attempt(work: () => Promise<boolean>): Promise<void>;
   /** Why the chain cannot be followed at present; undefined if it can, or might be again in a moment. */
   problem(): string | undefined;
   /** From then on nothing is done, tried again or logged. */
@@ -42,7 +45,7 @@ export const createRetrying = (tryAgain: () => void, logger: Logger): Retrying =
     attempt: async (work) => {
       if (stopped) return;
       try {
-        await work();
+        if (!(await work())) return;
         problem = undefined;
         delay = retryDelay.first;
         cancelRetry();

@@ -33,6 +33,13 @@ describe("a host", () => {
           connection: "",
         });
         expect(comparable(mounted)).to.deep.equal(comparable(own));
+        const tag = own.headers.etag;
+        if (tag === undefined) continue;
+        const again = { ...headers, "If-None-Match": tag, "If-Modified-Since": "Mon, 01 Jan 2024 00:00:00 GMT" };
+        const [ownAgain, mountedAgain] = [await ask(served.port, path, { headers: again }), await ask(port, path, { headers: again })];
+        expect([mountedAgain.status, ownAgain.status]).to.deep.equal([304, 304]);
+        expect(comparable(mountedAgain)).to.deep.equal(comparable(ownAgain));
+        expect(ownAgain.headers).to.not.have.property("content-type");
       }
     }
   };

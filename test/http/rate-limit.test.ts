@@ -100,6 +100,7 @@ describe("the rate limit", () => {
       ["the connection's if no proxy is declared", [], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
       ["the connection's if that is not a proxy's", ["10.0.0.0/8"], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
       ["the last forwarded one that is not a proxy's", ["10.0.0.0/8"], "10.0.0.1", "198.51.100.1, 203.0.113.4, 10.2.3.4", "203.0.113.4"],
+      ["the one right after one with an interface's name", ["10.0.0.0/8"], "10.0.0.1", "fe80::1%eth0.100, 10.2.3.4", "10.2.3.4"],
       ["the first forwarded one if all are proxies'", ["10.0.0.0/8"], "10.0.0.1", "10.9.9.9,10.8.8.8", "10.9.9.9"],
       ["the proxy's own if it forwards none", ["10.0.0.1"], "10.0.0.1", undefined, "10.0.0.1"],
       ["the one right after a text that is not an address", ["10.0.0.0/8"], "10.0.0.1", "203.0.113.4, unknown, 10.2.3.4", "10.2.3.4"],
@@ -116,6 +117,7 @@ describe("the rate limit", () => {
 
     it("none if the connection has none", () => {
       expect(createClientAddress([])(from(""))).to.equal(undefined);
+      expect(createClientAddress([])(from("fe80::1%br-lan"))).to.equal(undefined);
     });
   });
 

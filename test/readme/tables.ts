@@ -86,7 +86,7 @@ const optionsTable = (): string =>
     ...Object.entries(optionTable)
       .filter(([name]) => name !== "webhooks")
       .map(([name, option]) => optionRow(name, option)),
-    `| \`webhooks\` | the rows below | | ${optionTable.webhooks.meaning} |`,
+    `| \`webhooks\` | as follows | ${optionTable.webhooks.unit} | ${optionTable.webhooks.meaning} |`,
     ...Object.entries(webhookOptionTable).map(([name, option]) => optionRow(`webhooks.${name}`, option)),
   ].join("\n");
 

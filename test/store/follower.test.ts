@@ -238,6 +238,26 @@ describe("the follower", function () {
     expect(follower.problem()).to.equal(undefined);
   });
 
+  it("tries again although the host repeats, or takes back, what the store has or never had", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 30));
+    await follow(source);
+    let isDown = true;
+    const read = source.read.bind(source);
+    source.read = (from, limit) => {
+      if (isDown) throw new Error("database down");
+      return read(from, limit);
+    };
+    source.blocks = chain.blocks.slice(0, 60);
+    await emit("block.applied", headerOf(at(withTransactions > 30 ? withTransactions : 60)));
+    await eventually(() => follower.problem());
+    await emit("block.applied", at(30));
+    await emit("block.reverted", forkedAt(33, "33000000000000000033", at(32).id));
+    expect(follower.problem()).to.not.equal(undefined);
+    isDown = false;
+    await eventually(() => (store.tip()?.height === 60 ? true : undefined));
+    expect(follower.problem()).to.equal(undefined);
+  });
+
   it("soon has the blocks of a burst that the host emits before its database has them", async () => {
     const source = sourceOf(chain.blocks.slice(0, 30));
     await follow(source);

@@ -153,9 +153,12 @@ describe("webhooks for the chain", function () {
     when("/equal", "eq", amount);
     when("/equal-to-one-less", "eq", amount - 1n);
     when("/less-than-one-more", "lt", amount + 1n);
+    const number = Number(at(rich).reward);
+    hook("block.applied", { target: `${receiver.url}/equal-number`, conditions: [{ key: "reward", condition: "eq", value: number }] });
+    hook("block.applied", { target: `${receiver.url}/other-number`, conditions: [{ key: "reward", condition: "eq", value: number + 1 }] });
     apply(rich, { burned: String(amount) });
-    const received = await quiet(3);
-    expect(received.map(({ path }) => path)).to.have.members(["/more-than-one-less", "/equal", "/less-than-one-more"]);
+    const received = await quiet(4);
+    expect(received.map(({ path }) => path)).to.have.members(["/more-than-one-less", "/equal", "/less-than-one-more", "/equal-number"]);
   });
 
   it("do not fire for the blocks of the initial sync, but do for those missed while the process was down", async () => {

@@ -8,11 +8,11 @@ import { createDeliveries } from "../../src/webhooks/deliveries.js";
 import { createManualClock } from "./manual-clock.js";
 import { webhookRow } from "./webhook-row.js";
 
-describe("the outbox", () => {
+describe("deliveries, as clients use them", () => {
   let dataDir: string;
   let environment: WebhookEnvironment;
   beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "portico-outbox-"));
+    dataDir = await mkdtemp(join(tmpdir(), "portico-deliveries-"));
     environment = openWebhookStore(dataDir);
   });
   afterEach(async () => {
@@ -38,8 +38,8 @@ describe("the outbox", () => {
       change((row) => retrying(row, 7_000));
       return store.transaction(work);
     };
-    const outbox = createDeliveries({ store: { ...store, transaction }, clock, onWork: () => undefined });
-    expect(outbox.redeliver(1, 1)).to.deep.include({ id: 1, state: "retrying", dueAt: clock.now(), attemptCount: 2 });
+    const deliveries = createDeliveries({ store: { ...store, transaction }, clock, onWork: () => undefined });
+    expect(deliveries.redeliver(1, 1)).to.deep.include({ id: 1, state: "retrying", dueAt: clock.now(), attemptCount: 2 });
 
     expect(store.retries(1, 10)).to.deep.equal([{ id: 1, dueAt: clock.now() }]);
     change((row) => ({ ...row, state: "delivered", dueAt: null, finishedAt: clock.now() }));
