@@ -255,13 +255,12 @@ describe("createApiPlugin", function () {
     const failing = plugin.listen(0).catch(messageOf);
     await isClosing;
     fails = false;
-    const listening = plugin.listen(0);
+    const starting = plugin.start();
     closed();
     expect(await failing).to.equal("not yet");
-    expect((await listening).listening).to.equal(true);
+    await starting;
     expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
-    await plugin.stop();
-    expect((await listening).listening).to.equal(false);
+    expect(await heightAt(await listening(plugin))).to.equal(1);
   });
 
   it("can start again after a host's chain failed to stop", async () => {
