@@ -238,16 +238,14 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
         : `the block source does not have block ${height} (${id}), which the host has applied`,
     );
 
-  const takeOut = async (payload: unknown): Promise<boolean> => {
+  /** Where the host is after a revert is not known: its database may have the block for a moment longer. */
+  const takeOut = async (payload: unknown): Promise<false> => {
     const { id, height } = parseBlockHeader(payload as BlockData);
-    const wasAwaited = awaited !== undefined && awaited.height >= height;
-    if (wasAwaited) awaited = undefined;
-    if (idAt(height) === id) {
-      if (store.tip()?.id === id && height > 1) await store.revert();
-      else await dropFrom(height);
-    }
-    // The block that another try was to get is not to be had any more: this is that try.
-    return wasAwaited && caughtUp();
+    if (awaited !== undefined && awaited.height >= height) awaited = undefined;
+    if (idAt(height) !== id) return false;
+    if (store.tip()?.id === id && height > 1) await store.revert();
+    else await dropFrom(height);
+    return false;
   };
 
   const onReverted = (payload?: unknown): void => {
