@@ -1,5 +1,4 @@
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { newerMeta, readMeta } from "./meta-pages.js";
 
 const faultOf = (file: number): string | undefined => {
@@ -16,16 +15,33 @@ const faultOf = (file: number): string | undefined => {
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
-const mayUse = (path: string, rights: number): boolean => {
+const mayReadAndWrite = (path: string): boolean => {
   try {
-    accessSync(path, rights);
+    accessSync(path, constants.R_OK | constants.W_OK);
     return true;
   } catch {
     return false;
   }
 };
 
-const { R_OK: read, W_OK: write, X_OK: enter } = constants;
+/** Bytes: more than LMDB's lock file takes. */
+const lockRoom = 16_384;
+
+/** Why a lock file cannot be created, found out with another file. */
+const creationFault = (path: string, lock: string): string | undefined => {
+  const probe = `${path}-room-${process.pid}`;
+  try {
+    writeFileSync(probe, Buffer.alloc(lockRoom), { flush: true });
+    return undefined;
+  } catch (error) {
+    const code = codeOf(error);
+    if (["ENOSPC", "EDQUOT", "EFBIG"].includes(code)) return "there is no space left on its disk";
+    // Without a folder, LMDB itself reports that.
+    return ["ENOENT", "ENOTDIR"].includes(code) ? undefined : `its lock file ${lock} cannot be created`;
+  } finally {
+    rmSync(probe, { force: true });
+  }
+};
 
 /**
  * Whoever opens a store, if only to read, notes itself in the lock file. Without that, LMDB's writer would reuse the pages that are being
@@ -33,28 +49,10 @@ const { R_OK: read, W_OK: write, X_OK: enter } = constants;
  */
 const lockFault = (path: string): string | undefined => {
   const lock = `${path}-lock`;
-  if (!existsSync(lock)) return mayUse(dirname(path), write | enter) ? undefined : `its lock file ${lock} cannot be created`;
+  if (!existsSync(lock)) return creationFault(path, lock);
   if (!statSync(lock).isFile()) return `its lock file ${lock} is not a file`;
   // Not opened to find out: closing it would release the locks that this process has on it.
-  return mayUse(lock, read | write) ? undefined : `its lock file ${lock} cannot be written, which is needed to read, too`;
-};
-
-/** Bytes: more than LMDB's lock file takes. */
-const lockRoom = 16_384;
-
-/** A lock file that is there has its room on the disk already. */
-const hasRoomForLock = (path: string): boolean => {
-  if (existsSync(`${path}-lock`)) return true;
-  const probe = `${path}-room-${process.pid}`;
-  try {
-    writeFileSync(probe, Buffer.alloc(lockRoom), { flush: true });
-    return true;
-  } catch (error) {
-    // LMDB reports other failures itself.
-    return !["ENOSPC", "EDQUOT", "EFBIG"].includes(codeOf(error));
-  } finally {
-    rmSync(probe, { force: true });
-  }
+  return mayReadAndWrite(lock) ? undefined : `its lock file ${lock} cannot be written, which is needed to read, too`;
 };
 
 /**
@@ -63,9 +61,8 @@ const hasRoomForLock = (path: string): boolean => {
  * disk.
  */
 export const lmdbFileFault = (path: string): string | undefined => {
-  const fault = existsSync(dirname(path)) ? lockFault(path) : undefined;
+  const fault = lockFault(path);
   if (fault !== undefined) return fault;
-  if (!hasRoomForLock(path)) return "there is no space left on its disk";
   let file: number;
   try {
     file = openSync(path, "r");

@@ -238,20 +238,22 @@ export const createFollower = ({ store, rules, events, source, logger, clock, on
         : `the block source does not have block ${height} (${id}), which the host has applied`,
     );
 
-  /** Where the host is after a revert is not known: its database may have the block for a moment longer. */
-  const takeOut = async (payload: unknown): Promise<false> => {
+  const takeOut = async (payload: unknown): Promise<void> => {
     const { id, height } = parseBlockHeader(payload as BlockData);
     if (awaited !== undefined && awaited.height >= height) awaited = undefined;
-    if (idAt(height) !== id) return false;
+    if (idAt(height) !== id) return;
     if (store.tip()?.id === id && height > 1) await store.revert();
     else await dropFrom(height);
-    return false;
   };
 
   const onReverted = (payload?: unknown): void => {
     // What is applied from now on must not be written before this is reverted.
     gathered = undefined;
-    enqueue(() => takeOut(payload));
+    enqueue(async () => {
+      await takeOut(payload);
+      // Where the host is then is not known: its database may have the block for a moment longer.
+      return false;
+    });
   };
 
   return {
