@@ -14,7 +14,7 @@ Builds what stores it needs, measures, and prints one table. Stores are kept in 
   --rounds N     times that each thing is measured; without it 5
   --soak S       seconds of forging and reading for the memory to stay flat; without it 60
   --write        writes the figures down, for npm run docs to put into the README; a whole run does so anyway
-  --quick        the stable ratios of a small chain in two minutes; ends with 1 where one is under its goal by more than a fifth
+  --quick        the stable ratios of a small chain in two minutes; ends with 1 where one misses its goal by more than a fifth, twice
   --build SIZE   only builds the store of a size; goes on where it was interrupted
   --help         prints this
 `;

@@ -1,4 +1,5 @@
 import { sizeNames, sizes } from "./chain/sizes.js";
+import { againIfFarOff } from "./measures/again.js";
 import { measureAnswers } from "./measures/answers.js";
 import { measureCold } from "./measures/cold.js";
 import { measureDepth } from "./measures/depth.js";
@@ -57,7 +58,7 @@ const measureParts = async ({ only }: BenchOptions, run: Run): Promise<{ rows: R
         const growth = await measureGrowth(run);
         rows.push(...growth.rows);
         ({ curves } = growth);
-      } else rows.push(...(await measures[part](run)));
+      } else rows.push(...(await (run.quick ? againIfFarOff(measures[part]) : measures[part])(run)));
     } catch (error) {
       failed = true;
       run.say(`${part} could not be measured: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
