@@ -21,8 +21,7 @@ import { eventually } from "./webhooks/stage.js";
 const chain = loadChain("core3-testnet-a");
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe("createApiPlugin", function () {
-  this.timeout(30_000);
+describe("createApiPlugin", () => {
   let events: EventEmitter;
   const plugins: ApiPlugin[] = [];
 

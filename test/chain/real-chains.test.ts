@@ -134,8 +134,7 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
     let snapshot: ChainSnapshot;
     let coreRounds: Map<number, RoundDelegate[]>;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       chain = loadChain(name);
       rules = createChainRules(chain.network);
       snapshot = await keepers[where](chain);
@@ -268,7 +267,6 @@ for (const [name, load] of [
     });
 
     it("was forged by the delegates that the rules give, slot by slot", async function () {
-      this.timeout(60_000);
       const chain = load();
       if (chain === undefined) return this.skip();
       const { milestones } = createChainRules(chain.network);

@@ -19,8 +19,7 @@ const newestFirst = (passes: (row: TransactionRow) => boolean): string[] =>
     .map(({ id }) => id)
     .reverse();
 
-describe("what the contract declares equal", function () {
-  this.timeout(60_000);
+describe("what the contract declares equal", () => {
   let served: Interface;
   before(async () => {
     served = await serveNode();

@@ -6,14 +6,12 @@ import { firstCallsOf } from "./first-calls.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 
 for (const amounts of ["number", "string"] as const) {
-  describe(`client 0.1.25, generation 1, when the second generation has amounts as ${amounts}s`, function () {
-    this.timeout(30_000);
+  describe(`client 0.1.25, generation 1, when the second generation has amounts as ${amounts}s`, () => {
     const of = firstClient(1);
     let node: RunningNode;
     let client: Client;
     let calls: Record<string, Call[]>;
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       node = await runningNode({ amounts });
       client = of.connect(node.origin);
       calls = firstCallsOf(node);

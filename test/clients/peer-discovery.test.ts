@@ -31,8 +31,7 @@ describe("npm @arkecosystem/peers 0.3.0", () => {
   /** It asks one of its seeds at random: here there is only one. */
   const discover = (): Promise<Discovery> => PeerDiscovery.new({ networkOrHost: `${node.origin}/api/peers?ip=127.0.0.1` });
   const ipsOf = (peers: Found[]): string[] => peers.map(({ ip }) => ip);
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     node = await runningNode();
   });
 
@@ -75,8 +74,7 @@ describe("npm @arkecosystem/peers 0.3.0", () => {
 
 describe("npm @arkecosystem/client 0.1.25, looking for peers,", () => {
   let node: RunningNode;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     node = await runningNode();
   });
 

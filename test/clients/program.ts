@@ -26,12 +26,10 @@ export interface Session {
 
 /** Describes what a program does, in a session of its own. */
 export const describeProgram = (program: Program, steps: (session: () => Session) => void): void => {
-  describe(program.name, function () {
-    this.timeout(20_000);
+  describe(program.name, () => {
     let session: Session;
     let close: () => void;
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       const node = await runningNode(program.options);
       const replayer = createReplayer(node.origin);
       close = replayer.close;

@@ -9,6 +9,7 @@ import type { Peer } from "../../types/chain.js";
 import type { TransactionData } from "../../types/events.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { ApiPlugin, NodeInfo, PorticoOptions, TransactionPool } from "../../types/node-context.js";
+import { atEnd } from "../at-end.js";
 import { figuresOf } from "../e2e/figures.js";
 import { createTestPool, refusingPool, type TestPool } from "./test-pool.js";
 
@@ -123,7 +124,6 @@ const poolOf = (kind: PoolKind, working: TestPool): { pool?: TransactionPool } =
   return { pool: kind === "throwing" ? refusingPool : working };
 };
 
-const stops: (() => Promise<void>)[] = [];
 let indexed: Promise<ApiPlugin> | undefined;
 const nodes = new Map<string, Promise<RunningNode>>();
 
@@ -132,7 +132,9 @@ const index = async (): Promise<ApiPlugin> => {
   const dataDir = mkdtempSync(join(tmpdir(), "portico-clients-"));
   const read = (fromHeight: number, limit: number) => blocks.slice(fromHeight - 1, fromHeight - 1 + limit);
   const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read, height: () => blocks.length }, options: { webhooks: false } });
-  stops.push(async () => {
+  atEnd(async () => {
+    nodes.clear();
+    indexed = undefined;
     await plugin.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
@@ -160,7 +162,7 @@ const start = async (options: PorticoOptions, poolKind: PoolKind): Promise<Runni
     logger: { debug: () => undefined, info: () => undefined, warn: (line) => logged.push(line), error: (line) => logged.push(line) },
     options,
   });
-  stops.unshift(plugin.stop);
+  atEnd(plugin.stop);
   const server = await plugin.listen(0);
   const { port } = server.address() as AddressInfo;
   peers = peersAt(port);
@@ -174,9 +176,3 @@ export const runningNode = (options: PorticoOptions = {}, pool: PoolKind = "work
   nodes.set(key, node);
   return node;
 };
-
-after(async () => {
-  for (const stop of stops.splice(0)) await stop();
-  nodes.clear();
-  indexed = undefined;
-});

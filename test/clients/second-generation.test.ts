@@ -8,13 +8,11 @@ import { type RunningNode, runningNode } from "./running-node.js";
 const toldElsewhere = ["transactions.create", "webhooks.all", "webhooks.create", "webhooks.get", "webhooks.update", "webhooks.delete"];
 
 const describeClient = (of: ClientPackage, amounts: "number" | "string"): void => {
-  describe(`${of.name}, amounts as ${amounts}s`, function () {
-    this.timeout(30_000);
+  describe(`${of.name}, amounts as ${amounts}s`, () => {
     let node: RunningNode;
     let client: Client;
     let calls: Record<string, Call[]>;
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       node = await runningNode({ amounts });
       client = of.connect(node.origin);
       calls = callsOf(node);

@@ -16,8 +16,7 @@ const describeSubmitting = (of: ClientPackage): void => {
   describe(`${of.name} submits transactions`, () => {
     let node: RunningNode;
     let create: (payload: unknown) => Promise<ClientAnswer>;
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       node = await runningNode();
       const client = of.connect(node.origin);
       create = (payload) => client.call("transactions", "create", [payload]);

@@ -13,8 +13,7 @@ for (const of of [laterClient("client-2.0", "2.0.0", "/api"), laterClient("clien
     const { address } = busiest;
     const some = [busiest, voter, locker].map((row) => row.address);
     let client: Client;
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       client = of.connect((await runningNode()).origin);
     });
 
@@ -98,8 +97,7 @@ for (const of of [laterClient("client-2.0", "2.0.0", "/api"), laterClient("clien
 /** The clients' own bugs: no node can know what was meant, so it reports what is wrong with the request. */
 describe("bugs in the clients themselves", () => {
   let origin: string;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     ({ origin } = await runningNode());
   });
   const refused = (key: string, rule: string) => ({

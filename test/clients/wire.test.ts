@@ -15,8 +15,7 @@ const wire: [of: ClientPackage, get: { path: string; version?: string; type?: st
 describe("requests of deployed clients", () => {
   let node: RunningNode;
   let replayer: Replayer;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     node = await runningNode();
   });
   beforeEach(() => {

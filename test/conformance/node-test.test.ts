@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { createWorkbench, type Workbench } from "../hosts/example-process.js";
 
-describe("the suite in Node's own test runner", function () {
-  this.timeout(60_000);
+describe("the suite in Node's own test runner", () => {
   let bench: Workbench;
   beforeEach(() => (bench = createWorkbench()));
   afterEach(() => bench.clear());

@@ -11,8 +11,7 @@ import { removed, temporaryFolder } from "./temporary-chain.js";
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe("the custom fork", function () {
-  this.timeout(60_000);
+describe("the custom fork", () => {
 
   describe("served from SQLite and from the built-in store", () => {
     const blocks: BlockData[] = [];

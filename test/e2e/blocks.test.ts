@@ -8,8 +8,7 @@ import { describeList } from "./naive-list.js";
 import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
 
 for (const name of chainNames) {
-  describe(`blocks of ${name}, second generation`, function () {
-    this.timeout(60_000);
+  describe(`blocks of ${name}, second generation`, () => {
     const figures = figuresOf(name);
     const { blockRows, transactionRows } = figures;
     const kind = blockKindOf(figures);

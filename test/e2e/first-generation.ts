@@ -50,7 +50,7 @@ export const serveFirst = async (name: ChainName, context: Partial<NodeContext> 
   const plugin = createApiPlugin({
     network: loadChain(name).network,
     events: new EventEmitter(),
-    chain: storedChain(name),
+    chain: await storedChain(name),
     ...context,
   });
   const server = await plugin.listen(0);

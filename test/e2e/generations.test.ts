@@ -11,8 +11,7 @@ interface Flat {
 
 /** Both generations of one server, wherever they show the same things. */
 for (const name of chainNames) {
-  describe(`both generations on ${name}`, function () {
-    this.timeout(60_000);
+  describe(`both generations on ${name}`, () => {
     const { delegateRows, walletRows, blockRows, transactionRows, tip } = figuresOf(name);
     let served: Served;
     before(async () => {

@@ -34,7 +34,7 @@ export type Serving = Pick<NodeContext, "peers" | "sync" | "pool" | "node" | "op
 /** Serves one of the chains, complete, as a host that has nothing but the chain, or also what `serving` adds. */
 export const serveChain = async (name: ChainName, { now, ...serving }: Serving = {}): Promise<Interface> => {
   const plugin = createApiPlugin({
-    chain: storedChain(name),
+    chain: await storedChain(name),
     ...serving,
     network: loadChain(name).network,
     events: new EventEmitter(),

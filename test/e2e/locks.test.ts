@@ -13,8 +13,7 @@ const endedBy = ({ asset }: TransactionRow): string | undefined => {
 };
 
 for (const name of chainNames) {
-  describe(`locks of ${name}`, function () {
-    this.timeout(60_000);
+  describe(`locks of ${name}`, () => {
     const figures = figuresOf(name);
     const { lockRows, transactionRows } = figures;
     const kind = lockKindOf(figures);
@@ -71,7 +70,7 @@ for (const name of chainNames) {
 describe("locks of an adapter without locks", () => {
   let served: Interface;
   before(async () => {
-    served = await serveChain("core3-testnet-a", { chain: { ...storedChain("core3-testnet-a"), supports: { locks: false } } });
+    served = await serveChain("core3-testnet-a", { chain: { ...(await storedChain("core3-testnet-a")), supports: { locks: false } } });
   });
   after(() => served.stop());
 

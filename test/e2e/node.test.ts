@@ -150,7 +150,7 @@ describe("node of a host that provides no information", () => {
   const { tip } = figuresOf("core3-testnet-a");
   let served: Interface;
   before(async () => {
-    const chain = { ...storedChain("core3-testnet-a"), supports: { rounds: false, feeStatistics: false } };
+    const chain = { ...(await storedChain("core3-testnet-a")), supports: { rounds: false, feeStatistics: false } };
     served = await serveChain("core3-testnet-a", { chain });
   });
   after(() => served.stop());

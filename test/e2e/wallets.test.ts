@@ -11,8 +11,7 @@ const mostBy = <T>(rows: T[], weight: (row: T) => number): T =>
   rows.reduce((best, row) => (weight(row) > weight(best) ? row : best));
 
 for (const name of chainNames) {
-  describe(`wallets of ${name}, second generation`, function () {
-    this.timeout(60_000);
+  describe(`wallets of ${name}, second generation`, () => {
     const figures = figuresOf(name);
     const { walletRows, transactionRows, lockRows } = figures;
     const transactionKind = transactionKindOf(figures);

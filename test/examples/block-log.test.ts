@@ -7,8 +7,7 @@ import { openBlockLog } from "../../examples/standalone/block-log.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 
-describe("the example's log of forged blocks", function () {
-  this.timeout(60_000);
+describe("the example's log of forged blocks", () => {
   after(closeTemporaryStores);
 
   it("keeps every block that fits after one for which the disk was full", async () => {

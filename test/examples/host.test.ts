@@ -20,8 +20,7 @@ import { localBlocks } from "./local-chain.js";
 
 const everything = { filter: {}, offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
-describe("the standalone host", function () {
-  this.timeout(60_000);
+describe("the standalone host", () => {
 
   let folder: string;
   let hosts: Host[];

@@ -19,8 +19,7 @@ describe("the standalone host's chain and traffic", () => {
   let made: SignedBlock[];
   let transactions: SignedTransaction[];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = createLocalChain();
     made = await chain.grow(blocks);
     transactions = made.flatMap((block) => block.transactions);

@@ -15,8 +15,7 @@ const chain = loadChain("core3-testnet-a");
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-describe("the examples' webhook receiver", function () {
-  this.timeout(60_000);
+describe("the examples' webhook receiver", () => {
   let plugin: ApiPlugin;
   let receiver: ChildProcess | undefined;
 

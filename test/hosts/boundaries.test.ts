@@ -23,8 +23,7 @@ const surroundings = () => ({
   exitCode: process.exitCode,
 });
 
-describe("plugins in a host's process", function () {
-  this.timeout(60_000);
+describe("plugins in a host's process", () => {
   let bench: Workbench;
   const plugins: ApiPlugin[] = [];
   beforeEach(() => (bench = createWorkbench()));

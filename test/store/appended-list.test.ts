@@ -14,8 +14,7 @@ import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporar
 const list = 200;
 const owner = 7;
 
-describe("an appended list", function () {
-  this.timeout(60_000);
+describe("an appended list", () => {
   let store: Store;
   let pending: Pending;
 

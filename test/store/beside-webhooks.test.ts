@@ -7,8 +7,7 @@ import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporar
 
 const chain = loadChain("core3-custom-c");
 
-describe("the LMDB store, with webhooks written concurrently", function () {
-  this.timeout(60_000);
+describe("the LMDB store, with webhooks written concurrently", () => {
   afterEach(closeTemporaryStores);
 
   it("loses neither blocks nor deliveries, whether a webhook transaction runs at once or is queued", async () => {

@@ -9,8 +9,7 @@ import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporar
 
 const chain = loadChain("core3-custom-c");
 
-describe("the commit thread", function () {
-  this.timeout(10_000);
+describe("the commit thread", () => {
   afterEach(closeTemporaryStores);
 
   it("writes nothing of a log that breaks off, says so, and goes on", async () => {

@@ -80,8 +80,7 @@ describe("a counted set", () => {
     expect(numbersOf(reading, 0, 10)).to.deep.equal([]);
   });
 
-  it("finds every key by position and every position by key, across all levels", async function () {
-    this.timeout(60_000);
+  it("finds every key by position and every position by key, across all levels", async () => {
     const count = 20_000;
     const shuffled = Array.from({ length: count }, (_, i) => ((i * 7919) % count) * 3);
     await insert(...shuffled);
@@ -132,8 +131,7 @@ describe("a counted set", () => {
     );
   });
 
-  it("matches a sorted array when separators of every level come and go, cached or not, committed or pending", async function () {
-    this.timeout(60_000);
+  it("matches a sorted array when separators of every level come and go, cached or not, committed or pending", async () => {
     const upper = [...separatorsOf(topLevel, 2), ...separatorsOf(2, 12), ...separatorsOf(1, 40)];
     const highest = Math.max(...upper);
     const key = fc.oneof(fc.constantFrom(...upper), fc.integer({ min: 0, max: highest }));

@@ -48,8 +48,7 @@ const heightOf = (store: Store): number => store.tip()?.height ?? 0;
 /** Whether the tip can be reverted and leave a chain. */
 const canRevert = (store: Store): boolean => heightOf(store) > 1 && atOnce(readUndo(createReading(store.environment), heightOf(store))) !== undefined;
 
-describe("the delegates at a tip", function () {
-  this.timeout(60_000);
+describe("the delegates at a tip", () => {
   afterEach(closeTemporaryStores);
 
   it("are the same whether all are read, or only the changes since an earlier tip, a later one or one of another branch", async () => {

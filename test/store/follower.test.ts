@@ -48,8 +48,7 @@ const logger: Logger = {
   },
 };
 
-describe("the follower", function () {
-  this.timeout(60_000);
+describe("the follower", () => {
   let store: Store;
   let rules: ChainRules;
   let events: EventEmitter;

@@ -34,8 +34,7 @@ const open = async (
   }
 };
 
-describe("a store written with other rules", function () {
-  this.timeout(30_000);
+describe("a store written with other rules", () => {
   after(closeTemporaryStores);
   const height = 40;
   const made = async (given: Parameters<typeof open>[1] = {}): Promise<string> => {

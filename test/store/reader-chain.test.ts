@@ -23,8 +23,7 @@ const writeElsewhere = (dataDir: string, from: number, to: number): void => {
   expect(status, stderr).to.equal(0);
 };
 
-describe("a store written by another process", function () {
-  this.timeout(60_000);
+describe("a store written by another process", () => {
 
   let dataDir: string;
   const opened: Store[] = [];

@@ -31,8 +31,7 @@ const errorOf = async (answer: unknown): Promise<PorticoError | undefined> => {
 /** Every search is interrupted after each step. */
 const interrupted = { searches: { turn: 0, most: 4 } };
 
-describe("a search of the store", function () {
-  this.timeout(60_000);
+describe("a search of the store", () => {
   afterEach(closeTemporaryStores);
 
   it("goes on in the state in which it began while blocks are written and reverted", async () => {

@@ -33,8 +33,7 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error as Error).message,
   );
 
-describe("the LMDB store", function () {
-  this.timeout(60_000);
+describe("the LMDB store", () => {
   afterEach(closeTemporaryStores);
 
   it("returns to exactly the same bytes after reverts", async () => {

@@ -19,8 +19,7 @@ const chain = loadChain("core3-custom-c");
 /** The offset of the transaction count in LMDB's lock file. */
 const countAt = 8;
 
-describe("LMDB's transaction count, set back by a process that opens the store in the middle of a commit,", function () {
-  this.timeout(30_000);
+describe("LMDB's transaction count, set back by a process that opens the store in the middle of a commit,", () => {
   let lockFiles: number[];
   beforeEach(() => (lockFiles = []));
   afterEach(async () => {

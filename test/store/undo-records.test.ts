@@ -4,8 +4,7 @@ import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
 
-describe("undo records", function () {
-  this.timeout(30_000);
+describe("undo records", () => {
   afterEach(closeTemporaryStores);
 
   it("are kept for the most recent blocks only, even after the node was away for more blocks than that", async () => {

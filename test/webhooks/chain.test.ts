@@ -23,8 +23,7 @@ const headerOf = ({ transactions: _, ...header }: BlockData): Omit<BlockData, "t
 const rich = chain.blocks.find(({ height, numberOfTransactions }) => height > 10 && numberOfTransactions > 1)!.height;
 const page = { offset: 0, limit: 100 };
 
-describe("webhooks for the chain", function () {
-  this.timeout(60_000);
+describe("webhooks for the chain", () => {
   let dataDir: string;
   let lines: string[];
   let receiver: Receiver;

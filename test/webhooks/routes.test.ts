@@ -35,8 +35,7 @@ interface OutgoingOperation {
   requestBody: { content: { "application/json": { schema: object; example: { event: string } } } };
 }
 
-describe("the webhook routes", function () {
-  this.timeout(60_000);
+describe("the webhook routes", () => {
   let plugin: ApiPlugin;
   let events: EventEmitter;
   let dataDir: string;

@@ -12,8 +12,7 @@ const nobody = "AKdr5d9AMEnsKYxpDcoHdyyjSCKVx3r9Nj";
 const otherNetwork = "DGihocTkwDygiFvmg6aG8jThYTic47GzU9";
 
 for (const name of chainNames) {
-  describe(`accounts of ${name}, first generation`, function () {
-    this.timeout(60_000);
+  describe(`accounts of ${name}, first generation`, () => {
     const { walletRows, delegateRows, meta } = figuresOf(name);
     const richestFirst = sorted(walletRows, "balance:desc", walletKind);
     const richest = richestFirst[0] as WalletRow;

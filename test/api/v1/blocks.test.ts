@@ -12,8 +12,7 @@ const rewards = { "core3-testnet-a": 0, "core3-custom-c": 300_000_000 };
 const nethash = "d9acd04bde4234a81addb8482333b4ac906bed7be5a9970ce8ada428bd083192";
 
 for (const name of chainNames) {
-  describe(`blocks of ${name}, first generation`, function () {
-    this.timeout(60_000);
+  describe(`blocks of ${name}, first generation`, () => {
     const figures = figuresOf(name);
     const { blockRows, tip, meta } = figures;
     const kind = blockKindOf(figures);
@@ -135,7 +134,7 @@ for (const name of chainNames) {
 
 describe("milestones, first generation", () => {
   it("are counted in whole three millions of blocks", async () => {
-    const adapter = storedChain("core3-custom-c");
+    const adapter = await storedChain("core3-custom-c");
     for (const [height, milestone] of [
       [2_999_999, 0],
       [3_000_000, 1],

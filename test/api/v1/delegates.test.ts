@@ -27,8 +27,7 @@ const withRounds = (adapter: ChainAdapter, rounds: Map<number, RoundDelegate[]>)
 });
 
 for (const name of chainNames) {
-  describe(`delegates of ${name}, first generation`, function () {
-    this.timeout(60_000);
+  describe(`delegates of ${name}, first generation`, () => {
     const { delegateRows, walletRows, meta, network, blocks } = figuresOf(name);
     const votes = new Map(walletRows.map(({ username, vote }) => [username, vote]));
     const ranks = new Map<string, number | undefined>();
@@ -286,7 +285,7 @@ for (const name of chainNames) {
       const forgers = meta.nextForgers.map(({ publicKey }) => publicKey);
       let asNode: Served;
       before(async () => {
-        asNode = await serveFirst(name, { chain: withRounds(storedChain(name), await roundsOfCore({ network, blocks })) });
+        asNode = await serveFirst(name, { chain: withRounds(await storedChain(name), await roundsOfCore({ network, blocks })) });
       });
       after(() => asNode.stop());
 
@@ -322,7 +321,7 @@ for (const name of chainNames) {
       });
 
       it("answers 501 if the adapter does not support rounds", async () => {
-        const ignorant = await serveFirst(name, { chain: { ...storedChain(name), supports: { rounds: false } } });
+        const ignorant = await serveFirst(name, { chain: { ...(await storedChain(name)), supports: { rounds: false } } });
         const response = await ignorant.ask("/v1/delegates/getNextForgers");
         const told = [response.status, await response.json()];
         await ignorant.stop();
