@@ -240,6 +240,8 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
   };
 
   const look = (): void => {
+    // It may have been called before its time.
+    timer?.cancel();
     timer = undefined;
     if (state !== "running") return;
     safely(() => {

@@ -463,6 +463,13 @@ describe("delivery", () => {
     expect(numbers(await receiver.until(1))).to.deep.equal([2]);
   });
 
+  it("looks for work at one time, however often webhooks change", async () => {
+    await open();
+    const before = stage.clock.timers();
+    for (let n = 0; n < 10; n++) stage.engine.remove(hook().id);
+    expect(stage.clock.timers()).to.equal(before);
+  });
+
   it("records each attempt once, and goes on, even if the host's logger throws", async () => {
     const fail = (): never => {
       throw new Error("the transport is closed");

@@ -6,6 +6,8 @@ export interface ManualClock extends Clock {
   after: After;
   /** Advances in one step, as after a machine slept, and calls the timers that have become due. */
   advance(milliseconds: number): void;
+  /** Number of timers that have not been called yet. */
+  timers(): number;
 }
 
 export const createManualClock = (start = Date.UTC(2024, 0, 1)): ManualClock => {
@@ -26,5 +28,6 @@ export const createManualClock = (start = Date.UTC(2024, 0, 1)): ManualClock => 
       timers = timers.filter(({ at }) => at > now);
       for (const { callback } of due) callback();
     },
+    timers: () => timers.length,
   };
 };
