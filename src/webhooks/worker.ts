@@ -108,8 +108,8 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
       unblock(origin);
       return;
     }
-    take(next);
     const outgoing = outgoingOf(store, register.find(next.lane.webhookId), next.id, at);
+    take(next);
     // Undefined where the webhook was removed a moment ago: the delivery stays taken, and its lane goes with the next look.
     if (outgoing !== undefined) launch({ ...next, target, origin, slow: origin.slow, at }, outgoing);
     enqueue(target);
@@ -124,7 +124,13 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     while (state === "running" && running.all.size < options.concurrency && settling.count() < mostUnsettled) {
       const target = takeTarget();
       if (target === undefined) return;
-      startNext(target);
+      try {
+        startNext(target);
+      } catch (error) {
+        // For the next look, when the store may be readable again.
+        enqueue(target);
+        throw error;
+      }
     }
   };
 
@@ -199,11 +205,11 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     const revision = store.registerRevision();
     if (revision === seen.register) return;
     const changed = seen.register === -1 ? undefined : store.changedSince(seen.register);
-    seen.register = revision;
     for (const id of changed ?? [...lanes.ids(), ...register.ids()]) {
       const target = lanes.align(id, register.find(id));
       if (target !== undefined) enqueue(target);
     }
+    seen.register = revision;
   };
 
   const bringWork = (target: Target, webhookId: number): void => {

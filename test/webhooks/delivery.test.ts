@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
-import type { DeliveryRow, EventJournal } from "../../types/webhook-store.js";
+import type { DeliveryRow, EventJournal, WebhookStore } from "../../types/webhook-store.js";
 import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
@@ -461,6 +461,34 @@ describe("delivery", () => {
     isFull = false;
     emit(1, 2);
     expect(numbers(await receiver.until(1))).to.deep.equal([2]);
+  });
+
+  it("goes on at the next look after the store could not be read", async () => {
+    let fails: string | undefined;
+    const wrapStore = (store: WebhookStore): WebhookStore =>
+      new Proxy(store, {
+        get: (_store, name: keyof WebhookStore) => {
+          if (fails !== name) return store[name];
+          fails = undefined;
+          throw new Error("too many readers");
+        },
+      });
+    await open({}, { wrapStore });
+    fails = "webhook";
+    const { id } = hook();
+    stage.clock.advance(1_000);
+    emit(1);
+    await stage.reaches(id, 1, "delivered");
+    for (const [n, name] of ["deliveryIds", "delivery"].entries()) {
+      fails = name;
+      emit(1, n + 2);
+      await eventually(() => (fails === undefined ? true : undefined));
+      stage.clock.advance(1_000);
+      await stage.reaches(id, n + 2, "delivered");
+    }
+    expect(numbers(receiver.received)).to.deep.equal([1, 2, 3]);
+    const errors = stage.lines.filter((line) => line.startsWith("error"));
+    expect(errors).to.deep.equal(Array(3).fill("error webhooks: the store cannot be used: too many readers"));
   });
 
   it("looks for work at one time, however often webhooks change", async () => {

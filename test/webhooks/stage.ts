@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { Logger } from "../../types/node-context.js";
-import type { EventJournal } from "../../types/webhook-store.js";
+import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
 import type { Delivery, DeliveryState, WebhookOptions } from "../../types/webhooks.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
@@ -32,6 +32,8 @@ export interface Stage {
 export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger">> {
   /** Wraps the engine's journal. */
   wrapJournal?: (journal: EventJournal) => EventJournal;
+  /** Wraps the engine's store. */
+  wrapStore?: (store: WebhookStore) => WebhookStore;
 }
 
 export const createLogger = (lines: string[]): Logger => {
@@ -52,7 +54,7 @@ export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
 
 export const localTargets = ["127.0.0.0/8", "::1"];
 
-export const createStage = async (options: WebhookOptions = {}, { wrapJournal = (journal) => journal, ...needs }: StageNeeds = {}): Promise<Stage> => {
+export const createStage = async (options: WebhookOptions = {}, { wrapJournal = (journal) => journal, wrapStore = (store) => store, ...needs }: StageNeeds = {}): Promise<Stage> => {
   const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-"));
   const lines: string[] = [];
   const clock = createManualClock();
@@ -60,7 +62,7 @@ export const createStage = async (options: WebhookOptions = {}, { wrapJournal = 
   const create = (environment: WebhookEnvironment, changed: WebhookOptions): WebhookEngine => {
     const engine = createWebhookEngine(
       { allowTargets: localTargets, jitter: 0, ...options, ...changed },
-      { store: environment.store, openJournal: () => wrapJournal(openEventJournal(dataDir)), events, clock, after: clock.after, logger: createLogger(lines), keepsChain: false, random: () => 0.5, ...needs },
+      { store: wrapStore(environment.store), openJournal: () => wrapJournal(openEventJournal(dataDir)), events, clock, after: clock.after, logger: createLogger(lines), keepsChain: false, random: () => 0.5, ...needs },
     );
     engine.start();
     return engine;
