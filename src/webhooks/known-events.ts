@@ -62,7 +62,7 @@ const describe = (event: string, known: KnownEvent, keepsChain: boolean): EventD
 /** The events that a webhook of this node can listen to: the known ones, and those that the host declares. */
 export const describeEvents = (declared: readonly string[], keepsChain: boolean): EventDescription[] => [
   ...Object.entries(knownEvents).map(([event, known]) => describe(event, known, keepsChain)),
-  ...declared
+  ...[...new Set(declared)]
     .filter((event) => !Object.hasOwn(knownEvents, event))
     .map((event) => describe(event, { description: "An event that this node declares.", example: null }, keepsChain)),
 ];

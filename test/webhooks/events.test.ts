@@ -95,7 +95,7 @@ describe("events of the host", () => {
         environment = openWebhookStore(dataDir);
         emitter = createEmitter();
         engine = createWebhookEngine(
-          { allowTargets: localTargets, events: ["fork.happened"] },
+          { allowTargets: localTargets, events: ["fork.happened", "fork.happened"] },
           { store: environment.store, openJournal: () => openEventJournal(dataDir), events: emitter, clock: { now: () => Date.now() }, logger: createLogger([]), keepsChain: false },
         );
         engine.start();
@@ -155,7 +155,7 @@ describe("events of the host", () => {
     const environment = openWebhookStore(dataDir);
     const describe = (keepsChain: boolean) =>
       createWebhookEngine(
-        { events: ["fork.happened", "block.applied"] },
+        { events: ["fork.happened", "block.applied", "fork.happened"] },
         { store: environment.store, openJournal: () => openEventJournal(dataDir), events: new FastEmitter(), clock: { now: () => 0 }, logger: createLogger([]), keepsChain },
       ).events();
     expect(describe(false).every(({ source }) => source === "host")).to.equal(true);
@@ -167,7 +167,7 @@ describe("events of the host", () => {
       "transaction.reverted",
     ]);
     expect(described.at(-1)).to.deep.equal({ event: "fork.happened", description: "An event that this node declares.", source: "host", confirmations: false, example: null });
-    expect(described.filter(({ event }) => event === "block.applied")).to.have.length(1);
+    expect(described.filter(({ event }) => event === "block.applied" || event === "fork.happened")).to.have.length(2);
     await environment.close();
     await rm(dataDir, { recursive: true });
   });
