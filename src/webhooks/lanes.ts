@@ -48,12 +48,10 @@ export interface Next {
   kind: "first" | "retry";
 }
 
-export interface LaneRules {
+export interface NextRules {
   ordered: boolean;
-  concurrencyPerTarget: number;
+  now: number;
 }
-
-export type NextRules = LaneRules & { now: number };
 
 /** First attempts read ahead, at the most. */
 const longestReady = 64;
@@ -75,7 +73,7 @@ const headOf = (lane: Lane, store: WebhookStore): number | undefined => {
 };
 
 /** The earliest first attempt of all the target's lanes. */
-const nextFirst = ({ lanes, firsts }: Target, store: WebhookStore, { ordered }: LaneRules): Next | undefined => {
+const nextFirst = ({ lanes, firsts }: Target, store: WebhookStore, { ordered }: NextRules): Next | undefined => {
   if (ordered && firsts > 0) return undefined;
   let next: Next | undefined;
   for (const lane of lanes.values()) {
@@ -123,7 +121,7 @@ export const createLanes = (): Lanes => {
   const lanes = new Map<number, Lane>();
   const targets = new Map<string, Target>();
   const origins = new Map<string, Origin>();
-  /** Outlives the lane of a webhook that is disabled while deliveries of it are under way. */
+  /** By webhook. Outlives the lane of one that is disabled while deliveries of it are under way. */
   const takenOf = new Map<number, Set<number>>();
 
   const originOf = (url: string): Origin => {
@@ -164,13 +162,13 @@ export const createLanes = (): Lanes => {
     targets: () => targets.values(),
     ids: () => lanes.keys(),
     align: (webhookId, row) => {
+      if (row === undefined) takenOf.delete(webhookId);
       const url = row?.enabled === true ? row.target : undefined;
       const lane = lanes.get(webhookId);
       if (lane?.target.url === url) return undefined;
       if (lane !== undefined) {
         leave(lane);
         lanes.delete(webhookId);
-        if (lane.taken.size === 0) takenOf.delete(webhookId);
       }
       return url === undefined ? undefined : enter(webhookId, url).target;
     },
