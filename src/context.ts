@@ -4,6 +4,7 @@ import type { NodeContext, ReaderContext } from "../types/node-context.js";
 import type { TransactionType } from "../types/transaction-type.js";
 import { versionsOf } from "./chain/transaction-types.js";
 import { PorticoError } from "./errors.js";
+import { isObject } from "./option-checks.js";
 
 /** What a host without types may pass. */
 export type Unchecked = Partial<Record<keyof NodeContext | keyof ReaderContext, unknown>>;
@@ -105,8 +106,6 @@ const transactionTypeMembers = new Set(
     recipients: true,
   } satisfies Record<keyof TransactionType, true>),
 );
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Reads a member. An emitter, an adapter or a logger may also be a function with members. */
 const memberOf = (value: unknown, name: string): unknown =>

@@ -11,7 +11,7 @@ export interface OptionRow<T> {
   check: Check;
 }
 
-export const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const wholeFrom =
   (minimum: number): Check =>
@@ -56,7 +56,7 @@ export const offOr =
   (value) => {
     if (value === false) return undefined;
     if (!isObject(value)) return "must be false or an object";
-    for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    for (const [name, member] of Object.entries(value)) {
       const check = Object.hasOwn(members, name) ? members[name] : undefined;
       if (check === undefined) return `has no member "${name}"`;
       const wrong = member === undefined ? undefined : check(member);

@@ -20,7 +20,7 @@ export interface ApiNeeds {
 }
 
 /** Everything from which an answer is computed: one state of the chain, the network's rules and the host. */
-export interface ApiState extends Scope, Readonly<ApiNeeds> {
+export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks">> {
   tip?: Tip;
   /** @throws PorticoError NOT_READY while there is no state; only stateless routes are called then. */
   readonly chain: ChainSnapshot;
@@ -54,10 +54,6 @@ class OpenState implements ApiState {
   }
 
   get webhooks(): Webhooks {
-    return this.openWebhooks();
-  }
-
-  openWebhooks(): Webhooks {
     return this.needs.openWebhooks();
   }
 

@@ -46,7 +46,6 @@ export const at = (set: number, level: number, key: Buffer): Buffer => {
 };
 
 export const nothing = Buffer.alloc(0);
-export const startOf = (set: number, level: number): Buffer => at(set, level, nothing);
 export const endOf = (set: number, level: number): Buffer => at(set, level + 1, nothing);
 
 export const readCount = (value: unknown): number => (value === undefined ? 0 : (value as Buffer).readUInt32BE(0));
@@ -81,7 +80,7 @@ export const rankOf = (reading: Reading, set: number, key: Buffer): number => {
 /** Number of keys in the set. */
 export const sizeOf = (reading: Reading, set: number): number => {
   let size = 0;
-  for (const { value } of reading.range("sets", { start: startOf(set, topLevel), end: endOf(set, topLevel) })) size += readCount(value);
+  for (const { value } of reading.range("sets", { start: at(set, topLevel, nothing), end: endOf(set, topLevel) })) size += readCount(value);
   return size;
 };
 

@@ -170,8 +170,7 @@ export const changeBounds = () => ({ start: changeKey(0), end: textKey("change!"
 /** Pieces of one height are adjacent. */
 export const undoKey = (height: number, piece: number): Buffer => Buffer.concat([numberKey(height), numberKey(piece)]);
 
-export const parseFeeKey = (key: Buffer): { bucket: number; typeGroup: number; type: number } => ({
-  bucket: key.readUInt32BE(0),
+export const parseFeeKey = (key: Buffer): { typeGroup: number; type: number } => ({
   typeGroup: key.readUInt32BE(4),
   type: key.readUInt32BE(8),
 });

@@ -12,7 +12,6 @@ import { stateKey } from "./records.js";
  * Meanwhile the next blocks can be prepared on top of it.
  */
 export interface Pending extends WriterReading {
-  has(database: DatabaseName, key: Buffer): boolean;
   bytes(database: DatabaseName, key: Buffer): Bytes;
   put(database: DatabaseName, key: Buffer, value: unknown): void;
   putBytes(database: DatabaseName, key: Buffer, bytes: Bytes): void;
@@ -117,10 +116,6 @@ export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, ne
       let count = stored().reading.count(database, bounds);
       for (const { key, bytes } of inRange(database, bounds)) count += Number(bytes !== null) - Number(storedBytes(database, key) !== null);
       return count;
-    },
-    has: (database, key) => {
-      const bytes = find(database, key);
-      return (bytes === undefined ? storedBytes(database, key) : bytes) !== null;
     },
     bytes: (database, key) => {
       const bytes = find(database, key);

@@ -29,5 +29,5 @@ export const readUndo = function* (reading: WriterReading, height: number): Step
 };
 
 export const removeUndo = (pending: Pending, height: number): void => {
-  for (let piece = 0, key = undoKey(height, piece); pending.has("undo", key); key = undoKey(height, ++piece)) pending.putBytes("undo", key, null);
+  for (let piece = 0, key = undoKey(height, piece); pending.bytes("undo", key) !== null; key = undoKey(height, ++piece)) pending.putBytes("undo", key, null);
 };

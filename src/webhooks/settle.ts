@@ -21,7 +21,6 @@ export interface SettleRules extends RetryRules {
 export interface SettleNeeds {
   store: WebhookStore;
   random: () => number;
-  logger: Logger;
 }
 
 /** What an attempt led to. */

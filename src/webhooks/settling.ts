@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.js";
 import { type Ended, type Settled, settleAll, type SettleNeeds, type SettleRules } from "./settle.js";
-import type { Clock } from "../../types/node-context.js";
+import type { Clock, Logger } from "../../types/node-context.js";
 
 /** Records the outcomes of attempts: one transaction after another, each with all that have ended since the one before. */
 export interface Settling {
@@ -21,7 +21,7 @@ interface Entry {
 
 export const createSettling = (
   rules: SettleRules,
-  needs: SettleNeeds & { clock: Clock },
+  needs: SettleNeeds & { clock: Clock; logger: Logger },
   /** Must not throw. */
   onSettled: (settled: readonly Settled[]) => void,
 ): Settling => {

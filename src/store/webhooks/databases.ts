@@ -82,9 +82,6 @@ const names = {
   counters: "webhooks-counters",
 } as const;
 
-/** Databases that `openWebhookDatabases` adds to an environment: what `maxDbs` has to leave room for. */
-export const webhookDatabaseCount = Object.keys(names).length;
-
 /** Records are self-contained, and whole numbers may have any size. */
 const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
 

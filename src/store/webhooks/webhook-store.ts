@@ -38,7 +38,7 @@ const openDatabases = (environment: OpenEnvironment): { db: WebhookDatabases; in
 
 /**
  * The webhook store in an open LMDB environment, beside whatever else that keeps: what is written while a transaction of that
- * environment is open is committed or aborted with it. `maxDbs` has to leave room for `webhookDatabaseCount` databases.
+ * environment is open is committed or aborted with it. `maxDbs` has to leave room for its databases (databases.ts).
  * @throws PorticoError STORE_FOREIGN
  */
 export const createWebhookStore = (environment: OpenEnvironment): WebhookStore => {
