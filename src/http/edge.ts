@@ -6,10 +6,11 @@ import type { Health, Logger } from "../../types/node-context.js";
 import { type CompiledRoute, compileRoute } from "./compiled-route.js";
 import type { EdgeOptions } from "./edge-options.js";
 import { failureOf } from "./failure.js";
-import { PorticoError } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
 import { frontRoute } from "./front.js";
 import { healthRoute } from "./health.js";
 import { createInputReaders } from "./input-reader.js";
+import { turnOf } from "./in-turn.js";
 import { createLocate, localTarget } from "./locate.js";
 import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
@@ -102,22 +103,32 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     authorize: needs.authorize ?? (() => false),
   });
 
+  const serveInTurn = (ctx: Koa.Context): void | Promise<void> => {
+    const turn = turnOf(ctx.req, ctx.res);
+    return turn === undefined ? serve(ctx) : turn.then(() => serve(ctx));
+  };
+
   const router = new Router();
   const escaped = basePath.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const everyMethod = ["GET", ...METHODS.filter((method) => method !== "GET" && method !== "HEAD")];
-  router.register(new RegExp(`^${escaped}(?:/|$)`), everyMethod, (ctx) => serve(ctx), { pathAsRegExp: true });
+  router.register(new RegExp(`^${escaped}(?:/|$)`), everyMethod, serveInTurn, { pathAsRegExp: true });
 
   const mount = (app: Koa): void => void app.use(router.routes());
   const callback = (): Listener => {
     const app = new Koa();
     mount(app);
+    // Nothing but a connection that fails while a reply is sent.
+    app.on("error", (error) => needs.logger.debug(`A reply could not be sent: ${messageOf(error)}`));
     const handle = app.callback();
     const below = new RegExp(`^${escaped}(?:[/?#]|$)`);
     return (request, response, next) => {
       const target = targetsOf(request).find((candidate) => below.test(candidate));
       if (target !== undefined) {
         request.url = target;
-        shortcut(request, response, () => void handle(request, response));
+        const answer = (): void => shortcut(request, response, () => void handle(request, response));
+        const turn = turnOf(request, response);
+        if (turn === undefined) answer();
+        else void turn.then(answer);
       } else if (next !== undefined) {
         next();
       } else {

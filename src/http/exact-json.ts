@@ -39,22 +39,39 @@ const wholeNumber = (text: string): bigint | undefined => {
   return /^0*$/.test(digits.slice(zeros)) ? BigInt(`${sign}${digits.slice(0, zeros) || "0"}`) : undefined;
 };
 
-/** Whether a text may contain numbers that JSON.parse would round: sixteen or more digits and points in a row, or an exponent. */
-export const mayLoseDigits = (text: string): boolean => /\d[\d.]{14,}\d|\d[eE][+-]?\d/.test(text);
-
-/** How deeply the arrays and objects of a JSON text are nested. */
-export const nestingOf = (text: string): number => {
-  let depth = 0;
-  let deepest = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
-    if (token === "[" || token === "{") {
-      depth += 1;
-      deepest = Math.max(deepest, depth);
-    } else if (token === "]" || token === "}") {
-      depth -= 1;
-    }
+/** The place after the string that begins at `start`, or the end of a text in which it does not end. */
+const endOfString = (text: string, start: number): number => {
+  for (let from = start + 1; ; ) {
+    const quote = text.indexOf('"', from);
+    if (quote === -1) return text.length;
+    let slashes = 0;
+    while (text[quote - 1 - slashes] === "\\") slashes++;
+    if (slashes % 2 === 0) return quote + 1;
+    from = quote + 1;
   }
-  return deepest;
+};
+
+/** What has to be known of a JSON text before its value is used. */
+export interface JsonSurvey {
+  /** How deeply its arrays and objects are nested. */
+  depth: number;
+  /** Whether it may have numbers that JSON.parse would round: sixteen or more digits and points in a row, or an exponent. */
+  mayLoseDigits: boolean;
+}
+
+/** Takes time in proportion to the text, whatever that is. */
+export const surveyJson = (text: string): JsonSurvey => {
+  const survey: JsonSurvey = { depth: 0, mayLoseDigits: false };
+  const token = /["[\]{}]|\d[\d.]*[eE]?/g;
+  let depth = 0;
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    const [word] = found;
+    if (word === '"') token.lastIndex = endOfString(text, found.index);
+    else if (word === "]" || word === "}") depth--;
+    else if (word === "[" || word === "{") survey.depth = Math.max(survey.depth, ++depth);
+    else if (word.length >= 16 || /[eE]$/.test(word)) survey.mayLoseDigits = true;
+  }
+  return survey;
 };
 
 /** Parses JSON with all whole numbers exact: bigints beyond 2^53. Throws SyntaxError, NumberError, or RangeError if nested too deeply. */

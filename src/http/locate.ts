@@ -66,7 +66,10 @@ const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string):
 };
 
 const withoutTrailingSlash = ({ path, query }: Target): string => {
-  const shorter = path.replace(/\/+$/, "").replace(/^\/{2,}/, "/") || "/";
+  // Not by an expression like /\/+$/, which would look at a long run of slashes once for each of them.
+  let end = path.length;
+  while (path[end - 1] === "/") end--;
+  const shorter = path.slice(0, end).replace(/^\/{2,}/, "/") || "/";
   return query === "" ? shorter : `${shorter}?${query}`;
 };
 

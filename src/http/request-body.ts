@@ -1,7 +1,7 @@
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { inputError, PorticoError } from "../errors.js";
-import { mayLoseDigits, nestingOf, NumberError, parseExactJson } from "./exact-json.js";
+import { NumberError, parseExactJson, surveyJson } from "./exact-json.js";
 
 /** Reads the JSON body of a request, whatever its content type; undefined if there is none. */
 export type ReadBody = (ctx: Context) => Promise<unknown>;
@@ -43,10 +43,11 @@ const refusalOf = (error: unknown): PorticoError => {
 const deepestNesting = 100;
 
 const exactly = (raw: string, parsed: unknown): unknown => {
-  if (nestingOf(raw) > deepestNesting) {
+  const { depth, mayLoseDigits } = surveyJson(raw);
+  if (depth > deepestNesting) {
     throw new PorticoError("MALFORMED_JSON", `The request body is nested deeper than ${deepestNesting} levels.`);
   }
-  if (!mayLoseDigits(raw)) {
+  if (!mayLoseDigits) {
     return parsed;
   }
   try {

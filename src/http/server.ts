@@ -1,11 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type FailureBody, reasonOf } from "./failure.js";
+import { underWay } from "./in-turn.js";
 
 const seconds = 1000;
 
 /** Longer than the pauses of clients that poll once per block, and than proxies usually keep idle connections open. */
 const keepAliveTimeout = 75 * seconds;
+
+/** For a request with its body to arrive. */
+const requestTimeout = 60 * seconds;
+
+/** Without anything sent or received, as by a client that has stopped reading. Longer than a host's pool should need for an answer. */
+const idleTimeout = 120 * seconds;
 
 const statusOf: Partial<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -30,10 +37,21 @@ const failureText = (status: number): string => {
   return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...headers, "", json].join("\r\n");
 };
 
+/** Responses after which a request is going to be refused: what else is wrong with the connection meanwhile says nothing new. */
+const refusedAfter = new WeakSet<ServerResponse>();
+
 /** Answers malformed, oversized or overdue requests in JSON, like all others. */
 const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  const earlier = underWay(socket);
+  // Where that is the answer to a request that breaks off, there will be none.
+  if (earlier?.req.complete === true) {
+    // What was asked before on the connection is answered first.
+    if (!refusedAfter.has(earlier)) earlier.once("finish", () => refuse(error, socket));
+    refusedAfter.add(earlier);
     return;
   }
   socket.end(failureText(statusOf[error.code ?? ""] ?? 400));
@@ -47,8 +65,13 @@ const refuseExpectation = (_request: IncomingMessage, response: ServerResponse):
 
 /** Makes a server for a listener, not yet listening. */
 export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void): Server => {
-  const server = createServer({ keepAliveTimeout, requireHostHeader: false }, listener);
+  const server = createServer({ keepAliveTimeout, requestTimeout, requireHostHeader: false }, listener);
+  server.setTimeout(idleTimeout);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
   server.on("checkExpectation", refuseExpectation);
+  server.on("connect", (_request, socket: Socket) => {
+    socket.on("error", () => socket.destroy());
+    refuse(new Error("this is no proxy"), socket);
+  });
   return server;
 };

@@ -1,6 +1,7 @@
+import type { Socket } from "node:net";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { ask } from "./ask.js";
+import { ask, sendRaw } from "./ask.js";
 import { type Served, serveThings, withThings } from "./things.js";
 
 const internal = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred" };
@@ -33,6 +34,31 @@ describe("errors", () => {
       const { status, json } = await get(path);
       expect([status, json], path).to.deep.equal([404, body]);
     }
+  });
+
+  it("of a connection are the logger's, and nobody else's, to tell", async () => {
+    const [told, printed]: [string[], unknown[]] = [[], []];
+    const logger = { debug: (line: string) => told.push(line), info: () => undefined, warn: () => undefined, error: (line: string) => told.push(line) };
+    const original = console.error;
+    console.error = (...parts: unknown[]) => printed.push(parts);
+    try {
+      let connection: Socket | undefined;
+      const openState = async () => {
+        connection?.destroy(new Error("read ECONNRESET"));
+        await new Promise((resolve) => connection?.once("close", resolve));
+        return { things: [], release: () => undefined };
+      };
+      await withThings({}, { logger, openState }, async ({ port, server, edge }) => {
+        server.on("connection", (socket: Socket) => (connection = socket));
+        const body = "{}";
+        expect(await sendRaw(port, `POST /api/things/search HTTP/1.1\r\nContent-Length: ${body.length}\r\n\r\n${body}`)).to.equal("");
+        await edge.drained();
+      });
+    } finally {
+      console.error = original;
+    }
+    expect(printed).to.deep.equal([]);
+    expect(told).to.deep.equal(["A reply could not be sent: read ECONNRESET"]);
   });
 
   it("inside the server show clients only the request id, while the log has the details", async () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Type } from "@sinclair/typebox";
-import { exactNumber, mayLoseDigits, NumberError, parseExactJson } from "../../src/http/exact-json.js";
+import { exactNumber, NumberError, parseExactJson, surveyJson } from "../../src/http/exact-json.js";
 import { createSerializer } from "../../src/http/serializer.js";
 import { ask } from "./ask.js";
 import { echoed, type Thing, withThings } from "./things.js";
@@ -90,12 +90,29 @@ describe("exact numbers", () => {
     it("are detected wherever JSON.parse might round", () => {
       fc.assert(
         fc.property(fc.bigInt({ min: 2n ** 53n, max: 10n ** 30n }), (value) => {
-          expect(mayLoseDigits(`[${value}]`)).to.equal(true);
+          expect(surveyJson(`[${value}]`).mayLoseDigits).to.equal(true);
         }),
       );
-      expect(mayLoseDigits("[1e20]")).to.equal(true);
-      expect(mayLoseDigits("[900719925474099.3e1]")).to.equal(true);
-      expect(mayLoseDigits('{"limit":100,"from":1234567890}')).to.equal(false);
+      expect(surveyJson("[1e20]").mayLoseDigits).to.equal(true);
+      expect(surveyJson("[900719925474099.3e1]").mayLoseDigits).to.equal(true);
+      expect(surveyJson('{"limit":100,"from":1234567890}').mayLoseDigits).to.equal(false);
+      expect(surveyJson(JSON.stringify({ [`${big}`]: [`\\" ${big}`, `${big}\\`, "1e9", "[[[["] })).mayLoseDigits, "within strings").to.equal(false);
+    });
+
+    it("are looked for without regard to what is in strings, as is how deeply values are nested", () => {
+      const depthOf = (value: unknown): number =>
+        typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+      fc.assert(
+        fc.property(fc.jsonValue(), (value) => {
+          expect(surveyJson(JSON.stringify(value)).depth).to.equal(depthOf(value));
+        }),
+      );
+    });
+
+    it("are looked for in time that grows with the text alone, even if that is no JSON", () => {
+      const size = 16_000_000;
+      for (const text of ['"', '"\\', '\\"', "1", "1.", "[", "{]"]) surveyJson(text.repeat(size / text.length));
+      expect(surveyJson(`["${"x".repeat(size)}"]`)).to.deep.equal({ depth: 1, mayLoseDigits: false });
     });
   });
 

@@ -263,6 +263,16 @@ describe("random requests", () => {
     expect(JSON.parse(answer.body)).to.deep.equal({ statusCode: 417, error: "Expectation Failed", message: "Expectation Failed" });
   });
 
+  it("are answered if they ask for a tunnel", async () => {
+    const answer = parseRaw(await sendRaw(served.port, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n"));
+    expect(answer.status).to.equal(400);
+    expect(JSON.parse(answer.body)).to.deep.equal({ statusCode: 400, error: "Bad Request", message: "Bad Request" });
+  });
+
+  it("do not hold connections for ever if they never end, or if their replies are never read", () => {
+    expect([served.server.requestTimeout, served.server.timeout]).to.deep.equal([60_000, 120_000]);
+  });
+
   it("leave the server working", async () => {
     expect((await ask(served.port, "/api/things?limit=1")).status).to.equal(200);
     expect({}).not.to.have.any.keys("polluted", "from", "to");

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { createLocate } from "../../src/http/locate.js";
+import { createRouting } from "../../src/http/routing.js";
 import { ask, type Question } from "./ask.js";
 import { serveThings, type Served, withThings } from "./things.js";
 
@@ -126,6 +128,13 @@ describe("versions and paths", () => {
       expect([status, headers.location, text]).to.deep.equal([301, location, ""]);
     }
     expect((await get("/api/")).headers.location).to.equal("/api");
+  });
+
+  it("finds the trailing slash of a path in time that grows with its length alone", () => {
+    const routing = createRouting<never>([]);
+    const { locate } = createLocate({ basePath: "/api", defaultVersion: 2, routings: { 1: routing, 2: routing } });
+    const path = `/api${"/".repeat(1_000_000)}a`;
+    expect(locate({ path: `${path}/`, query: "" }, "GET", 0).redirect).to.equal(path);
   });
 
   it("answers the base path with where to find the documents, in either generation", async () => {

@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import Koa from "koa";
+import { ask, sendRaw } from "./ask.js";
+import { listenerOf, listening } from "./listening.js";
+import { manyThings, type Served, serveThings, withThings } from "./things.js";
+
+/** Different requests, so that no reply is kept for another. */
+const requests = (count: number, from = 0): string =>
+  Array.from({ length: count }, (_, index) => `GET /api/things?limit=1&offset=${from + index} HTTP/1.1\r\nHost: a\r\n\r\n`).join("");
+
+/** The names in replies of one thing each. */
+const namesIn = (text: string): string[] => [...text.matchAll(/"name":"(\w+)"/g)].map((match) => match[1] ?? "");
+const names = (count: number): string[] => manyThings(count).map(({ name }) => name);
+
+/** Reads until a text has come so often. */
+const until = (socket: Socket, text: string, times: number): Promise<string> =>
+  new Promise((resolve) => {
+    const parts: string[] = [];
+    let [unsearched, found] = ["", 0];
+    const onData = (chunk: Buffer): void => {
+      const part = chunk.toString("latin1");
+      parts.push(part);
+      const pieces = (unsearched + part).split(text);
+      found += pieces.length - 1;
+      unsearched = pieces.at(-1)?.slice(1 - text.length) ?? "";
+      if (found < times) return;
+      socket.off("data", onData).pause();
+      resolve(parts.join(""));
+    };
+    socket.on("data", onData).resume();
+  });
+
+/** Notes how much a figure grows within one turn of the event loop, at the most. */
+const watchTurns = (figure: () => number) => {
+  let [last, most, watching] = [figure(), 0, true];
+  const look = (): void => {
+    most = Math.max(most, figure() - last);
+    last = figure();
+    if (watching) setImmediate(look);
+  };
+  setImmediate(look);
+  return () => {
+    watching = false;
+    return most;
+  };
+};
+
+const manyTurns = async (): Promise<void> => {
+  for (let turn = 0; turn < 500; turn++) await nextTurn();
+};
+
+describe("requests that do not wait for the replies to those before them", () => {
+  const count = 200;
+
+  const keepTurns = async (port: number, served: Served): Promise<void> => {
+    const socket = connect(port, "127.0.0.1");
+    const most = watchTurns(() => served.states.opened);
+    socket.write(requests(count));
+    const text = await until(socket, '"name"', count);
+    expect(namesIn(text)).to.deep.equal(names(count));
+    // One that did not have to wait may be answered in the same turn.
+    expect(most()).to.be.at.most(2);
+    socket.destroy();
+  };
+
+  it("are answered one in a turn of the event loop, in order", () => withThings({ cacheSize: 0 }, {}, (served) => keepTurns(served.port, served)));
+
+  it("are so, too, in a host's Koa app", () =>
+    withThings({ cacheSize: 0 }, {}, async (served) => {
+      const app = new Koa();
+      served.edge.mount(app);
+      await listening(listenerOf(app), (port) => keepTurns(port, served));
+    }));
+
+  it("are so if they are counted, and refused when they are too many", () =>
+    withThings({ cacheSize: 0, rateLimit: { perMinute: 150, exempt: [] } }, {}, async (served) => {
+      const socket = connect(served.port, "127.0.0.1");
+      socket.write(requests(count));
+      const text = await until(socket, "HTTP/1.1 429", count - 150);
+      expect(namesIn(text)).to.deep.equal(names(150));
+      expect(served.states.opened).to.equal(150);
+      socket.destroy();
+    }));
+
+  it("are all answered to a client that says that it will send no more", () =>
+    withThings({}, {}, async ({ port }) => {
+      expect(namesIn(await sendRaw(port, requests(count)))).to.deep.equal(names(count));
+    }));
+
+  it("with bodies are read, each in its turn", () =>
+    withThings({}, {}, async ({ port }) => {
+      const search = (name: string): string => `POST /api/things/search HTTP/1.1\r\nContent-Length: ${name.length + 11}\r\n\r\n{"name":"${name}"}`;
+      const socket = connect(port, "127.0.0.1");
+      const text = requests(20) + names(40).slice(20).map(search).join("");
+      // The last body comes in two parts, the second one once all before it are answered.
+      socket.write(text.slice(0, -5));
+      let answered = await until(socket, "\"name\"", 39);
+      socket.write(text.slice(-5));
+      answered += await until(socket, '"name"', 1);
+      expect(namesIn(answered)).to.deep.equal(names(40));
+      socket.destroy();
+    }));
+
+  it("are not read further, and no reply is computed in advance, as long as the client does not read", () =>
+    withThings({ cacheSize: 0 }, { things: manyThings(250).map((thing) => ({ ...thing, asset: { text: "x".repeat(300_000) } })) }, async ({ port, server, states }) => {
+      const reached = once(server, "connection") as Promise<[Socket]>;
+      const socket = connect(port, "127.0.0.1").pause();
+      const [peer] = await reached;
+      const text = Array.from({ length: 100 }, (_, round) => requests(100, round)).join("");
+      socket.write(text);
+      while (!peer.writableNeedDrain) await nextTurn();
+      await manyTurns();
+      const { opened } = states;
+      await manyTurns();
+      expect(states.opened).to.equal(opened);
+      expect(opened).to.be.below(100);
+      expect(peer.bytesRead).to.be.below(text.length / 2);
+      socket.destroy();
+    }));
+
+  it("are read further once those before them are answered", async () => {
+    const waiting: (() => void)[] = [];
+    const answered = new Promise<void>((resolve) => waiting.push(resolve));
+    const served = await serveThings({ cacheSize: 0 }, { openState: () => answered.then(() => ({ things: manyThings(250), tip: { id: "tip1", height: 77 }, release: () => undefined })) });
+    const reached = once(served.server, "connection") as Promise<[Socket]>;
+    const socket = connect(served.port, "127.0.0.1");
+    const [peer] = await reached;
+    const text = Array.from({ length: 20 }, () => requests(250)).join("");
+    socket.write(text);
+    await manyTurns();
+    expect(peer.bytesRead).to.be.below(text.length / 2);
+    waiting[0]?.();
+    expect(namesIn(await until(socket, '"name"', 5_000))).to.deep.equal(Array.from({ length: 20 }, () => names(250)).flat());
+    expect(peer.bytesRead).to.equal(text.length);
+    expect((await ask(served.port, "/api/health")).status).to.equal(200);
+    socket.destroy();
+    await served.stop();
+  });
+
+  it("are answered before a malformed one after them is refused", () =>
+    withThings({}, {}, async ({ port }) => {
+      const socket = connect(port, "127.0.0.1");
+      socket.write(`${requests(3)}nonsense\r\n\r\n`);
+      let text = "";
+      for await (const chunk of socket) text += String(chunk);
+      expect(namesIn(text)).to.deep.equal(names(3));
+      expect(text.match(/HTTP\/1\.1 \d+/g)).to.deep.equal([200, 200, 200, 400].map((status) => `HTTP/1.1 ${status}`));
+    }));
+});
