@@ -11,8 +11,15 @@ export interface Decimal {
 
 const decimalText = /^(-?)(\d+)(?:\.(\d+))?$/;
 
+/** By a loop: a regular expression would try to match from each zero of a long text, in quadratic time. */
+const withoutTrailingZeros = (digits: string): string => {
+  let end = digits.length;
+  while (digits[end - 1] === "0") end--;
+  return digits.slice(0, end);
+};
+
 const fromDigits = (sign: string, whole: string, fraction: string): Decimal => {
-  const trimmed = { whole: whole.replace(/^0+/, ""), fraction: fraction.replace(/0+$/, "") };
+  const trimmed = { whole: whole.replace(/^0+/, ""), fraction: withoutTrailingZeros(fraction) };
   const isZero = trimmed.whole === "" && trimmed.fraction === "";
   return { negative: sign === "-" && !isZero, ...trimmed };
 };

@@ -56,6 +56,15 @@ describe("decimals", () => {
       expect(toDecimal(text)).to.equal(undefined);
     });
   }
+
+  it("are read in linear time", () => {
+    // In quadratic time, hours.
+    const zeros = "0".repeat(4_000_000);
+    expect(toDecimal(`1.${zeros}1`)?.fraction).to.have.length(zeros.length + 1);
+    expect(toDecimal(`${zeros}1.1${zeros}`)).to.deep.equal({ negative: false, whole: "1", fraction: "1" });
+    for (const text of [`${zeros}x`, `1.${zeros}x`, `-${zeros}.`]) expect(toDecimal(text)).to.equal(undefined);
+  });
+
   it("accept no other values as numbers", () => {
     for (const value of [true, null, undefined, {}, [1], Number.NaN, Infinity]) expect(toDecimal(value)).to.equal(undefined);
   });
