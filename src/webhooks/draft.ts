@@ -1,9 +1,9 @@
 import type { WebhookRow } from "../../types/webhook-store.js";
 import type { Condition, WebhookDraft } from "../../types/webhooks.js";
 import { inputError, messageOf } from "../errors.js";
-import { compileCondition } from "./conditions.js";
 import { canonicalEvent, knownEvents } from "./known-events.js";
 import { operatorNames, operators, type ValueForm } from "./operators.js";
+import { patternSize } from "./pattern.js";
 import type { TargetGuard } from "./target-guard.js";
 
 /** A client's draft, checked. Whatever is wrong is a BAD_REQUEST that names the member and the rule. */
@@ -22,6 +22,8 @@ export const limits = {
   key: 200,
   /** Characters. */
   pattern: 1_000,
+  /** Instructions that all patterns compile to, together. */
+  instructions: 10_000,
   confirmations: 1_000,
 } as const;
 
@@ -51,10 +53,15 @@ const checkCondition = (condition: Condition, at: string): void => {
   if (!operatorNames.includes(operator)) throw inputError("payload", `${at}.condition`, `must be one of ${operatorNames.join(", ")}`);
   const { fits, rule } = forms[operators[operator].form];
   if (!fits(value)) throw inputError("payload", `${at}.value`, rule);
+};
+
+/** Instructions of a condition's pattern; 0 where it has none. */
+const sizeOf = ({ condition, value }: Condition, at: string): number => {
+  if (operators[condition].form !== "pattern") return 0;
   try {
-    compileCondition(condition);
+    return patternSize(value as string, limits.instructions);
   } catch (error) {
-    throw inputError("payload", `${at}.value`, `does not compile: ${messageOf(error)}`);
+    throw inputError("payload", at, `does not compile: ${messageOf(error)}`);
   }
 };
 
@@ -62,7 +69,14 @@ const checkCondition = (condition: Condition, at: string): void => {
 export const checkConditions = (conditions: readonly Condition[]): void => {
   if (!Array.isArray(conditions)) throw inputError("payload", "conditions", "must be a list");
   if (conditions.length > limits.conditions) throw inputError("payload", "conditions", `must not have more than ${limits.conditions} items`);
-  for (const [index, condition] of conditions.entries()) checkCondition(condition as Condition, `conditions.${index}`);
+  let instructions = 0;
+  for (const [index, condition] of (conditions as readonly Condition[]).entries()) {
+    checkCondition(condition, `conditions.${index}`);
+    instructions += sizeOf(condition, `conditions.${index}.value`);
+    if (instructions > limits.instructions) {
+      throw inputError("payload", `conditions.${index}.value`, `is too large: all patterns together may compile to ${limits.instructions} instructions, for which x{100} counts as a hundred`);
+    }
+  }
 };
 
 /** @throws PorticoError BAD_REQUEST */

@@ -1,7 +1,7 @@
-import { RE2JS } from "re2js";
 import type { Operator } from "../../types/webhooks.js";
 import { compareDecimals } from "./decimal.js";
 import { canonical } from "./json-value.js";
+import { compilePattern } from "./pattern.js";
 import { createSubject, type Subject } from "./subject.js";
 
 /**
@@ -82,7 +82,7 @@ const contains = (value: unknown): Test => {
 };
 
 const regexp = (value: unknown): Test => {
-  const pattern = RE2JS.compile(RE2JS.translateRegExp(value as string));
+  const pattern = compilePattern(value as string);
   return (actual) => {
     const text = actual.text();
     return text !== undefined && pattern.test(text);

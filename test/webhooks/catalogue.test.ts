@@ -59,6 +59,23 @@ describe("the webhook registry", () => {
     expect(stage.engine.create(draft).id).to.equal(3);
   });
 
+  it("accepts as many usual patterns as there may be conditions", () => {
+    for (const value of ["^[A-Z]{1,40}$", "(\\d{1,3}\\.){3}\\d{1,3}"]) {
+      const conditions: Condition[] = Array.from({ length: 100 }, () => ({ key: "a", condition: "regexp", value }));
+      expect(stage.engine.create({ ...draft, conditions }).conditions).to.have.length(100);
+    }
+  });
+
+  it("goes on matching by patterns that were created before there was a limit", async () => {
+    const { id } = stage.engine.create(draft);
+    const { store } = stage.environment;
+    const conditions: Condition[] = [{ key: "a", condition: "regexp", value: "x{1000}".repeat(11) }];
+    store.transaction(() => store.putWebhook({ ...store.webhook(id)!, conditions }));
+    stage.events.emit("block.forged", { a: "x".repeat(11_000) });
+    await stage.engine.settled();
+    expect(stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total).to.equal(1);
+  });
+
   it("returns pages", () => {
     for (let count = 0; count < 5; count++) stage.engine.create(draft);
     const { rows, total } = stage.engine.list({ offset: 2, limit: 2 });
@@ -122,6 +139,8 @@ describe("the webhook registry", () => {
     ["an inherited property name as the operator", condition({ condition: "toString" }), "conditions.0.condition", /must be one of/],
     ["an empty key", condition({ key: "" }), "conditions.0.key", /must be a string of 1 to 200 characters/],
     ["a pattern that does not compile", condition({ condition: "regexp", value: "[" }), "conditions.0.value", /does not compile: .*missing closing/],
+    ["a pattern that is too large", condition({ condition: "regexp", value: "(x{1000})".repeat(111) }), "conditions.0.value", /is too large: all patterns together may compile to 10000 instructions/],
+    ["patterns that are too large together", { conditions: Array.from({ length: 11 }, () => ({ key: "a", condition: "regexp", value: "x{1000}" })) }, "conditions.9.value", /is too large/],
     ["a pattern that is not a string", condition({ condition: "regexp", value: 1 }), "conditions.0.value", /regular expression/],
     ["a range without a maximum", condition({ condition: "between", value: { min: 1 } }), "conditions.0.value", /must be \{min, max\}/],
     ["a range that is not an object", condition({ condition: "not-between", value: 5 }), "conditions.0.value", /must be \{min, max\}/],

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { DeliveryState } from "../../../types/webhooks.js";
 import { InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input.js";
+import { limits } from "../../webhooks/draft.js";
 import { operatorNames, operators } from "../../webhooks/operators.js";
 import { TextOrNull } from "./text.js";
 
@@ -113,11 +114,16 @@ export const DryRunResource = Type.Object(
 
 export const RecoveredResource = Type.Object({ recovered: Type.Integer() }, { title: "Recovered" });
 
+const valueDescription = [
+  "`{min, max}` for `between` and `not-between`; not used by `truthy` and `falsy`.",
+  `Patterns have at most ${limits.pattern} characters, and compile to at most ${limits.instructions} instructions together.`,
+].join(" ");
+
 /** Accepted input. Only its form is checked here; the engine checks the rest, by the same table of operators. */
 const ConditionInput = Type.Object({
   key: Text({ minLength: 1, description: "A member of the payload, or a dotted path into it." }),
   condition: OneOf(operatorNames, { description: operatorList }),
-  value: Type.Optional(Type.Unknown({ description: "`{min, max}` for `between` and `not-between`; not used by `truthy` and `falsy`." })),
+  value: Type.Optional(Type.Unknown({ description: valueDescription })),
 });
 
 const conditions = ListOf(ConditionInput);
