@@ -20,6 +20,7 @@ export const errorTable = {
   WALLET_NOT_FOUND: { status: 404, exposed: true, message: "Wallet not found" },
   WEBHOOK_NOT_FOUND: { status: 404, exposed: true, message: "Webhook not found" },
   METHOD_NOT_ALLOWED: { status: 405, exposed: true, message: "Method Not Allowed" },
+  WEBHOOKS_FULL: { status: 409, exposed: true, message: "There are as many webhooks as this node allows: remove one first." },
   BODY_TOO_LARGE: { status: 413, exposed: true, message: "The request body is too large." },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, exposed: true, message: "The request must carry Content-Type: application/json." },
   UNPROCESSABLE: { status: 422, exposed: true, message: "Unprocessable Entity" },

@@ -29,7 +29,8 @@ export interface Condition {
   condition: Operator;
   /**
    * What the payload's value is compared with: `{ min, max }` for `between` and `not-between`; not used by `truthy` and `falsy`.
-   * Whole numbers beyond 2^53 are bigints.
+   * Whole numbers beyond 2^53 are bigints. Those of a webhook have at most 50,000 characters together, as JSON; a pattern has at most
+   * 1,000, and the patterns of a webhook compile to at most 10,000 instructions together.
    */
   value?: unknown;
 }
@@ -162,7 +163,7 @@ export interface PageWindow {
 
 /**
  * The webhooks of a node. Errors are thrown as a PorticoError, whose status is the one that the routes reply with: BAD_REQUEST for
- * invalid input, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND for unknown ids.
+ * invalid input, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND for unknown ids, WEBHOOKS_FULL where there are `maxWebhooks`.
  */
 export interface Webhooks {
   /** Ascending by id. */
@@ -220,6 +221,8 @@ export interface WebhookOptions {
   deadRetention?: number;
   /** Payloads of each event kept for dry runs. */
   recentEvents?: number;
+  /** How many webhooks there may be: to create one more throws WEBHOOKS_FULL. */
+  maxWebhooks?: number;
   /**
    * Whether this process records events and delivers. False if another process does so for the same store: only where the host keeps its
    * own chain (`chain`); beside Portico's own store, such a process is a reader.

@@ -9,6 +9,7 @@ export interface CatalogueNeeds {
   store: WebhookStore;
   clock: Clock;
   rules: DraftRules;
+  maxWebhooks: number;
   /** Milliseconds. */
   rotationOverlap: number;
   /** Told of every change. */
@@ -34,11 +35,16 @@ export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
 };
 
 /** What clients do with webhooks. */
-export const createCatalogue = ({ store, clock, rules, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
+export const createCatalogue = ({ store, clock, rules, maxWebhooks, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
   const change = <T>(work: () => T): T => {
     const result = store.transaction(work);
     onChange();
     return result;
+  };
+
+  const add: WebhookStore["addWebhook"] = (row) => {
+    if (store.webhooks({ offset: 0, limit: 1 }).total >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
+    return store.addWebhook(row);
   };
 
   return {
@@ -50,7 +56,7 @@ export const createCatalogue = ({ store, clock, rules, rotationOverlap, onChange
     create: (draft) => {
       const token = createToken();
       const fresh = { ...checkDraft(draft, rules), token, olderTokens: [], createdAt: clock.now(), failingSince: null, disabledBecause: null };
-      return { ...shown(change(() => store.addWebhook(fresh))), ...secretOf(token) };
+      return { ...shown(change(() => add(fresh))), ...secretOf(token) };
     },
     replace: (id, draft) => {
       webhookRow(store, id);

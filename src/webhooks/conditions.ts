@@ -1,5 +1,5 @@
 import type { Condition, ConditionResult } from "../../types/webhooks.js";
-import { absent, valueAt } from "./json-value.js";
+import { absent, jsonText, valueAt } from "./json-value.js";
 import { operators, type Test } from "./operators.js";
 import { createSubject } from "./subject.js";
 
@@ -25,15 +25,13 @@ export const compileCondition = (condition: Condition): CompiledCondition => {
 export const combine = (results: readonly boolean[], match: "any" | "all"): boolean =>
   results.length === 0 || (match === "all" ? results.every(Boolean) : results.some(Boolean));
 
-const shown = (value: unknown): string => JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
-
 /** Whether one condition holds for a payload, and why. */
 export const explain = (condition: Condition, payload: unknown): ConditionResult => {
   const compiled = compileCondition(condition);
   const actual = valueAt(payload, compiled.key, compiled.path);
   const holds = compiled.test(createSubject(actual));
-  const expected = operators[condition.condition].form === "none" ? "" : ` (${shown(condition.value)})`;
-  const found = actual === absent ? "the payload has nothing there" : `it is ${shown(actual)}`;
+  const expected = operators[condition.condition].form === "none" ? "" : ` (${jsonText(condition.value)})`;
+  const found = actual === absent ? "the payload has nothing there" : `it is ${jsonText(actual)}`;
   const reason = `"${condition.key}" ${holds ? "fulfils" : "does not fulfil"} "${operators[condition.condition].meaning}"${expected}: ${found}`;
   return { ...condition, holds, ...(actual === absent ? {} : { actual }), reason };
 };

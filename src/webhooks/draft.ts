@@ -1,6 +1,7 @@
 import type { WebhookRow } from "../../types/webhook-store.js";
 import type { Condition, WebhookDraft } from "../../types/webhooks.js";
 import { inputError, messageOf } from "../errors.js";
+import { jsonText } from "./json-value.js";
 import { canonicalEvent, knownEvents } from "./known-events.js";
 import { operatorNames, operators, type ValueForm } from "./operators.js";
 import { patternSize } from "./pattern.js";
@@ -24,6 +25,8 @@ export const limits = {
   pattern: 1_000,
   /** Instructions that all patterns compile to, together. */
   instructions: 10_000,
+  /** Characters of JSON that the values of all conditions have, together. */
+  values: 50_000,
   confirmations: 1_000,
 } as const;
 
@@ -55,6 +58,15 @@ const checkCondition = (condition: Condition, at: string): void => {
   if (!fits(value)) throw inputError("payload", `${at}.value`, rule);
 };
 
+/** Characters of a value as JSON; infinitely many where it cannot be written so. */
+const lengthOf = (value: unknown): number => {
+  try {
+    return value === undefined ? 0 : jsonText(value).length;
+  } catch {
+    return Infinity;
+  }
+};
+
 /** Instructions of a condition's pattern; 0 where it has none. */
 const sizeOf = ({ condition, value }: Condition, at: string): number => {
   if (operators[condition].form !== "pattern") return 0;
@@ -69,9 +81,13 @@ const sizeOf = ({ condition, value }: Condition, at: string): number => {
 export const checkConditions = (conditions: readonly Condition[]): void => {
   if (!Array.isArray(conditions)) throw inputError("payload", "conditions", "must be a list");
   if (conditions.length > limits.conditions) throw inputError("payload", "conditions", `must not have more than ${limits.conditions} items`);
-  let instructions = 0;
+  let [length, instructions] = [0, 0];
   for (const [index, condition] of (conditions as readonly Condition[]).entries()) {
     checkCondition(condition, `conditions.${index}`);
+    length += lengthOf(condition.value);
+    if (length > limits.values) {
+      throw inputError("payload", `conditions.${index}.value`, `is too long: the values of all conditions together may have ${limits.values} characters as JSON`);
+    }
     instructions += sizeOf(condition, `conditions.${index}.value`);
     if (instructions > limits.instructions) {
       throw inputError("payload", `conditions.${index}.value`, `is too large: all patterns together may compile to ${limits.instructions} instructions, for which x{100} counts as a hundred`);

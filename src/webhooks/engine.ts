@@ -73,7 +73,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const recorder = createRecorder({ store, register, recent, clock, logger, onWork });
   const chainRecorder = createChainRecorder(recorder, { register, clock });
   const rules = { guard, events: names };
-  const catalogue = createCatalogue({ store, clock, rules, rotationOverlap: options.rotationOverlap, onChange: worker.refresh });
+  const catalogue = createCatalogue({ store, clock, rules, maxWebhooks: options.maxWebhooks, rotationOverlap: options.rotationOverlap, onChange: worker.refresh });
 
   let hostRecorder: HostRecorder | undefined;
   let leave: (() => MaybePromise<void>)[] = [];

@@ -14,6 +14,9 @@ const canonicalObject = (value: object): string => {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
 };
 
+/** JSON text, with bigints as strings. @throws TypeError or RangeError for what is no JSON value, or nested too deeply */
+export const jsonText = (value: unknown): string => JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
+
 /** What a payload has at a path; `absent` when it has nothing there. */
 export const absent = Symbol("absent");
 

@@ -43,6 +43,12 @@ export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Re
   deliveredRetention: { default: 7 * day, unit: "milliseconds", meaning: "How long delivered and dropped deliveries are kept.", check: wholeFrom(0) },
   deadRetention: { default: 90 * day, unit: "milliseconds", meaning: "How long dead deliveries are kept.", check: wholeFrom(0) },
   recentEvents: { default: 100, unit: "payloads", meaning: "How many of each event are kept for dry runs.", check: wholeFrom(0) },
+  maxWebhooks: {
+    default: 1_000,
+    unit: "webhooks",
+    meaning: "How many there may be: creating one more is answered 409. Those that exist are kept, whatever the number.",
+    check: wholeFrom(1),
+  },
   deliver: {
     default: true,
     unit: "true or false",

@@ -66,14 +66,33 @@ describe("the webhook registry", () => {
     }
   });
 
-  it("goes on matching by patterns that were created before there was a limit", async () => {
-    const { id } = stage.engine.create(draft);
+  it("goes on matching by conditions that were created before there was a limit", async () => {
+    const text = "x".repeat(100_000);
+    const older: Condition[] = [
+      { key: "a", condition: "regexp", value: "x{1000}".repeat(11) },
+      { key: "a", condition: "eq", value: text },
+    ];
     const { store } = stage.environment;
-    const conditions: Condition[] = [{ key: "a", condition: "regexp", value: "x{1000}".repeat(11) }];
-    store.transaction(() => store.putWebhook({ ...store.webhook(id)!, conditions }));
-    stage.events.emit("block.forged", { a: "x".repeat(11_000) });
+    for (const one of older) {
+      const { id } = stage.engine.create(draft);
+      store.transaction(() => store.putWebhook({ ...store.webhook(id)!, conditions: [one] }));
+    }
+    stage.events.emit("block.forged", { a: text });
     await stage.engine.settled();
-    expect(stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total).to.equal(1);
+    for (const { id, conditions } of stage.engine.list({ offset: 0, limit: 9 }).rows) {
+      expect(stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total, conditions[0]?.condition).to.equal(1);
+    }
+  });
+
+  it("is not extended beyond its limit, and keeps what it has when that is lowered", async () => {
+    await stage.restart({ maxWebhooks: 2 });
+    for (const id of [1, 2]) expect(stage.engine.create(draft).id).to.equal(id);
+    expect(refusalOf(() => stage.engine.create(draft))).to.include({ code: "WEBHOOKS_FULL", status: 409 });
+    await stage.restart({ maxWebhooks: 1 });
+    stage.engine.replace(2, { ...draft, enabled: false });
+    expect(stage.engine.list({ offset: 0, limit: 9 }).rows.map(({ enabled }) => enabled)).to.deep.equal([true, false]);
+    for (const id of [1, 2]) stage.engine.remove(id);
+    expect(stage.engine.create(draft).id).to.equal(3);
   });
 
   it("returns pages", () => {
@@ -141,6 +160,8 @@ describe("the webhook registry", () => {
     ["a pattern that does not compile", condition({ condition: "regexp", value: "[" }), "conditions.0.value", /does not compile: .*missing closing/],
     ["a pattern that is too large", condition({ condition: "regexp", value: "(x{1000})".repeat(111) }), "conditions.0.value", /is too large: all patterns together may compile to 10000 instructions/],
     ["patterns that are too large together", { conditions: Array.from({ length: 11 }, () => ({ key: "a", condition: "regexp", value: "x{1000}" })) }, "conditions.9.value", /is too large/],
+    ["a value that is too long", condition({ value: "x".repeat(49_999) }), "conditions.0.value", /is too long: the values of all conditions together may have 50000 characters as JSON/],
+    ["values that are too long together", { conditions: Array.from({ length: 6 }, () => ({ key: "a", condition: "truthy", value: [10n ** 9_000n] })) }, "conditions.5.value", /is too long/],
     ["a pattern that is not a string", condition({ condition: "regexp", value: 1 }), "conditions.0.value", /regular expression/],
     ["a range without a maximum", condition({ condition: "between", value: { min: 1 } }), "conditions.0.value", /must be \{min, max\}/],
     ["a range that is not an object", condition({ condition: "not-between", value: 5 }), "conditions.0.value", /must be \{min, max\}/],

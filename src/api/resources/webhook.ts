@@ -117,6 +117,7 @@ export const RecoveredResource = Type.Object({ recovered: Type.Integer() }, { ti
 const valueDescription = [
   "`{min, max}` for `between` and `not-between`; not used by `truthy` and `falsy`.",
   `Patterns have at most ${limits.pattern} characters, and compile to at most ${limits.instructions} instructions together.`,
+  `All values together have at most ${limits.values} characters, as JSON.`,
 ].join(" ");
 
 /** Accepted input. Only its form is checked here; the engine checks the rest, by the same table of operators. */

@@ -63,7 +63,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     body: WebhookInput,
     requiresJsonType: true,
     status: 201,
-    errors: [415, 501, 503],
+    errors: [409, 415, 501, 503],
     reply: DataOf(CreatedWebhookResource),
     answer: ({ body }, { webhooks }) => ({ data: webhooks.create(body) }),
   }),
