@@ -120,9 +120,9 @@ export interface Delivery {
 /** The result of one condition in a dry run. */
 export interface ConditionResult extends Condition {
   holds: boolean;
-  /** The payload's value at `key`; absent if it has none. */
+  /** The payload's value at `key`; absent if it has none, or one of more than 200 characters as JSON. */
   actual?: unknown;
-  /** One sentence. */
+  /** One sentence. It shows the first 200 characters of a longer value. */
   reason: string;
 }
 
@@ -131,7 +131,7 @@ export interface DryRunRequest {
   event?: string | undefined;
   conditions: Condition[];
   match?: "any" | "all" | undefined;
-  /** A sample. Default: the last real payloads of `event`. */
+  /** A sample of at most 65,536 characters as JSON. Default: the last real payloads of `event`. */
   payload?: unknown;
   /** How many real payloads; default 10. */
   last?: number | undefined;

@@ -1,7 +1,7 @@
 import type { Condition, ConditionResult } from "../../types/webhooks.js";
-import { absent, jsonText, valueAt } from "./json-value.js";
+import { absent, jsonText } from "./json-value.js";
 import { operators, type Test } from "./operators.js";
-import { createSubject } from "./subject.js";
+import type { Subject } from "./subject.js";
 
 /** A condition made ready: its key split, its value prepared, its pattern compiled. */
 export interface CompiledCondition extends Condition {
@@ -25,13 +25,25 @@ export const compileCondition = (condition: Condition): CompiledCondition => {
 export const combine = (results: readonly boolean[], match: "any" | "all"): boolean =>
   results.length === 0 || (match === "all" ? results.every(Boolean) : results.some(Boolean));
 
-/** Whether one condition holds for a payload, and why. */
-export const explain = (condition: Condition, payload: unknown): ConditionResult => {
-  const compiled = compileCondition(condition);
-  const actual = valueAt(payload, compiled.key, compiled.path);
-  const holds = compiled.test(createSubject(actual));
-  const expected = operators[condition.condition].form === "none" ? "" : ` (${jsonText(condition.value)})`;
-  const found = actual === absent ? "the payload has nothing there" : `it is ${jsonText(actual)}`;
-  const reason = `"${condition.key}" ${holds ? "fulfils" : "does not fulfil"} "${operators[condition.condition].meaning}"${expected}: ${found}`;
-  return { ...condition, holds, ...(actual === absent ? {} : { actual }), reason };
+/** Characters of a value's JSON that are shown, at the most: a dry run may find the same value by a hundred conditions. */
+export const mostShown = 200;
+
+const beginningOf = (json: string): string => (json.length <= mostShown ? json : `${json.slice(0, mostShown)}…`);
+
+/** Whether a condition holds for what a payload has at its key, and why. */
+export const explain = ({ key, condition, value, test }: CompiledCondition, actual: Subject): ConditionResult => {
+  const { form, meaning } = operators[condition];
+  const isAbsent = actual.value === absent;
+  const holds = test(actual);
+  const expected = form === "none" ? "" : ` (${beginningOf(jsonText(value))})`;
+  const found = isAbsent ? "the payload has nothing there" : `it is ${beginningOf(actual.json())}`;
+  const isShown = !isAbsent && actual.json().length <= mostShown;
+  return {
+    key,
+    condition,
+    ...(value === undefined ? {} : { value }),
+    holds,
+    ...(isShown ? { actual: actual.value } : {}),
+    reason: `"${key}" ${holds ? "fulfils" : "does not fulfil"} "${meaning}"${expected}: ${found}`,
+  };
 };

@@ -1,7 +1,7 @@
 import type { WebhookRow } from "../../types/webhook-store.js";
 import type { Condition, WebhookDraft } from "../../types/webhooks.js";
 import { inputError, messageOf } from "../errors.js";
-import { jsonText } from "./json-value.js";
+import { jsonLength } from "./json-value.js";
 import { canonicalEvent, knownEvents } from "./known-events.js";
 import { operatorNames, operators, type ValueForm } from "./operators.js";
 import { patternSize } from "./pattern.js";
@@ -58,15 +58,6 @@ const checkCondition = (condition: Condition, at: string): void => {
   if (!fits(value)) throw inputError("payload", `${at}.value`, rule);
 };
 
-/** Characters of a value as JSON; infinitely many where it cannot be written so. */
-const lengthOf = (value: unknown): number => {
-  try {
-    return value === undefined ? 0 : jsonText(value).length;
-  } catch {
-    return Infinity;
-  }
-};
-
 /** Instructions of a condition's pattern; 0 where it has none. */
 const sizeOf = ({ condition, value }: Condition, at: string): number => {
   if (operators[condition].form !== "pattern") return 0;
@@ -84,7 +75,7 @@ export const checkConditions = (conditions: readonly Condition[]): void => {
   let [length, instructions] = [0, 0];
   for (const [index, condition] of (conditions as readonly Condition[]).entries()) {
     checkCondition(condition, `conditions.${index}`);
-    length += lengthOf(condition.value);
+    length += jsonLength(condition.value);
     if (length > limits.values) {
       throw inputError("payload", `conditions.${index}.value`, `is too long: the values of all conditions together may have ${limits.values} characters as JSON`);
     }

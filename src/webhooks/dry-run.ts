@@ -1,20 +1,35 @@
 import type { DryRunRequest, DryRunResult } from "../../types/webhooks.js";
-import { PorticoError } from "../errors.js";
-import { combine, explain } from "./conditions.js";
+import { inputError, PorticoError } from "../errors.js";
+import { type CompiledCondition, combine, compileCondition, explain } from "./conditions.js";
 import { checkConditions, checkEvent } from "./draft.js";
+import { jsonLength, valueAt } from "./json-value.js";
 import { canonicalEvent } from "./known-events.js";
-import type { RecentEvents } from "./recent-events.js";
+import { largestKept, type RecentEvents } from "./recent-events.js";
+import { createSubject, type Subject } from "./subject.js";
 
 const defaultLast = 10;
+
+/** What a payload has at the keys of conditions: once for each key, however many conditions test it. */
+const createSubjects = (payload: unknown): ((condition: CompiledCondition) => Subject) => {
+  const subjects = new Map<string, Subject>();
+  return ({ key, path }) => {
+    const subject = subjects.get(key) ?? createSubject(valueAt(payload, key, path));
+    subjects.set(key, subject);
+    return subject;
+  };
+};
 
 /** Tries conditions on a sample, or on the last real payloads of an event. Nothing is sent. @throws PorticoError BAD_REQUEST */
 export const dryRun = (request: DryRunRequest, recent: RecentEvents, events: readonly string[]): DryRunResult[] => {
   const { event, conditions, match = "any", last = defaultLast } = request;
   checkConditions(conditions);
   if (event !== undefined) checkEvent(event, events);
+  if (jsonLength(request.payload) > largestKept) throw inputError("payload", "payload", `must not have more than ${largestKept} characters as JSON`);
+  const compiled = conditions.map(compileCondition);
 
   const resultOf = (payload: unknown, timestamp: number | null): DryRunResult => {
-    const results = conditions.map((condition) => explain(condition, payload));
+    const subjectOf = createSubjects(payload);
+    const results = compiled.map((condition) => explain(condition, subjectOf(condition)));
     return { matches: combine(results.map(({ holds }) => holds), match), timestamp, payload, conditions: results };
   };
 

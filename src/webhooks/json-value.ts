@@ -17,6 +17,15 @@ const canonicalObject = (value: object): string => {
 /** JSON text, with bigints as strings. @throws TypeError or RangeError for what is no JSON value, or nested too deeply */
 export const jsonText = (value: unknown): string => JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
 
+/** Characters of a value as JSON; infinitely many for what cannot be written so, and 0 for none. */
+export const jsonLength = (value: unknown): number => {
+  try {
+    return value === undefined ? 0 : jsonText(value).length;
+  } catch {
+    return Infinity;
+  }
+};
+
 /** What a payload has at a path; `absent` when it has nothing there. */
 export const absent = Symbol("absent");
 

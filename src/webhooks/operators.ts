@@ -75,9 +75,10 @@ const not =
 const contains = (value: unknown): Test => {
   const expected = createSubject(value);
   const part = expected.text();
-  return ({ value: actual }) => {
-    if (Array.isArray(actual)) return actual.some((item) => canonical(item) === expected.canonical());
-    return typeof actual === "string" && part !== undefined && actual.includes(part);
+  return (actual) => {
+    const elements = actual.elements();
+    if (elements !== undefined) return elements.has(expected.canonical());
+    return typeof actual.value === "string" && part !== undefined && actual.value.includes(part);
   };
 };
 

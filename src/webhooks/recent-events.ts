@@ -5,8 +5,8 @@ interface Waiting {
   json(): string;
 }
 
-/** Largest payload that is kept, in characters. */
-const largestKept = 65_536;
+/** Largest payload that is kept, in characters of JSON. */
+export const largestKept = 65_536;
 
 /**
  * Keeps the last payloads of every event for dry runs, whether or not a webhook listens to it. They are written now and then, so they

@@ -1,5 +1,5 @@
 import { type Decimal, numberText, toDecimal } from "./decimal.js";
-import { canonical } from "./json-value.js";
+import { canonical, jsonText } from "./json-value.js";
 
 /** A value that many conditions test: what they derive from it is computed once. */
 export interface Subject {
@@ -8,6 +8,10 @@ export interface Subject {
   decimal(): Decimal | undefined;
   /** The same text for all values that count as equal. */
   canonical(): string;
+  /** Its elements by their canonical texts, where it is an array. */
+  elements(): ReadonlySet<string> | undefined;
+  /** As JSON. Not for a value that is absent. */
+  json(): string;
   /** Numbers and booleans as they are written; undefined for anything but a scalar. */
   text(): string | undefined;
 }
@@ -27,5 +31,7 @@ export const createSubject = (value: unknown): Subject => ({
   value,
   decimal: once(() => toDecimal(value)),
   canonical: once(() => canonical(value)),
+  elements: once(() => (Array.isArray(value) ? new Set(value.map(canonical)) : undefined)),
+  json: once(() => jsonText(value)),
   text: once(() => textOf(value)),
 });

@@ -320,6 +320,31 @@ describe("the webhook registry", () => {
       expect(stage.engine.dryRun({ conditions: both, match: "all", payload: { height: 6 } })[0]?.matches).to.equal(false);
     });
 
+    it("reads what is at a key a few times, however many conditions test it", () => {
+      let reads = 0;
+      const item = {
+        get a() {
+          reads++;
+          return 1;
+        },
+      };
+      const many = (["contains", "eq"] as const).flatMap((condition) => Array.from({ length: 50 }, (): Condition => ({ key: "list", condition, value: "x" })));
+      const [result] = stage.engine.dryRun({ conditions: many, payload: { list: [item] } });
+      expect(result?.conditions).to.have.length(100);
+      // To measure the sample, to compare it, to look for an element and to show it.
+      expect(reads).to.equal(4);
+    });
+
+    it("refuses a sample that is longer than the payloads that are kept, or nested too deeply", () => {
+      const deep = JSON.parse("[".repeat(30_000) + "]".repeat(30_000)) as unknown;
+      for (const payload of ["x".repeat(65_535), deep]) {
+        const refusal = refusalOf(() => stage.engine.dryRun({ conditions, payload }));
+        expect(refusal).to.include({ status: 400, message: '"payload" must not have more than 65536 characters as JSON' });
+        expect(refusal.validation).to.deep.equal({ source: "payload", keys: ["payload"] });
+      }
+      expect(stage.engine.dryRun({ conditions, payload: "x".repeat(65_534) })).to.have.length(1);
+    });
+
     it("refuses the conditions and events that a webhook would be refused for, and a run without a payload or event", () => {
       expect(refusalOf(() => stage.engine.dryRun({ conditions }))).to.include({ status: 400 });
       expect(refusalOf(() => stage.engine.dryRun({ event: "nothing", conditions }))).to.include({ status: 400 });

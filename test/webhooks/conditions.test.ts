@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Condition, Operator } from "../../types/webhooks.js";
+import type { Condition, ConditionResult, Operator } from "../../types/webhooks.js";
 import { combine, compileCondition, explain } from "../../src/webhooks/conditions.js";
 import { absent, valueAt } from "../../src/webhooks/json-value.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/matcher.js";
@@ -132,6 +132,11 @@ const holds = (condition: Condition, payload: unknown): boolean => {
   return compiled.test(createSubject(valueAt(payload, compiled.key, compiled.path)));
 };
 
+const explained = (condition: Condition, payload: unknown): ConditionResult => {
+  const compiled = compileCondition(condition);
+  return explain(compiled, createSubject(valueAt(payload, compiled.key, compiled.path)));
+};
+
 const text = (value: unknown): string =>
   value === undefined ? "nothing" : JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? `${member}n` : member));
 
@@ -203,8 +208,18 @@ describe("conditions", () => {
     });
   }
 
+  it("explain what they find by its beginning if it is long", () => {
+    const long = "x".repeat(300);
+    const { actual, reason, value } = explained({ key: "a", condition: "eq", value: long }, { a: [long] });
+    expect(actual).to.equal(undefined);
+    expect(value).to.equal(long);
+    expect(reason).to.equal(`"a" does not fulfil "equals the value" ("${"x".repeat(199)}…): it is ["${"x".repeat(198)}…`);
+    expect(explained({ key: "a", condition: "truthy" }, { a: "x".repeat(198) }).actual).to.have.length(198);
+    expect(explained({ key: "a", condition: "truthy" }, { a: "x".repeat(199) })).not.to.have.property("actual");
+  });
+
   it("explain which of them hold, and why others do not", () => {
-    expect(explain({ key: "amount", condition: "gt", value: 500 }, { amount: "100" })).to.deep.equal({
+    expect(explained({ key: "amount", condition: "gt", value: 500 }, { amount: "100" })).to.deep.equal({
       key: "amount",
       condition: "gt",
       value: 500,
@@ -212,7 +227,7 @@ describe("conditions", () => {
       actual: "100",
       reason: '"amount" does not fulfil "is greater than the value" (500): it is "100"',
     });
-    expect(explain({ key: "amount", condition: "ne", value: 12500000000000000001n }, {})).to.deep.equal({
+    expect(explained({ key: "amount", condition: "ne", value: 12500000000000000001n }, {})).to.deep.equal({
       key: "amount",
       condition: "ne",
       value: 12500000000000000001n,
@@ -223,6 +238,24 @@ describe("conditions", () => {
 });
 
 describe("the matcher", () => {
+  it("reads what is at a key once or twice, however many conditions test it", () => {
+    let reads = 0;
+    const item = {
+      get a() {
+        reads++;
+        return 1;
+      },
+    };
+    const conditions = operatorNames.flatMap((condition): Condition[] => {
+      const value = { between: { min: 1, max: 2 }, "not-between": { min: 1, max: 2 } }[condition as string] ?? "x";
+      return ["x", "y"].map((key) => ({ key, condition, value }));
+    });
+    const matcher = createMatcher(Array.from({ length: 50 }, (_unused, id) => ({ id, event: "one", enabled: true, match: "all", conditions })));
+    expect(matcher.match("one", { x: [item] })).to.deep.equal([]);
+    // Once to compare the array, once to look for an element.
+    expect(reads).to.equal(2);
+  });
+
   const value = fc.oneof(
     fc.constantFrom("a", "b", "10", "9", "12500000000000000001"),
     fc.integer({ min: -3, max: 11 }),

@@ -346,6 +346,15 @@ describe("the webhook routes", () => {
       expect(String(request?.headers["webhook-signature"]).split(" ")).to.have.length(2);
     });
 
+    it("answers a dry run briefly, however long the numbers and many the conditions", async () => {
+      const conditions = Array.from({ length: 100 }, () => ({ key: "list", condition: "contains", value: 5 }));
+      const run = (count: number) => send("POST", "/webhooks/dry-run", `{"conditions":${JSON.stringify(conditions)},"payload":{"list":[${"1e99,".repeat(count)}5]}}`);
+      const answer = await run(600);
+      expect([answer.status, answer.body.data]).to.have.nested.property("[1][0].matches", true);
+      expect(answer.text.length).to.be.below(200_000);
+      expect((await run(100_000)).status).to.equal(400);
+    });
+
     it("tries conditions on a sample or on real payloads, and says why they fail", async () => {
       const conditions = [{ key: "amount", condition: "gte", value: "100" }];
       const answer = await send("POST", "/webhooks/dry-run", `{"conditions":${JSON.stringify(conditions)},"payload":{"amount":12500000000000000001}}`);

@@ -1,8 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { DeliveryState } from "../../../types/webhooks.js";
 import { InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input.js";
+import { mostShown } from "../../webhooks/conditions.js";
 import { limits } from "../../webhooks/draft.js";
 import { operatorNames, operators } from "../../webhooks/operators.js";
+import { largestKept } from "../../webhooks/recent-events.js";
 import { TextOrNull } from "./text.js";
 
 const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });
@@ -100,13 +102,20 @@ export const WebhookRequestResource = Type.Object(
   { title: "WebhookRequest" },
 );
 
+const actualDescription = `The payload's value at the key. Left out if there is none, or if it has more than ${mostShown} characters as JSON: its beginning is in \`reason\`.`;
+
 export const DryRunResource = Type.Object(
   {
     matches: Type.Boolean(),
     timestamp: MillisecondsOrNull,
     payload: Type.Unknown(),
     conditions: Type.Array(
-      Type.Object({ ...Condition.properties, holds: Type.Boolean(), actual: Type.Optional(Type.Unknown()), reason: Type.String() }),
+      Type.Object({
+        ...Condition.properties,
+        holds: Type.Boolean(),
+        actual: Type.Optional(Type.Unknown({ description: actualDescription })),
+        reason: Type.String(),
+      }),
     ),
   },
   { title: "DryRun" },
@@ -146,7 +155,7 @@ export const DryRunInput = Type.Object({
   event: Type.Optional(Text({ description: "Required without `payload`." })),
   conditions,
   match: Type.Optional(match),
-  payload: Type.Optional(Type.Unknown({ description: "A sample payload; without it, the last real ones are used." })),
+  payload: Type.Optional(Type.Unknown({ description: `A sample payload of at most ${largestKept} characters as JSON; without it, the last real ones are used.` })),
   last: Type.Optional(WholeNumber({ minimum: 1, maximum: 100 })),
 });
 
