@@ -95,7 +95,7 @@ export interface Attempt {
   status: number | null;
   /** Null if it succeeded. */
   stage: AttemptStage | null;
-  /** One sentence, or null if it succeeded. */
+  /** One line of at most some 200 characters, or null if it succeeded. */
   error: string | null;
   /** First bytes of the response body, at most 1,024, as text. */
   body: string;

@@ -126,7 +126,16 @@ const answerOf = ({ status, retryAfter, kept }: Arrived): Answer => ({
   failure: isSuccess(status) ? null : { stage: "status", error: `The target answered ${status}.` },
 });
 
-const failed = (stage: AttemptStage, error: string): Answer => ({ status: null, retryAfter: undefined, body: "", failure: { stage, error } });
+/** Characters of a failure's text, at the most. */
+const longestError = 200;
+
+/** What libraries say may have several lines, some with what the target sent. The text of an attempt, and of the log, has one. */
+const oneLine = (text: string): string => {
+  const line = text.slice(0, 2 * longestError).replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return line.length <= longestError ? line : `${line.slice(0, longestError)}…`;
+};
+
+const failed = (stage: AttemptStage, error: string): Answer => ({ status: null, retryAfter: undefined, body: "", failure: { stage, error: oneLine(error) } });
 
 const keep = (arrived: Arrived, chunk: Buffer): void => {
   arrived.size += chunk.length;

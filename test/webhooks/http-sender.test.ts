@@ -107,6 +107,21 @@ describe("the HTTP sender", () => {
     expect((await post(create(), receiver.url.replace("http:", "https:"))).failure).to.include({ stage: "tls" });
   });
 
+  it("tells a failure in one short line, whatever the target or the resolver says", async () => {
+    const broken: Server = createServer((socket) => socket.end("HTTP/1.1 000\r\n\r\n"));
+    broken.listen(0, "127.0.0.1");
+    await once(broken, "listening");
+    const { failure } = await post(create(), `http://127.0.0.1:${(broken.address() as AddressInfo).port}`);
+    broken.close();
+    expect(failure?.stage).to.equal("response");
+    expect(failure?.error).to.match(/^[^\p{Cc}]+$/u);
+
+    const resolve: Resolve = () => Promise.reject(new Error(`no\r\n\u001b[31mwarn forged\u2028line ${"x".repeat(1_000)}`));
+    const { error = "" } = (await post(create({}, { resolve }), "http://odd.example/")).failure ?? {};
+    expect(error).to.match(/^odd\.example cannot be resolved: no \[31mwarn forged line x+…$/);
+    expect(error).to.have.length(201);
+  });
+
   it("reuses connections for later deliveries", async () => {
     const sockets = new Set<unknown>();
     const { server, url } = await listenLocally((request, response) => {
