@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { appendFileSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,6 +44,22 @@ describe("the event journal", () => {
     journal.append(heard(3));
     journal.close();
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(3)]);
+  });
+
+  it("is readable only by its owner, also if it was not, and when it is rewritten", () => {
+    const mode = (): number => statSync(path()).mode & 0o777;
+    writeFileSync(path(), "");
+    // What a process leaves that ended while it rewrote the file.
+    writeFileSync(`${path()}.new`, "");
+    for (const file of [path(), `${path()}.new`]) chmodSync(file, 0o644);
+    const journal = openEventJournal(dataDir);
+    expect(mode()).to.equal(0o600);
+    const large = JSON.stringify("x".repeat(5_000_000));
+    for (const number of [1, 2]) journal.append(heard(number, large));
+    journal.forget(1);
+    expect(statSync(path()).size).to.be.below(6_000_000);
+    expect(mode()).to.equal(0o600);
+    journal.close();
   });
 
   it("skips a torn last line, and appends on a new line", () => {

@@ -2,6 +2,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync
 import { resolve } from "node:path";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
+import { keepFromOthers } from "../file-mode.js";
 
 /** A file that has grown beyond this (bytes) is rewritten with what it still has to keep, once that is at most half of it. */
 const largestFile = 8_388_608;
@@ -42,6 +43,9 @@ export const openEventJournal = (dataDir: string): EventJournal => {
    */
   const rewrite = (): number => {
     const text = kept.map(lineOf).join("");
+    writeFileSync(`${path}.new`, "");
+    // Before anything is in it: events may hold what only the host knows.
+    keepFromOthers(`${path}.new`);
     writeFileSync(`${path}.new`, text);
     const rewritten = openSync(`${path}.new`, "a");
     renameSync(`${path}.new`, path);
