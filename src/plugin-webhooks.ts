@@ -1,6 +1,7 @@
 import type { HostEvents } from "../types/events.js";
 import type { Clock, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import type { WebhookStore } from "../types/webhook-store.js";
+import { endAll } from "./end-all.js";
 import { PorticoError } from "./errors.js";
 import type { Options } from "./options.js";
 import type { StoreChange } from "./store/change-log.js";
@@ -77,11 +78,9 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
     witness: (change: StoreChange) => engine?.witness(change),
     witnessed: () => engine?.witnessed(),
     closing: async () => {
-      const ending = engine;
-      engine = undefined;
-      await ending?.stop();
-      await own?.close();
-      own = undefined;
+      const [ending, environment] = [engine, own];
+      engine = own = undefined;
+      await endAll(() => ending?.stop(), () => environment?.close());
     },
   };
 };

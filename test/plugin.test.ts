@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import Koa from "koa";
@@ -11,7 +12,7 @@ import { messageOf } from "../src/errors.js";
 import { readOptions } from "../src/options.js";
 import { createStore } from "../src/store/store.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
-import type { BlockData } from "../types/events.js";
+import type { BlockData, HostEvents } from "../types/events.js";
 import type { ApiPlugin, NodeContext } from "../types/node-context.js";
 import { loadChain } from "./data/read.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
@@ -274,6 +275,32 @@ describe("createApiPlugin", () => {
     expect(plugin.health().status).to.equal("ok");
     await plugin.stop();
   });
+
+  for (const kept of ["by Portico", "by the host"]) {
+    it(`closes all that it has opened, and can start again, although the host's emitter failed to let go: chain kept ${kept}`, async () => {
+      const dataDir = temporaryFolder();
+      const { snapshot, apply } = createMemoryAdapter(chain.network);
+      apply(chain.network.genesisBlock);
+      const tried: (string | symbol)[] = [];
+      const holding: HostEvents = {
+        on: (name, listener) => events.on(name, listener),
+        off: (name) => {
+          tried.push(name);
+          throw new Error("not now");
+        },
+      };
+      const context = { dataDir, ...(kept === "by the host" ? { chain: { snapshot } } : {}) };
+      const plugin = create({ ...context, events: holding });
+      await plugin.start();
+      const listeners = events.eventNames().flatMap((name) => events.listeners(name).map(() => name));
+      expect(await plugin.stop().catch(messageOf)).to.equal("not now");
+      expect(tried.toSorted()).to.deep.equal(listeners.toSorted());
+      expect(existsSync(join(dataDir, kept === "by the host" ? "webhooks.mdb-writer" : "chain.mdb-writer"))).to.equal(false);
+      const next = create({ ...context, events: new EventEmitter() });
+      await next.start();
+      expect(next.health()).to.deep.equal({ status: "ok", height: 1 });
+    });
+  }
 
   it("ends up stopped if `stop` is the last call, even while it was still stopping", async () => {
     const plugin = create();

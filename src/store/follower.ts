@@ -1,6 +1,7 @@
 import type { Tip } from "../../types/chain.js";
 import type { BlockData, HostEvents } from "../../types/events.js";
 import { parseBlockHeader } from "../chain/block.js";
+import { endAll } from "../end-all.js";
 import { PorticoError } from "../errors.js";
 import { type CatchingUpNeeds, createCatchingUp, runsOf } from "./catching-up.js";
 import { createRetrying } from "./retrying.js";
@@ -133,10 +134,12 @@ export const createFollower = ({ events, ...needs }: FollowerNeeds): Follower =>
     stop: async () => {
       stopped = true;
       stop();
-      events.off("block.applied", onApplied);
-      events.off("block.reverted", onReverted);
       retrying.stop();
-      await queue;
+      await endAll(
+        () => events.off("block.applied", onApplied),
+        () => events.off("block.reverted", onReverted),
+        () => queue,
+      );
     },
   };
 };

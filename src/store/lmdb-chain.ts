@@ -1,5 +1,6 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
+import { endAll } from "../end-all.js";
 import { messageOf } from "../errors.js";
 import type { ChangeListener } from "./change-log.js";
 import { createFollower, type Follower, type FollowerNeeds } from "./follower.js";
@@ -66,9 +67,8 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
       open = undefined;
       if (closing === undefined) return;
       clearInterval(closing.freeing);
-      await closing.follower.stop();
-      await companion?.closing();
-      await closing.store.stop();
+      // The store is closed whatever the host's emitter throws: another start would find it in use.
+      await endAll(closing.follower.stop, () => companion?.closing(), () => closing.store.stop());
     },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
     tipId: () => (isReady() ? open?.store.tip()?.id : undefined),

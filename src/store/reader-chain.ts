@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../types/node-context.js";
 import type { ChainRules } from "../chain/rules.js";
+import { endAll } from "../end-all.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { storeFile } from "./environment.js";
 import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
@@ -89,8 +90,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
       await serve(store, identity, signal, started);
     } finally {
       serving = undefined;
-      await companion?.closing();
-      await store.stop();
+      await endAll(() => companion?.closing(), () => store.stop());
     }
   };
 

@@ -3,6 +3,7 @@ import type { HostEvents } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
 import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
+import { endAll } from "../end-all.js";
 import { messageOf } from "../errors.js";
 import { type ChainChange, createChainRecorder } from "./chain-recorder.js";
 import { createCatalogue } from "./catalogue.js";
@@ -105,11 +106,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
     settled: async () => hostRecorder?.settled(),
     stop: (grace = defaultGrace) => {
-      stopping ??= (async () => {
-        for (const end of leave) await end();
-        await hostRecorder?.end();
-        await worker.stop(grace);
-      })();
+      stopping ??= endAll(...leave, () => hostRecorder?.end(), () => worker.stop(grace));
       return stopping;
     },
   };

@@ -1,6 +1,7 @@
 import type { HostEvents } from "../../types/events.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { EventJournal, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
+import { endAll } from "../end-all.js";
 import { messageOf } from "../errors.js";
 import { payloadJson } from "./payload.js";
 import type { RecentEvents } from "./recent-events.js";
@@ -159,10 +160,8 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
 };
 
 /** Listens to the host's emitter. Returns what ends it. */
-export const listenToHost = (events: HostEvents, names: readonly string[], hear: HostRecorder["hear"]): (() => void) => {
+export const listenToHost = (events: HostEvents, names: readonly string[], hear: HostRecorder["hear"]): (() => Promise<void>) => {
   const listeners = names.map((name) => ({ name, listener: (payload?: unknown) => hear(name, payload) }));
   for (const { name, listener } of listeners) events.on(name, listener);
-  return () => {
-    for (const { name, listener } of listeners) events.off(name, listener);
-  };
+  return () => endAll(...listeners.map(({ name, listener }) => () => events.off(name, listener)));
 };

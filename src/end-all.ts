@@ -1,0 +1,12 @@
+/** Ends parts one after another, each even if one before it fails. Rejects with the first failure when all have ended. */
+export const endAll = async (...ends: readonly (() => unknown)[]): Promise<void> => {
+  const failures: unknown[] = [];
+  for (const end of ends) {
+    try {
+      await end();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+};
