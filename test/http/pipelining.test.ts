@@ -39,9 +39,9 @@ const watchTurns = (figure: () => number) => {
   const look = (): void => {
     most = Math.max(most, figure() - last);
     last = figure();
-    if (watching) setImmediate(look);
+    if (watching) setImmediate(look).unref();
   };
-  setImmediate(look);
+  setImmediate(look).unref();
   return () => {
     watching = false;
     return most;
