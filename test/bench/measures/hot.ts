@@ -1,8 +1,8 @@
 import { walletAddress } from "../questions/parties.js";
 import type { Row } from "../table/row.js";
-import { contest, ratioOf } from "./contest.js";
-import type { Measure } from "./measure.js";
-import { bodyAt, openPeer, openPortico } from "./servers.js";
+import { contest, type Contestant, ratioOf, type Score } from "./contest.js";
+import type { Measure, Run } from "./measure.js";
+import { bodyAt, openPeer, openPortico, type PorticoServer } from "./servers.js";
 
 /** What clients ask for most, by its name in the table. */
 export const hotPaths: Readonly<Record<string, string>> = {
@@ -18,35 +18,59 @@ export const hotPaths: Readonly<Record<string, string>> = {
 /** Replies that depend on the time are made anew for every request. */
 const neverKept = ["node/status"];
 
+const pathsFor = ({ quick }: Run): [what: string, path: string][] => Object.entries(hotPaths).filter(([what]) => !quick || !neverKept.includes(what));
+
 const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? path;
 
 const connections = 16;
 
+type Peers = Record<"koa" | "node", Contestant>;
+
+const rowOf = (what: string, figures: Record<"portico" | "peer", Score>, peer: keyof Peers, run: Run): Row => ({
+  group: "hot",
+  what,
+  figure: figures.portico.perSecond,
+  unit: "req/s",
+  against: peer === "koa" ? "bare Koa" : "bare node:http",
+  peer: figures.peer.perSecond,
+  ...ratioOf(figures.portico, figures.peer, run),
+});
+
+/** On a listener of its own. */
+const measureListener = async (portico: PorticoServer, { koa, node }: Peers, run: Run): Promise<Row[]> => {
+  const rows: Row[] = [];
+  for (const [what, path] of pathsFor(run)) {
+    run.say(`hot: ${what}`);
+    const scores = await contest({ portico, koa, node }, run, { connections, requestsOf: () => [path] });
+    rows.push(
+      { ...rowOf(what, { portico: scores.portico, peer: scores.koa }, "koa", run), goal: { atLeast: 0.85 } },
+      { ...rowOf(what, { portico: scores.portico, peer: scores.node }, "node", run), goal: { atLeast: 0.6 } },
+    );
+  }
+  return rows;
+};
+
+/** As middleware. Not in the same process: code that is called in two ways is optimized for neither. */
+const measureMiddleware = async (portico: PorticoServer, { koa }: Peers, run: Run): Promise<Row[]> => {
+  const mounted = { port: await portico.process.ask("mount", undefined), usage: portico.usage };
+  const rows: Row[] = [];
+  for (const [what, path] of pathsFor(run)) {
+    run.say(`hot, in a host's Koa app: ${what}`);
+    const scores = await contest({ mounted, koa }, run, { connections, requestsOf: () => [path] });
+    rows.push({ ...rowOf(what, { portico: scores.mounted, peer: scores.koa }, "koa", run), group: "hot, in a host's Koa app" });
+  }
+  return rows;
+};
+
 /** What is asked for most, and cached where it can be: against servers that send the same bytes from memory and do nothing else. */
 export const measureHot: Measure = async (run) => {
   const portico = await openPortico({ size: run.size.name });
-  const mounted = { port: await portico.process.ask("mount", undefined), usage: portico.usage };
   const routes = await Promise.all(Object.values(hotPaths).map(async (path) => ({ path: withoutQuery(path), body: await bodyAt(portico.port, path) })));
   const [koa, node] = await Promise.all([openPeer("koa", routes), openPeer("node", routes)]);
-  const own: Row[] = [];
-  const inside: Row[] = [];
-  for (const [what, path] of Object.entries(hotPaths)) {
-    if (run.quick && neverKept.includes(what)) continue;
-    run.say(`hot: ${what}`);
-    const scores = await contest({ portico, mounted, koa, node }, run, { connections, requestsOf: () => [path] });
-    const row = (name: "portico" | "mounted", peer: "koa" | "node", atLeast: number): Row => ({
-      group: name === "portico" ? "hot" : "hot, in a host's Koa app",
-      what,
-      figure: scores[name].perSecond,
-      unit: "req/s",
-      against: peer === "koa" ? "bare Koa" : "bare node:http",
-      peer: scores[peer].perSecond,
-      ...ratioOf(scores[name], scores[peer], run),
-      ...(name === "portico" ? { goal: { atLeast } } : {}),
-    });
-    own.push(row("portico", "koa", 0.85), row("portico", "node", 0.6));
-    inside.push(row("mounted", "koa", 0.85));
-  }
-  await Promise.all([portico.close(), koa.close(), node.close()]);
-  return [...own, ...inside];
+  const rows = await measureListener(portico, { koa, node }, run);
+  await portico.close();
+  const inHost = await openPortico({ size: run.size.name });
+  rows.push(...(await measureMiddleware(inHost, { koa, node }, run)));
+  await Promise.all([inHost.close(), koa.close(), node.close()]);
+  return rows;
 };
