@@ -34,8 +34,8 @@ const leave = (socket: Socket): void => {
  * up all other clients, and their replies would be kept until they can be sent. So no more is read meanwhile, either.
  */
 export const turnOf = ({ socket }: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
-  // Frameworks that call a listener without a connection never give the response one.
-  if (response.socket !== null || underWay(socket) === undefined) return undefined;
+  // Frameworks that call a listener without a connection never give the response one, and one that a host has sent itself gets none again.
+  if (response.socket !== null || response.writableEnded || underWay(socket) === undefined) return undefined;
   join(socket);
   return new Promise((resolve) => {
     response.once("socket", () => {

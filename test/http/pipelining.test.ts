@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
@@ -139,6 +140,32 @@ describe("requests that do not wait for the replies to those before them", () =>
     socket.destroy();
     await served.stop();
   });
+
+  it("are read on when a host that has answered one by itself hands it on all the same", () =>
+    withThings({}, {}, async ({ edge }) => {
+      const handle = edge.callback();
+      let handOn: (() => void) | undefined;
+      let isPaused: boolean | undefined;
+      const host: RequestListener = (request, response) => {
+        if (handOn === undefined) {
+          handOn = () => handle(request, response);
+          response.end("too late");
+          return;
+        }
+        handOn();
+        isPaused = request.socket.isPaused();
+        response.end("meanwhile");
+      };
+      await listening(host, async (port) => {
+        const socket = connect(port, "127.0.0.1");
+        for (const reply of ["too late", "meanwhile"]) {
+          socket.write(requests(1));
+          await until(socket, reply, 1);
+        }
+        socket.destroy();
+        expect(isPaused).to.equal(false);
+      });
+    }));
 
   it("are answered before a malformed one after them is refused", () =>
     withThings({}, {}, async ({ port }) => {
