@@ -12,6 +12,7 @@ import { healthRoute } from "./health.js";
 import { createInputReaders } from "./input-reader.js";
 import { turnOf } from "./in-turn.js";
 import { createLocate, localTarget } from "./locate.js";
+import { andThen } from "../maybe-promise.js";
 import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { createRouting } from "./routing.js";
@@ -103,10 +104,12 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     authorize: needs.authorize ?? (() => false),
   });
 
-  const serveInTurn = (ctx: Koa.Context): void | Promise<void> => {
-    const turn = turnOf(ctx.req, ctx.res);
-    return turn === undefined ? serve(ctx) : turn.then(() => serve(ctx));
-  };
+  const serveInTurn = (ctx: Koa.Context): void | Promise<void> =>
+    andThen(turnOf(ctx.req, ctx.res), (isTurn) => {
+      if (isTurn) return serve(ctx);
+      // Nobody waits for a reply any more, but a host's own middleware does for the end of this one.
+      ctx.respond = false;
+    });
 
   const router = new Router();
   const escaped = basePath.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -126,9 +129,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
       if (target !== undefined) {
         request.url = target;
         const answer = (): void => shortcut(request, response, () => void handle(request, response));
-        const turn = turnOf(request, response);
-        if (turn === undefined) answer();
-        else void turn.then(answer);
+        void andThen(turnOf(request, response), (isTurn) => isTurn && answer());
       } else if (next !== undefined) {
         next();
       } else {

@@ -141,6 +141,31 @@ describe("requests that do not wait for the replies to those before them", () =>
     await served.stop();
   });
 
+  it("end for a host's own middleware when their connection is closed before it is their turn", () =>
+    withThings({}, {}, async ({ edge, states }) => {
+      let [begun, ended] = [0, 0];
+      let peer: Socket | undefined;
+      const app = new Koa();
+      app.use(async (ctx, next) => {
+        begun++;
+        peer = ctx.req.socket;
+        if (ctx.path !== "/never") await next();
+        else await new Promise(() => undefined);
+        ended++;
+      });
+      edge.mount(app);
+      await listening(listenerOf(app), async (port) => {
+        const socket = connect(port, "127.0.0.1");
+        socket.write(`GET /never HTTP/1.1\r\nHost: a\r\n\r\n${requests(3)}`);
+        while (begun < 4) await nextTurn();
+        peer?.destroy();
+        await once(socket, "close");
+        await manyTurns();
+        expect(ended).to.equal(3);
+        expect(states.opened).to.equal(0);
+      });
+    }));
+
   it("are read on when a host that has answered one by itself hands it on all the same", () =>
     withThings({}, {}, async ({ edge }) => {
       const handle = edge.callback();
