@@ -70,7 +70,9 @@ export const createJsonServer = (listener: (request: IncomingMessage, response: 
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
   server.on("checkExpectation", refuseExpectation);
   server.on("connect", (_request, socket: Socket) => {
-    socket.on("error", () => socket.destroy());
+    // Node.js has let go of it: neither the time limits nor the end of the server would close it.
+    const close = (): void => void socket.destroy();
+    socket.on("error", close).on("timeout", close).on("finish", close).resume();
     refuse(new Error("this is no proxy"), socket);
   });
   return server;

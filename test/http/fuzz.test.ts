@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
 import Koa from "koa";
@@ -267,6 +270,18 @@ describe("random requests", () => {
     const answer = parseRaw(await sendRaw(served.port, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n"));
     expect(answer.status).to.equal(400);
     expect(JSON.parse(answer.body)).to.deep.equal({ statusCode: 400, error: "Bad Request", message: "Bad Request" });
+  });
+
+  it("do not hold their connection once they are refused a tunnel, even if the client never ends it", async () => {
+    const reached = once(served.server, "connection") as Promise<[Socket]>;
+    const client = connect({ port: served.port, host: "127.0.0.1", allowHalfOpen: true });
+    client.write("CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n");
+    const [peer] = await reached;
+    await once(client.resume(), "end");
+    for (let turn = 0; turn < 100 && !peer.destroyed; turn++) await nextTurn();
+    const isHeld = !peer.destroyed;
+    client.destroy();
+    expect(isHeld).to.equal(false);
   });
 
   it("do not hold connections for ever if they never end, or if their replies are never read", () => {
