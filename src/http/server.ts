@@ -42,6 +42,8 @@ const refusedAfter = new WeakSet<ServerResponse>();
 
 /** Answers malformed, oversized or overdue requests in JSON, like all others. */
 const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  // What seems overdue may have come long ago: it has not been read, as requests before it wait for their turn.
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.isPaused()) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;

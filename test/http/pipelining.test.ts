@@ -141,6 +141,27 @@ describe("requests that do not wait for the replies to those before them", () =>
     await served.stop();
   });
 
+  it("are not refused as overdue while they are not read", async () => {
+    let answer: (() => void) | undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const served = await serveThings({ cacheSize: 0 }, { openState: () => answered.then(() => ({ things: manyThings(3), tip: { id: "tip1", height: 77 } })) });
+    const reached = once(served.server, "connection") as Promise<[Socket]>;
+    const socket = connect(served.port, "127.0.0.1");
+    const [peer] = await reached;
+    const last = "GET /api/things?limit=1&offset=2 HTTP/1.1\r\nConnection: close\r\n\r\n";
+    socket.write(requests(2) + last.slice(0, 20));
+    while (!peer.isPaused()) await nextTurn();
+    // As Node.js does for a request that has not been read to its end in time.
+    served.server.emit("clientError", Object.assign(new Error("overdue"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), peer);
+    socket.write(last.slice(20));
+    answer?.();
+    let text = "";
+    for await (const chunk of socket) text += String(chunk);
+    await served.stop();
+    expect(text.match(/HTTP\/1\.1 \d+/g)).to.deep.equal([200, 200, 200].map((status) => `HTTP/1.1 ${status}`));
+    expect(namesIn(text)).to.deep.equal(names(3));
+  });
+
   it("end for a host's own middleware when their connection is closed before it is their turn", () =>
     withThings({}, {}, async ({ edge, states }) => {
       let [begun, ended] = [0, 0];
