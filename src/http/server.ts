@@ -69,6 +69,8 @@ const refuseExpectation = (_request: IncomingMessage, response: ServerResponse):
 export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void): Server => {
   const server = createServer({ keepAliveTimeout, requestTimeout, requireHostHeader: false }, listener);
   server.setTimeout(idleTimeout);
+  // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
+  (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
   server.on("checkExpectation", refuseExpectation);
   server.on("connect", (_request, socket: Socket) => {

@@ -91,6 +91,17 @@ describe("requests that do not wait for the replies to those before them", () =>
       expect(namesIn(await sendRaw(port, requests(count)))).to.deep.equal(names(count));
     }));
 
+  it("are so, too, when that comes before the reply is ready", async () => {
+    let isOver: (() => void) | undefined;
+    const over = new Promise<void>((resolve) => (isOver = resolve));
+    const state = { things: manyThings(3), tip: { id: "tip1", height: 77 } };
+    const openState = () => over.then(() => state);
+    await withThings({ cacheSize: 0 }, { openState }, async ({ port, server }) => {
+      server.on("connection", (socket: Socket) => socket.on("end", () => isOver?.()));
+      expect(namesIn(await sendRaw(port, requests(1)))).to.deep.equal(names(1));
+    });
+  });
+
   it("with bodies are read, each in its turn", () =>
     withThings({}, {}, async ({ port }) => {
       const search = (name: string): string => `POST /api/things/search HTTP/1.1\r\nContent-Length: ${name.length + 11}\r\n\r\n{"name":"${name}"}`;
