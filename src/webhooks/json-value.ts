@@ -32,7 +32,9 @@ export const absent = Symbol("absent");
 const step = (from: unknown, name: string): unknown => {
   if (typeof from !== "object" || from === null || !Object.hasOwn(from, name)) return absent;
   if (Array.isArray(from) && !/^\d+$/.test(name)) return absent;
-  return (from as Record<string, unknown>)[name];
+  const value = (from as Record<string, unknown>)[name];
+  // A host may set a member to undefined: it is not in what is sent.
+  return value === undefined ? absent : value;
 };
 
 /** Reads own properties only. A property whose name is the whole key takes precedence over a path. */

@@ -294,6 +294,13 @@ describe("the webhook registry", () => {
       expect(result?.conditions[0]).to.include({ holds: true, actual: 6 });
     });
 
+    it("finds nothing at a key that a host's sample sets to undefined", () => {
+      const [result] = stage.engine.dryRun({ conditions, payload: { height: undefined } });
+      expect(result).to.include({ matches: false });
+      expect(result?.conditions[0]).to.include({ holds: false, reason: '"height" does not fulfil "is greater than the value" (5): the payload has nothing there' });
+      expect(result?.conditions[0]).not.to.have.property("actual");
+    });
+
     it("evaluates the last real payloads of an event, newest first, even if no webhook subscribed to it", async () => {
       for (const height of [4, 5, 6]) stage.events.emit("block.forged", { height });
       const expected = [
