@@ -3,7 +3,8 @@ import type { Socket } from "node:net";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 
 /** The response that a connection is waiting for or sending; undefined if there is none. Node.js has no public name for it. */
-export const underWay = (socket: Socket): ServerResponse | undefined => (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+export const underWay = (socket: Socket | null): ServerResponse | undefined =>
+  (socket as { _httpMessage?: ServerResponse | null } | null)?._httpMessage ?? undefined;
 
 /** By connection: how to give up each of its requests that wait for the ones before them. */
 const waiting = new WeakMap<Socket, Set<() => void>>();

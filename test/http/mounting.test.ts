@@ -1,3 +1,5 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
 import { ask, parseRaw, sendRaw } from "./ask.js";
@@ -82,6 +84,15 @@ describe("a host", () => {
     listening(served.edge.callback(), async (port) => {
       await same(port);
       expect((await ask(port, "/elsewhere")).json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found" });
+    }));
+
+  it("can call the listener without a connection, as some frameworks do in tests", () =>
+    withThings({ rateLimit: false }, {}, ({ edge }) => {
+      const request = Object.assign(new IncomingMessage(null as unknown as Socket), { method: "GET", url: "/api/things" });
+      const response = new ServerResponse(request);
+      edge.callback()(request, response);
+      expect([response.statusCode, response.writableEnded]).to.deep.equal([200, true]);
+      return Promise.resolve();
     }));
 
   it("with another framework goes on to its own routes outside the interface", () => {
