@@ -32,6 +32,8 @@ const leave = (socket: Socket, giveUp: () => void): void => {
   if (others === undefined || others.size > 0) return;
   socket.off("resume", keepPaused).off("close", giveUpAll);
   socket.resume();
+  // For a connection that has been upgraded meanwhile, which Node.js reads on only after a read that has ended.
+  socket.push("");
 };
 
 /**

@@ -224,6 +224,28 @@ describe("requests that do not wait for the replies to those before them", () =>
       });
     }));
 
+  it("leave the connection to a host that takes it over for another protocol", async () => {
+    let answer: (() => void) | undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const openState = () => answered.then(() => ({ things: manyThings(2), tip: { id: "tip1", height: 77 } }));
+    await withThings({ cacheSize: 0 }, { openState }, async ({ port, server }) => {
+      let heard = "";
+      let taken: Socket | undefined;
+      server.on("upgrade", (_request, peer: Socket) => {
+        taken = peer.on("data", (chunk: Buffer) => (heard += String(chunk)));
+        answer?.();
+      });
+      const socket = connect(port, "127.0.0.1");
+      socket.write(`${requests(2)}GET /chat HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n`);
+      expect(namesIn(await until(socket, '"name"', 2))).to.deep.equal(names(2));
+      socket.write("hello");
+      for (let turn = 0; turn < 500 && heard === ""; turn++) await nextTurn();
+      socket.destroy();
+      taken?.destroy();
+      expect(heard).to.equal("hello");
+    });
+  });
+
   it("are answered before a malformed one after them is refused", () =>
     withThings({}, {}, async ({ port }) => {
       const socket = connect(port, "127.0.0.1");
