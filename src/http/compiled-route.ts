@@ -157,20 +157,25 @@ const askerOf = <State extends Scope>(route: Route<State>): CompiledRoute<State>
   };
 };
 
+/** Whether replies may be kept at all: only those to a GET that anyone may send. */
+const isKeepable = <State extends Scope>({ method, authenticated }: Route<State>): boolean => method === "GET" && authenticated !== true;
+
+/** Whether replies are kept until the tip moves. Those that are carry an ETag. */
+export const isKept = <State extends Scope>(route: Route<State>): boolean =>
+  isKeepable(route) && (route.cache ?? (route.stateless === true ? "never" : "tip")) === "tip";
+
 /** Derives everything that a route needs at run time. Throws TypeError for an inconsistent route. */
 export const compileRoute = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State> => {
   checkParams(route);
-  const reads = route.method === "GET";
-  if (reads && route.body !== undefined) {
+  if (route.method === "GET" && route.body !== undefined) {
     refuse(route.path, "a GET has no body");
   }
-  const keepable = reads && route.authenticated !== true;
-  if (route.cache === "tip" && !keepable) {
+  if (route.cache === "tip" && !isKeepable(route)) {
     refuse(route.path, "only the reply to a GET that anyone may send can be kept");
   }
   return {
     route,
-    kept: keepable && (route.cache ?? (route.stateless === true ? "never" : "tip")) === "tip",
+    kept: isKept(route),
     failsAs: generationOf(route.versions),
     takesBody: route.method === "POST" || route.method === "PUT",
     readInput: readerOfInput(route, needs),

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { generationOf, replySchema } from "./compiled-route.js";
+import { generationOf, isKept, replySchema } from "./compiled-route.js";
 import { reasonOf } from "./failure.js";
 import type { JsonSchema } from "./json-schema.js";
 import { parametersOf } from "./openapi-parameters.js";
@@ -79,7 +79,7 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
     "API-Version",
     "X-Request-Id",
     ...(route.stateless === true ? [] : ["X-Block-Height" as const]),
-    ...(route.method === "GET" ? ["ETag" as const] : []),
+    ...(isKept(route) ? ["ETag" as const] : []),
   ]);
   const success = { description: route.summary, headers, content: json(schema) };
   return {
