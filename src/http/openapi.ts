@@ -66,7 +66,8 @@ const failuresOf = <State extends Scope>(route: Route<State>, generation: Genera
   const told = generation === 1 ? kept : [400, ...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
   const body = generation === 1 || route.body === undefined ? [] : [413, ...(route.requiresJsonType === true ? [415] : [])];
   const entry = route.authenticated === true ? [401] : [];
-  const always = [429, 500, ...(route.stateless === true ? [] : [503])];
+  // Every route answers 503 while the node is stopping; that of a route with statuses of its own is in its `default`.
+  const always = [429, 500, ...(route.kind === "item" && typeof route.status === "function" ? [] : [503])];
   return [...new Set([...told, ...entry, ...body, ...always])].sort((a, b) => a - b);
 };
 

@@ -29,7 +29,7 @@ export interface WebhookScope extends Scope {
 
 const { item, list } = routesOf<WebhookScope>();
 
-const common = { versions: [1, 2], resource: "webhooks", authenticated: true, stateless: true, cache: "never", errors: [501, 503] } as const;
+const common = { versions: [1, 2], resource: "webhooks", authenticated: true, stateless: true, cache: "never", errors: [501] } as const;
 const params = Type.Object({ id: Text({ description: "Number of the webhook." }) });
 const deliveryParams = Type.Object({ id: Text({ description: "Number of the webhook." }), deliveryId: Text({ description: "Number of the delivery." }) });
 const Nothing = Type.Object({});
@@ -63,7 +63,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     body: WebhookInput,
     requiresJsonType: true,
     status: 201,
-    errors: [409, 415, 501, 503],
+    errors: [409, 415, 501],
     reply: DataOf(CreatedWebhookResource),
     answer: ({ body }, { webhooks }) => ({ data: webhooks.create(body) }),
   }),
@@ -85,7 +85,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     summary: "Tests conditions against a sample payload, or against the last real payloads of an event. Nothing is sent.",
     body: DryRunInput,
     requiresJsonType: true,
-    errors: [415, 501, 503],
+    errors: [415, 501],
     reply: DataOf(Type.Array(DryRunResource)),
     answer: ({ body }, { webhooks }) => ({ data: webhooks.dryRun(body) }),
   }),
@@ -95,7 +95,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     path: "/webhooks/{id}",
     summary: "Returns a webhook.",
     params,
-    errors: [404, 501, 503],
+    errors: [404, 501],
     reply: DataOf(WebhookResource),
     answer: ({ params }, { webhooks }) => ({ data: webhooks.get(webhookOf(params)) }),
   }),
@@ -107,7 +107,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     params,
     body: WebhookInput,
     requiresJsonType: true,
-    errors: [404, 415, 501, 503],
+    errors: [404, 415, 501],
     reply: Nothing,
     answer: ({ params, body }, { webhooks }) => {
       webhooks.replace(webhookOf(params), body);
@@ -120,7 +120,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     path: "/webhooks/{id}",
     summary: "Deletes a webhook and its deliveries.",
     params,
-    errors: [404, 501, 503],
+    errors: [404, 501],
     reply: Nothing,
     answer: ({ params }, { webhooks }) => {
       webhooks.remove(webhookOf(params));
@@ -134,7 +134,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     summary: "Sends a ping to the target, whatever the webhook's event and conditions.",
     params,
     status: 202,
-    errors: [404, 501, 503],
+    errors: [404, 501],
     reply: DataOf(DeliveryResource),
     answer: ({ params }, { webhooks }) => ({ data: webhooks.ping(webhookOf(params)) }),
   }),
@@ -144,7 +144,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     path: "/webhooks/{id}/rotate",
     summary: "Gives a webhook a new token and secret, returned this once only; the old ones keep signing, by default for a day.",
     params,
-    errors: [404, 501, 503],
+    errors: [404, 501],
     reply: DataOf(WebhookSecretResource),
     answer: ({ params }, { webhooks }) => ({ data: webhooks.rotate(webhookOf(params)) }),
   }),
@@ -156,7 +156,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     params,
     body: RecoverInput,
     requiresJsonType: true,
-    errors: [404, 415, 501, 503],
+    errors: [404, 415, 501],
     reply: DataOf(RecoveredResource),
     answer: async ({ params, body: { since, until } }, { webhooks, clock }) => ({
       data: { recovered: await webhooks.recover(webhookOf(params), { since, until: until ?? clock.now() }) },
@@ -169,7 +169,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     summary: "Lists the deliveries of a webhook, newest first.",
     params,
     query: Type.Object({ state: Type.Optional(OneOf(deliveryStates)) }),
-    errors: [404, 501, 503],
+    errors: [404, 501],
     item: DeliveryResource,
     answer: ({ params, query: { state }, page }, { webhooks }) => webhooks.deliveries(webhookOf(params), state, page),
   }),
@@ -179,7 +179,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     path: "/webhooks/{id}/deliveries/{deliveryId}",
     summary: "Returns a delivery with its payload and attempts.",
     params: deliveryParams,
-    errors: [404, 501, 503],
+    errors: [404, 501],
     reply: DataOf(DeliveryDetailResource),
     answer: ({ params }, { webhooks }) => ({ data: webhooks.delivery(...deliveryOf(params)) }),
   }),
@@ -190,7 +190,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     summary: "Resends a delivery, with the whole retry schedule ahead of it.",
     params: deliveryParams,
     status: 202,
-    errors: [404, 501, 503],
+    errors: [404, 501],
     reply: DataOf(DeliveryResource),
     answer: ({ params }, { webhooks }) => ({ data: webhooks.redeliver(...deliveryOf(params)) }),
   }),
