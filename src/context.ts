@@ -44,10 +44,13 @@ const Named = Type.String({ minLength: 1 });
 const NetworkData = Type.Object({
   network: Type.Object({
     name: Named,
-    nethash: Named,
+    messagePrefix: Type.String(),
+    bip32: Type.Object({ public: Whole, private: Whole }),
     pubKeyHash: Type.Integer({ minimum: 0, maximum: 255 }),
+    nethash: Named,
     wif: Whole,
     slip44: Whole,
+    aip20: Whole,
     client: Type.Object({ token: Type.String(), symbol: Type.String(), explorer: Type.String() }),
   }),
   milestones: Type.Array(Type.Object({})),

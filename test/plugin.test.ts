@@ -565,7 +565,10 @@ describe("createApiPlugin", () => {
     expect(refused(parameters({ pubKeyHash: undefined }))).to.equal("`network.network` must have required property 'pubKeyHash'");
     expect(refused(parameters({ pubKeyHash: 300 }))).to.equal("`network.network.pubKeyHash` must be <= 255");
     expect(refused(parameters({ nethash: undefined }))).to.equal("`network.network` must have required property 'nethash'");
-    expect(refused(parameters({ client: undefined }))).to.equal("`network.network` must have required property 'client'");
+    for (const name of ["messagePrefix", "bip32", "aip20", "client"]) {
+      expect(refused(parameters({ [name]: undefined }))).to.equal(`\`network.network\` must have required property '${name}'`);
+    }
+    expect(refused(parameters({ bip32: { public: 1 } }))).to.equal("`network.network.bip32` must have required property 'private'");
     expect(refused({ network: { ...chain.network, milestones: [null] } })).to.equal("`network.milestones[0]` must be object");
     const [first, ...rest] = chain.network.milestones;
     expect(refused({ network: { ...chain.network, milestones: [{ ...first, reward: "2 coins" }, ...rest] } })).to.match(/at height 1 one of reward, .* is missing or not valid/);
