@@ -58,7 +58,16 @@ const NetworkData = Type.Object({
 const NodeData = Type.Object({
   version: Type.Optional(Type.String()),
   ports: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Integer(), Type.Null()]))),
-  transactionPool: Type.Optional(Type.Object({ dynamicFees: Type.Object({}) })),
+  transactionPool: Type.Optional(
+    Type.Object({
+      dynamicFees: Type.Object({
+        enabled: Type.Boolean(),
+        minFeePool: Type.Optional(Whole),
+        minFeeBroadcast: Type.Optional(Whole),
+        addonBytes: Type.Optional(Type.Record(Type.String(), Whole)),
+      }),
+    }),
+  ),
   delegate: Type.Optional(Type.String()),
 });
 const TransactionTypesData = Type.Array(

@@ -560,6 +560,10 @@ describe("createApiPlugin", () => {
     }
   });
 
+    const pool = (dynamicFees: object): string => refused({ node: { transactionPool: { dynamicFees } } });
+    expect(pool({})).to.equal("`node.transactionPool.dynamicFees` must have required property 'enabled'");
+    expect(pool({ enabled: true, minFeePool: "3000" })).to.equal("`node.transactionPool.dynamicFees.minFeePool` must be integer");
+    expect(pool({ enabled: false })).to.equal("accepted");
   it("refuses a network that lacks what replies need, and incomplete or conflicting transaction types", () => {
     const parameters = (given: object): Record<string, unknown> => ({ network: { ...chain.network, network: { ...chain.network.network, ...given } } });
     expect(refused(parameters({ pubKeyHash: undefined }))).to.equal("`network.network` must have required property 'pubKeyHash'");

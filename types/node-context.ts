@@ -81,7 +81,8 @@ export interface NodeInfo {
   /** Port by component name; null if the component is off. */
   ports?: Record<string, number | null>;
   transactionPool?: {
-    dynamicFees: { enabled: boolean; minFeePool: number; minFeeBroadcast: number; addonBytes: Record<string, number> };
+    /** What a pool without dynamic fees leaves out is reported as 0. */
+    dynamicFees: { enabled: boolean; minFeePool?: number; minFeeBroadcast?: number; addonBytes?: Record<string, number> };
     [setting: string]: unknown;
   };
   /** Public key of the delegate for which this node forges. */

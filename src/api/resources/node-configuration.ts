@@ -32,13 +32,16 @@ export const NodeConfigurationResource = Type.Object(
   { title: "NodeConfiguration" },
 );
 
-/** For a host that does not describe its pool: no dynamic fees. */
-const silentPool = ({ types }: ChainRules): NonNullable<NodeInfo["transactionPool"]> => ({
+type Pool = NonNullable<NodeInfo["transactionPool"]>;
+
+/** A host that does not describe its pool has no dynamic fees, and one without them may leave out what they are computed from. */
+const presentPool = ({ types }: ChainRules, { dynamicFees, ...settings }: Pool = { dynamicFees: { enabled: false } }) => ({
+  ...settings,
   dynamicFees: {
-    enabled: false,
-    minFeePool: 0,
-    minFeeBroadcast: 0,
-    addonBytes: Object.fromEntries(types.all.map(({ key }) => [key, 0])),
+    enabled: dynamicFees.enabled,
+    minFeePool: dynamicFees.minFeePool ?? 0,
+    minFeeBroadcast: dynamicFees.minFeeBroadcast ?? 0,
+    addonBytes: dynamicFees.addonBytes ?? Object.fromEntries(types.all.map(({ key }) => [key, 0])),
   },
 });
 
@@ -59,6 +62,6 @@ export const presentNodeConfiguration = (
     version: pubKeyHash,
     ports: node.ports ?? {},
     constants: presentConstants(rules.milestones.at(tipHeight)),
-    transactionPool: node.transactionPool ?? silentPool(rules),
+    transactionPool: presentPool(rules, node.transactionPool),
   };
 };

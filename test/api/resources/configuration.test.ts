@@ -35,6 +35,14 @@ describe("a node's configuration", () => {
     const rules = createChainRules(network, [{ typeGroup: 2, type: 0, key: "business", name: "Business" }]);
     expect(presentNodeConfiguration(rules, 1).transactionPool.dynamicFees.addonBytes).to.include({ transfer: 0, business: 0 });
   });
+
+  it("is complete for a pool that has no dynamic fees, and keeps its other settings", () => {
+    const transactionPool = { dynamicFees: { enabled: false }, maxTransactionsPerRequest: 40 };
+    const { dynamicFees, ...settings } = presentNodeConfiguration(createChainRules(network), 1, { transactionPool }).transactionPool;
+    expect(dynamicFees).to.include({ enabled: false, minFeePool: 0, minFeeBroadcast: 0 });
+    expect(dynamicFees.addonBytes).to.include({ transfer: 0, vote: 0 });
+    expect(settings).to.deep.equal({ maxTransactionsPerRequest: 40 });
+  });
 });
 
 describe("the cryptography configuration", () => {
