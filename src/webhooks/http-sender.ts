@@ -50,7 +50,7 @@ class StageError extends Error {
   }
 }
 
-const refused = (hostname: string): StageError => new StageError("address", `${hostname} is a special address`);
+const refused = (hostname: string): StageError => new StageError("address", `${hostname} is a special address, which the option webhooks.allowTargets does not list`);
 
 /** Resolves a name and keeps the addresses that may be connected to. A name is judged by where it points now, not where it did before. */
 const guardedLookup =

@@ -54,7 +54,7 @@ export const createTargetGuard = (allowTargets: readonly string[]): TargetGuard 
       if (url.protocol !== "http:" && url.protocol !== "https:") return "must be an http or https URL";
       if (url.username !== "" || url.password !== "") return "must not carry a user name or password";
       const literal = literalAddresses(url.hostname);
-      if (literal !== undefined && !literal.some(allows)) return `must not be the special address ${withoutBrackets(url.hostname)}`;
+      if (literal !== undefined && !literal.some(allows)) return `must not be the special address ${withoutBrackets(url.hostname)}, unless the node's option webhooks.allowTargets lists it`;
       return undefined;
     },
   };

@@ -281,7 +281,7 @@ describe("delivery", () => {
       const { id } = stage.engine.create({ event: "peer.added", target: "http://rebound.example/" });
       emit(1);
       const { attempts } = await stage.attempted(id, 1, 1);
-      expect(attempts[0]).to.include({ stage: "address", error: "rebound.example is a special address" });
+      expect(attempts[0]).to.include({ stage: "address", error: "rebound.example is a special address, which the option webhooks.allowTargets does not list" });
     });
   });
 

@@ -149,7 +149,7 @@ describe("the HTTP sender", () => {
     for (const addresses of [["127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"], ["10.0.0.1", "169.254.169.254"], ["::ffff:7f00:1", "127.0.0.1"]]) {
       it(`to a name that resolves to ${addresses.join(" and ")}`, async () => {
         const answer = await refusedBy(create({}, { allow: [], resolve: () => Promise.resolve(addresses) }), "harmless.example");
-        expect(answer.failure).to.deep.equal({ stage: "address", error: "harmless.example is a special address" });
+        expect(answer.failure).to.deep.equal({ stage: "address", error: "harmless.example is a special address, which the option webhooks.allowTargets does not list" });
         expect(receiver.received).to.have.length(0);
       });
     }
