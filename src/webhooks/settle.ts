@@ -110,7 +110,8 @@ export const logSettled = ({ row, target }: Settled, logger: Logger): void => {
   else logger.warn(line);
 };
 
-export const logDisabled = ({ id, target, disabledBecause }: WebhookRow, logger: Logger): void => {
-  const reason = disabledBecause === "gone" ? "the target answered 410" : "every attempt failed for days";
+export const logDisabled = ({ id, target, disabledBecause, failingSince }: WebhookRow, logger: Logger): void => {
+  const since = failingSince === null ? "" : ` since ${new Date(failingSince).toISOString()}`;
+  const reason = disabledBecause === "gone" ? "the target answered 410" : `every attempt${since} failed`;
   logger.warn(`webhook ${id} to ${originOf(target)} is disabled: ${reason}`);
 };

@@ -241,6 +241,8 @@ describe("delivery", () => {
       emit(1, 2);
       await stage.attempted(id, 2, 1);
       expect(stage.engine.get(id)).to.include({ enabled: false, failingSince: since, disabledBecause: "failing" });
+      const told = await eventually(() => stage.lines.find((line) => line.includes("disabled")));
+      expect(told).to.equal(`warn webhook 1 to ${receiver.url} is disabled: every attempt since ${new Date(since).toISOString()} failed`);
     });
 
     it("are cleared by one success", async () => {
