@@ -58,7 +58,7 @@ export const offOr =
     if (!isObject(value)) return "must be false or an object";
     for (const [name, member] of Object.entries(value)) {
       const check = Object.hasOwn(members, name) ? members[name] : undefined;
-      if (check === undefined) return `has no member "${name}"`;
+      if (check === undefined) return `has no member "${name}"; its members are ${Object.keys(members).join(", ")}`;
       const wrong = member === undefined ? undefined : check(member);
       if (wrong !== undefined) return `${name} ${wrong}`;
     }

@@ -511,11 +511,17 @@ describe("createApiPlugin", () => {
     expect(refused({ reader: true, events: undefined, options: { webhooks: { deliver: false } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { timeout: 3e9 } } })).to.match(/options\.webhooks timeout must be a whole number from 1 to 2147483647/);
     expect(refused({ options: { stopTimeout: 2_147_483_647, webhooks: { timeout: 2_147_483_647, schedule: [3e9], disableAfter: 3e9 } } })).to.equal("accepted");
-    expect(refused({ options: { webhooks: { valueOf: 1 } } })).to.match(/options\.webhooks has no member "valueOf"/);
+    expect(refused({ options: { webhooks: { valueOf: 1 } } })).to.match(/^options\.webhooks has no member "valueOf"; its members are tokens, allowTargets, /);
     expect(refused({ options: { webhooks: { tokens: Array(2) } } })).to.match(/options\.webhooks tokens must be a list of strings/);
     expect(refused({ options: { webhooks: { schedule: Array(2) } } })).to.match(/options\.webhooks schedule must be a list of whole numbers/);
     expect(refused({ options: { trustedProxies: Array(1) } })).to.match(/options\.trustedProxies must be a list of strings/);
-    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.match(/options\.rateLimit has no member "perHour"/);
+    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.equal('options.rateLimit has no member "perHour"; its members are perMinute, exempt');
+    const origins = (...given: unknown[]): string => refused({ options: { cors: { origins: given } } });
+    for (const wrong of ["*", "explorer.example", "https://explorer.example/", "https://Explorer.example", "https://explorer.example:443"]) {
+      expect(origins("https://a.example", wrong)).to.equal(`options.cors origins must be "*" or a list of origins such as "https://explorer.example", not "${wrong}"`);
+    }
+    expect(origins(1)).to.equal('options.cors origins must be "*" or a list of origins');
+    expect(origins("https://a.example", "http://localhost:8080", "http://[::1]:8080", "capacitor://localhost", "null")).to.equal("accepted");
     expect(refused({ network: { ...chain.network, milestones: [] } })).to.match(/no milestone at height 1/);
     expect(refused({ options: { trustedProxies: ["10.0.0.0/8", "proxy"] } })).to.match(/options\.trustedProxies must be a list of addresses .*, not "proxy"/);
     expect(refused({ options: { rateLimit: { exempt: ["10.0.0.0/33"] } } })).to.match(/options\.rateLimit exempt must be .*, not "10\.0\.0\.0\/33"/);
