@@ -44,6 +44,19 @@ export const networks: Check = (value) => {
   return wrong === undefined ? undefined : `must be a list of addresses and networks (CIDR), not "${wrong}"`;
 };
 
+/** As browsers send it: in lower case, without a slash at the end or a port that is the scheme's own. */
+const isOrigin = (text: string): boolean => {
+  if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text;
+  return text === "null" || /^[a-z][a-z\d+.-]*:\/\/[^/?#\s]+$/.test(text);
+};
+
+export const origins: Check = (value) => {
+  if (value === "*") return undefined;
+  if (texts(value) !== undefined) return 'must be "*" or a list of origins';
+  const wrong = (value as string[]).find((item) => !isOrigin(item));
+  return wrong === undefined ? undefined : `must be "*" or a list of origins such as "https://explorer.example", not "${wrong}"`;
+};
+
 export const wholes: Check = (value) =>
   isListOf(value, (item) => Number.isSafeInteger(item) && (item as number) >= 0) ? undefined : "must be a list of whole numbers";
 

@@ -1,6 +1,6 @@
 import type { PorticoOptions } from "../types/node-context.js";
 import { PorticoError } from "./errors.js";
-import { isObject, networks, offOr, oneOf, type OptionRow, path, texts, waitFrom, wholeFrom } from "./option-checks.js";
+import { isObject, networks, offOr, oneOf, type OptionRow, origins, path, waitFrom, wholeFrom } from "./option-checks.js";
 import { webhookDefaults, webhookOptionTable } from "./webhooks/option-table.js";
 
 /** All options, with defaults filled in. */
@@ -35,7 +35,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     default: { origins: "*" },
     unit: '"*" or origins',
     meaning: "Origins whose pages may read replies in a browser; `false` switches CORS off.",
-    check: offOr({ origins: (value) => (value === "*" ? undefined : texts(value)) }),
+    check: offOr({ origins }),
   },
   compression: {
     default: { threshold: 1024 },

@@ -560,16 +560,16 @@ describe("createApiPlugin", () => {
     expect(refused({ node: "x" })).to.equal("`node` must be an object");
     expect(refused({ node: { ports: "x" } })).to.equal("`node.ports` must be object");
     expect(refused({ node: { ports: { "@core/p2p": "4001" } } })).to.match(/^`node\.ports\.@core\/p2p` must be /);
+    const pool = (dynamicFees: object): string => refused({ node: { transactionPool: { dynamicFees } } });
+    expect(pool({})).to.equal("`node.transactionPool.dynamicFees` must have required property 'enabled'");
+    expect(pool({ enabled: true, minFeePool: "3000" })).to.equal("`node.transactionPool.dynamicFees.minFeePool` must be integer");
+    expect(pool({ enabled: false })).to.equal("accepted");
     expect(refused({ node: { version: undefined, ports: { "@core/p2p": 4001, "@core/api": null, off: undefined } } })).to.equal("accepted");
     for (const context of [undefined, null, "x", []]) {
       expect(() => createApiPlugin(context as unknown as NodeContext)).to.throw(PorticoError, "createApiPlugin takes an object");
     }
   });
 
-    const pool = (dynamicFees: object): string => refused({ node: { transactionPool: { dynamicFees } } });
-    expect(pool({})).to.equal("`node.transactionPool.dynamicFees` must have required property 'enabled'");
-    expect(pool({ enabled: true, minFeePool: "3000" })).to.equal("`node.transactionPool.dynamicFees.minFeePool` must be integer");
-    expect(pool({ enabled: false })).to.equal("accepted");
   it("refuses a network that lacks what replies need, and incomplete or conflicting transaction types", () => {
     const parameters = (given: object): Record<string, unknown> => ({ network: { ...chain.network, network: { ...chain.network.network, ...given } } });
     expect(refused(parameters({ pubKeyHash: undefined }))).to.equal("`network.network` must have required property 'pubKeyHash'");
