@@ -233,6 +233,9 @@ describe("the webhook routes", () => {
       ["a pattern that does not compile", condition({ condition: "regexp", value: "(?=a)" }), "conditions.0.value", /does not compile/],
       ["a malformed range", condition({ condition: "between", value: [1, 2] }), "conditions.0.value", /must be \{min, max\}/],
       ["an unknown member", { ...valid, colour: "red" }, "colour", /"colour" is not allowed/],
+      ["101 conditions", { ...valid, conditions: Array.from({ length: 101 }, () => ({ key: "a", condition: "truthy" })) }, "conditions", /must NOT have more than 100 items/],
+      ["a key of 201 characters", condition({ key: "a".repeat(201) }), "conditions.0.key", /must NOT have more than 200 characters/],
+      ["1001 confirmations", { ...valid, event: "block.applied", confirmations: 1_001 }, "confirmations", /must be <= 1000/],
       ["confirmations for an event without them", { ...valid, confirmations: 2 }, "confirmations", /block\.applied and transaction\.applied only/],
     ];
     for (const [what, body, key, message] of cases) {

@@ -131,16 +131,19 @@ const valueDescription = [
 
 /** Accepted input. Only its form is checked here; the engine checks the rest, by the same table of operators. */
 const ConditionInput = Type.Object({
-  key: Text({ minLength: 1, description: "A member of the payload, or a dotted path into it." }),
+  key: Text({ minLength: 1, maxLength: limits.key, description: "A member of the payload, or a dotted path into it." }),
   condition: OneOf(operatorNames, { description: operatorList }),
   value: Type.Optional(Type.Unknown({ description: valueDescription })),
 });
 
-const conditions = ListOf(ConditionInput);
+const conditions = ListOf(ConditionInput, { maxItems: limits.conditions });
 const match = OneOf(["any", "all"], { description: "Whether any one condition must hold, or all of them." });
 
 /** Declared by hand, since the schema of a `Flag` would not show that text is accepted too. */
 const enabled = Type.Unsafe<boolean | "true" | "false">({ enum: [true, false, "true", "false"], description: "Default true." });
+
+const confirmationsDescription =
+  "For block.applied and transaction.applied only: a delivery waits for this many confirmations, and is dropped if its block is reverted first.";
 
 export const WebhookInput = Type.Object({
   event: Text({ description: "One of the events that `GET /webhooks/events` lists." }),
@@ -148,7 +151,7 @@ export const WebhookInput = Type.Object({
   enabled: Type.Optional(enabled),
   conditions: Type.Optional(conditions),
   match: Type.Optional(match),
-  confirmations: Type.Optional(WholeNumber({ minimum: 0, description: "For block.applied and transaction.applied only." })),
+  confirmations: Type.Optional(WholeNumber({ minimum: 0, maximum: limits.confirmations, description: confirmationsDescription })),
 });
 
 export const DryRunInput = Type.Object({
