@@ -16,7 +16,10 @@ export interface ConformanceSubject {
 
 /** What an implementer provides. */
 export interface ConformanceTarget {
-  /** Creates and starts an adapter that has applied all of `blocks`, genesis first. Called several times; each subject is closed. */
+  /**
+   * Creates and starts an adapter that has applied all of `blocks`, genesis first. Called several times; each subject is closed. Leave out
+   * transaction types of your own: those of type group 2 in the suite's chain are nobody's, and cost their senders amount and fee.
+   */
   createAdapter(chain: { network: Network; blocks: readonly BlockData[] }): MaybePromise<ConformanceSubject>;
 }
 
