@@ -108,7 +108,8 @@ export const rowOf = (kind: RowKind, row: object | undefined): unknown => {
   return plain(Object.fromEntries(known.filter((key) => key in row).map((key) => [key, (row as Record<string, unknown>)[key]])));
 };
 
-export const rowsOf = (kind: RowKind, rows: readonly object[]): unknown[] => rows.map((row) => rowOf(kind, row));
+/** What is no list stays as it is, for a comparison to show. */
+export const rowsOf = (kind: RowKind, rows: unknown): unknown => (Array.isArray(rows) ? rows.map((row: object) => rowOf(kind, row)) : rows);
 
 const digits = (_: string, value: unknown): unknown => (typeof value === "bigint" ? `${value}n` : value);
 

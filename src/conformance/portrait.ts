@@ -42,7 +42,7 @@ const roundsOf: Question = async (snapshot) => {
   const answers: [string, unknown][] = [];
   for (let round = 1; round <= 12; round += 1) {
     const found = await snapshot.round(round);
-    answers.push([`round ${round}`, found === undefined ? undefined : rowsOf("roundDelegate", found)]);
+    answers.push([`round ${round}`, rowsOf("roundDelegate", found)]);
   }
   return answers;
 };

@@ -1,10 +1,23 @@
-import type { ChainSnapshot, Order } from "../../types/chain-adapter.js";
+import type { ChainSnapshot, ListQuery, Order, Page } from "../../types/chain-adapter.js";
 import type { FilterLaw, Surroundings } from "./filters.js";
 import { type ListLaw, sorted } from "./lists.js";
 import { rowsOf, same, show } from "./comparing.js";
 
 /** Rows per page when a list is walked: the most that a client of the interface can ask for. */
 export const mostRows = 100;
+
+/** Asks for one page, and checks that the answer is one. */
+export const askPage = async <Row, Filter, Field extends string>(
+  snapshot: ChainSnapshot,
+  law: ListLaw<Row, Filter, Field>,
+  query: ListQuery<Filter, Field>,
+): Promise<Page<Row>> => {
+  const page = (await law.ask(snapshot, query)) as Page<Row> | undefined;
+  const at = `${law.name} ${show(query)}`;
+  same(Array.isArray(page?.rows) ? "list" : typeof page?.rows, "list", `${at}: type of \`rows\``);
+  same(typeof page?.total, "number", `${at}: type of \`total\``);
+  return page as Page<Row>;
+};
 
 /** Reads a list page by page. Every page but the last must be full, and all must have the same total. */
 export const walk = async <Row, Filter, Field extends string>(
@@ -13,12 +26,12 @@ export const walk = async <Row, Filter, Field extends string>(
   { filter, order, limit = mostRows }: { filter: Filter; order: Order<Field>; limit?: number },
 ): Promise<Row[]> => {
   const rows: Row[] = [];
-  const first = await law.ask(snapshot, { filter, order, offset: 0, limit });
+  const first = await askPage(snapshot, law, { filter, order, offset: 0, limit });
   for (let offset = 0; offset < first.total; offset += limit) {
-    const page = offset === 0 ? first : await law.ask(snapshot, { filter, order, offset, limit });
+    const page = offset === 0 ? first : await askPage(snapshot, law, { filter, order, offset, limit });
     const at = `${law.name} ${show({ filter, order, offset, limit })}`;
     same(page.total, first.total, `${at}: total`);
-    same(page.rows.length, Math.min(limit, first.total - offset), `${at}: number of rows`);
+    same(page.rows.length, Math.min(limit, first.total - offset), `${at}: number of rows, for a total of ${first.total}`);
     rows.push(...page.rows);
   }
   return rows;

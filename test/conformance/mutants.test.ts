@@ -383,20 +383,23 @@ const mutants: Mutant[] = [
 /** The sound snapshot with the faulty members in place of its own. */
 const faulty = (sound: ChainSnapshot, answers: Mutant["answers"]): ChainSnapshot => ({ ...sound, ...answers(sound) });
 
-const failuresOf = async (suite: ReturnType<typeof createConformanceSuite>, among: RegExp): Promise<string[]> => {
-  const failures: string[] = [];
+/** What the cases that fail say, by their names. */
+const failed = async (suite: ReturnType<typeof createConformanceSuite>, among: RegExp): Promise<Map<string, string>> => {
+  const failures = new Map<string, string>();
   for (const { name, run } of suite.cases) {
     if (!among.test(name)) continue;
     try {
       await run();
     } catch (error) {
       if (!(error instanceof AssertionError)) throw error;
-      failures.push(name);
+      failures.set(name, error.message);
     }
   }
   await suite.close();
   return failures;
 };
+
+const failuresOf = async (suite: ReturnType<typeof createConformanceSuite>, among: RegExp): Promise<string[]> => [...(await failed(suite, among)).keys()];
 
 describe("the conformance suite notices", () => {
   for (const { fault, noticedBy, answers } of mutants) {
@@ -416,6 +419,52 @@ describe("the conformance suite notices", () => {
       expect(await failuresOf(suite, noticedBy)).to.have.length(1);
     });
   }
+
+  it("when an answer is not a page, and says what was asked", async () => {
+    const pages: [string, (page: Page<Wallet>) => unknown][] = [
+      ["type of `total`", ({ rows, total }) => ({ rows, total: BigInt(total) })],
+      ["type of `total`", ({ rows }) => ({ rows })],
+      ["type of `rows`", ({ rows }) => rows],
+      ["type of `rows`", () => undefined],
+    ];
+    for (const [what, change] of pages) {
+      const suite = createConformanceSuite({
+        createAdapter: ({ network, blocks }) => {
+          const sound = createMemoryAdapter(network);
+          for (const block of blocks) sound.apply(block);
+          const snapshot = async () => {
+            const found = (await sound.snapshot()) as ChainSnapshot;
+            return { ...found, wallets: changed(walletsOf(found), change as (page: Page<Wallet>) => Page<Wallet>) };
+          };
+          return { adapter: { snapshot } };
+        },
+      });
+      const [message = ""] = (await failed(suite, /^wallets: each order/)).values();
+      expect(message.split("\n")[0]).to.equal(`wallets {"filter":{},"order":{"field":"balance","direction":"desc"},"offset":0,"limit":100}: ${what}`);
+    }
+  });
+
+  it("when a round or the fee statistics are no list, and says which", async () => {
+    const answers: [RegExp, string, (sound: ChainSnapshot) => object][] = [
+      [/^figures: the whole chain/, "round 1", () => ({ round: () => null })],
+      [/^fee statistics: the whole chain/, "fee statistics of 0..8248", () => ({ feeStatistics: () => undefined })],
+    ];
+    for (const [among, what, change] of answers) {
+      const suite = createConformanceSuite({
+        createAdapter: ({ network, blocks }) => {
+          const sound = createMemoryAdapter(network);
+          for (const block of blocks) sound.apply(block);
+          const snapshot = async () => {
+            const found = (await sound.snapshot()) as ChainSnapshot;
+            return { ...found, ...change(found) };
+          };
+          return { adapter: { snapshot } };
+        },
+      });
+      const [message = ""] = (await failed(suite, among)).values();
+      expect(message.split("\n")[0]).to.match(new RegExp(`^${what}`));
+    }
+  });
 
   const adapters = {
     /** Reads the latest state at each call. */

@@ -43,7 +43,7 @@ const expectRounds = async (snapshot: ChainSnapshot, figures: Figures): Promise<
   for (let round = 1; round <= figures.rounds.length; round += 1) {
     const found = await snapshot.round(round);
     const what = `round ${round}, asked at height ${figures.height}`;
-    same(found === undefined ? undefined : rowsOf("roundDelegate", found), roundOf(figures, round), what);
+    same(rowsOf("roundDelegate", found), roundOf(figures, round), what);
   }
   for (const round of [figures.rounds.length + 1, 1_000_000, 2 ** 32 + 1, 0, -1, 1.5]) {
     same(await snapshot.round(round), undefined, `round ${round}, asked at height ${figures.height}`);

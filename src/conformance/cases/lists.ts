@@ -3,7 +3,7 @@ import { rowOf, same, show } from "../comparing.js";
 import type { FilterLaw, Surroundings } from "../filters.js";
 import { blockLaw, delegateLaw, type ListLaw, lockLaw, sorted, transactionLaw, walletLaw } from "../lists.js";
 import type { Bench } from "../target.js";
-import { everyRow, expectFiltered, mostRows, sameRows, walk } from "../walk.js";
+import { askPage, everyRow, expectFiltered, mostRows, sameRows, walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 
 const surroundingsOf = async (snapshot: ChainSnapshot): Promise<Surroundings> => {
@@ -47,7 +47,7 @@ const casesOf = <Row extends object, Filter, Field extends string>(law: ListLaw<
     reading(bench, async (snapshot, all) => {
       const expected = sorted(all, law.usual, law);
       for (let offset = 0; offset <= all.length + 1; offset += 1) {
-        const page = await law.ask(snapshot, { filter: {} as Filter, order: law.usual, offset, limit: 3 });
+        const page = await askPage(snapshot, law, { filter: {} as Filter, order: law.usual, offset, limit: 3 });
         sameRows(law, page.rows, expected.slice(offset, offset + 3), `${law.name} ${show({ offset, limit: 3 })}`);
         same(page.total, all.length, `${law.name} ${show({ offset, limit: 3 })}: total`);
       }
