@@ -154,7 +154,7 @@ export const coreTransactionTypes: readonly TransactionType[] = [
 export interface TransactionTypes {
   /** The row of a kind. An unknown kind gets one by which the sender pays amount + fee, and nothing else happens. */
   of(transaction: Pick<Transaction, "typeGroup" | "type" | "version">): TransactionType;
-  /** Every row, the core's first. */
+  /** Every row that is not replaced in all its versions, the core's first. */
   readonly all: readonly TransactionType[];
 }
 
@@ -163,17 +163,18 @@ export const versionsOf = ({ versions = [1, 2] }: Pick<TransactionType, "version
 
 export const createTransactionTypes = (added: readonly TransactionType[] = []): TransactionTypes => {
   const rows = new Map<string, TransactionType>();
-  const all = [...coreTransactionTypes, ...added];
-  for (const row of all) {
+  const given = [...coreTransactionTypes, ...added];
+  for (const row of given) {
     for (const version of versionsOf(row)) rows.set(`${row.typeGroup}/${row.type}/${version}`, row);
   }
   const unknown = new Map<string, TransactionType>();
   return {
-    all,
+    all: given.filter((row) => inForce.has(row)),
     of: ({ typeGroup, type, version }) => {
       const found = rows.get(`${typeGroup}/${type}/${version}`) ?? rows.get(`${typeGroup}/${type}/${Math.min(version, 2)}`);
       if (found !== undefined) return found;
       const key = `${typeGroup}/${type}`;
+  const inForce = new Set(rows.values());
       let row = unknown.get(key);
       if (row === undefined) {
         row = { typeGroup, type, key, name: key };

@@ -73,11 +73,13 @@ describe("transaction types", () => {
 
   it("of a fork are added to the core's", () => {
     const added = createTransactionTypes([fork({}), fork({ typeGroup: 1, type: 5, key: "note" })]);
-    expect(added.all.length).to.equal(types.all.length + 2);
+    expect(added.all.map(({ key }) => key)).to.deep.equal([...types.all.map(({ key }) => key).filter((key) => key !== "ipfs"), "theirs", "note"]);
     expect(added.of({ typeGroup: 2, type: 0, version: 1 }).key).to.equal("theirs");
     expect([1, 2].map((version) => added.of({ typeGroup: 1, type: 5, version }).key)).to.deep.equal(["note", "note"]);
     expect(added.of({ typeGroup: 1, type: 4, version: 2 }).key).to.equal("multiSignature");
   });
+    const newest = createTransactionTypes([fork({ typeGroup: 1, type: 5, versions: [2], key: "note" })]);
+    expect(newest.all.map(({ key }) => key)).to.include.members(["ipfs", "note"]);
 });
 
 describe("the recipients of a transaction", () => {
