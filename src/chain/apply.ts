@@ -3,7 +3,9 @@ import type { Ledger, WalletDraft } from "../../types/transaction-type.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { atOnce, type Steps } from "../steps.js";
 import type { FullBlock } from "./block.js";
+import { requireSoundEffect } from "./own-types.js";
 import type { ChainRules } from "./rules.js";
+import { isCoreType } from "./transaction-types.js";
 
 /** The state before a block. What it returns is never modified. */
 export interface LedgerSource {
@@ -42,14 +44,18 @@ export const emptyWallet = (address: string): WalletDraft => ({
 const createDraft = (source: LedgerSource, addressOf: (publicKey: string) => string) => {
   const wallets: BlockChanges["wallets"] = new Map();
   const locks: BlockChanges["locks"] = new Map();
+  /** Wallets that the present transaction has asked for. */
+  const touched: WalletDraft[] = [];
 
   const wallet = (address: string): WalletDraft => {
+    if (typeof address !== "string" || address === "") throw new TypeError("a wallet is asked for without its address");
     let change = wallets.get(address);
     if (change === undefined) {
       const before = source.wallet(address);
       change = { before, after: before === undefined ? emptyWallet(address) : { ...before } };
       wallets.set(address, change);
     }
+    touched.push(change.after);
     return change.after;
   };
 
@@ -81,15 +87,25 @@ const createDraft = (source: LedgerSource, addressOf: (publicKey: string) => str
       change.after = undefined;
     },
   };
-  return { ledger, wallets, locks };
+  return { ledger, wallets, locks, touched };
 };
 
-const applyTransaction = (transaction: Transaction, ledger: Ledger, rules: ChainRules): void => {
+const applyTransaction = (transaction: Transaction, { ledger, touched }: ReturnType<typeof createDraft>, rules: ChainRules): void => {
+  touched.length = 0;
   const type = rules.types.of(transaction);
   const sender = ledger.walletOf(transaction.senderPublicKey);
   if (type.senderPays ?? true) sender.balance -= transaction.amount + transaction.fee;
   sender.nonce = transaction.nonce ?? sender.nonce + 1n;
-  type.apply?.(transaction, ledger);
+  if (type.apply === undefined) return;
+  const returned: unknown = type.apply(transaction, ledger);
+  if (!isCoreType(type)) requireSoundEffect(type, returned, touched);
+};
+
+/** The error of a transaction that cannot be applied. It names the transaction, as the core's own errors do. */
+const faultOf = (error: unknown, { id, blockHeight }: Transaction): PorticoError => {
+  if (error instanceof PorticoError) return error;
+  const message = messageOf(error);
+  return new PorticoError("BLOCK_INVALID", `block ${blockHeight}: ${message.includes(id) ? "" : `transaction ${id}: `}${message}`, { cause: error });
 };
 
 const weight = (wallet: Readonly<WalletDraft> | undefined): bigint => (wallet === undefined ? 0n : wallet.balance + wallet.lockedBalance);
@@ -115,15 +131,15 @@ export const applyInSteps = function* (
   source: LedgerSource,
   rules: ChainRules,
 ): Steps<BlockChanges> {
-  const { ledger, wallets, locks } = createDraft(source, rules.addressOf);
-  try {
-    for (const transaction of transactions) {
-      applyTransaction(transaction, ledger, rules);
-      yield;
+  const draft = createDraft(source, rules.addressOf);
+  const { ledger, wallets, locks } = draft;
+  for (const transaction of transactions) {
+    try {
+      applyTransaction(transaction, draft, rules);
+    } catch (error) {
+      throw faultOf(error, transaction);
     }
-  } catch (error) {
-    if (error instanceof PorticoError) throw error;
-    throw new PorticoError("BLOCK_INVALID", `block ${block.height}: ${messageOf(error)}`, { cause: error });
+    yield;
   }
   ledger.walletOf(block.generatorPublicKey).balance += block.reward + block.totalFee;
   return { wallets, locks, votes: movedVotes(wallets) };

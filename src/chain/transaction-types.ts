@@ -1,7 +1,9 @@
 import type { Lock, MultiSignature, Transaction } from "../../types/chain.js";
 import type { Ledger, TransactionType } from "../../types/transaction-type.js";
+import { messageOf, PorticoError } from "../errors.js";
 import { multiSignaturePublicKey } from "./address.js";
 import { parseAmount } from "./amount.js";
+import { requireAddresses } from "./own-types.js";
 
 /**
  * What each kind of transaction does: one row per kind. A fork's rows are added, and override the core's.
@@ -150,6 +152,11 @@ export const coreTransactionTypes: readonly TransactionType[] = [
   core(10, "HtlcRefund", "htlcRefund", { versions: [2], senderPays: false, apply: closeLock("refund", "senderId") }),
 ];
 
+const coreRows: ReadonlySet<TransactionType> = new Set(coreTransactionTypes);
+
+/** Whether a row is the core's, not a fork's own. */
+export const isCoreType = (row: TransactionType): boolean => coreRows.has(row);
+
 /** The transaction types of a network. */
 export interface TransactionTypes {
   /** The row of a kind. An unknown kind gets one by which the sender pays amount + fee, and nothing else happens. */
@@ -167,6 +174,7 @@ export const createTransactionTypes = (added: readonly TransactionType[] = []): 
   for (const row of given) {
     for (const version of versionsOf(row)) rows.set(`${row.typeGroup}/${row.type}/${version}`, row);
   }
+  const inForce = new Set(rows.values());
   const unknown = new Map<string, TransactionType>();
   return {
     all: given.filter((row) => inForce.has(row)),
@@ -174,7 +182,6 @@ export const createTransactionTypes = (added: readonly TransactionType[] = []): 
       const found = rows.get(`${typeGroup}/${type}/${version}`) ?? rows.get(`${typeGroup}/${type}/${Math.min(version, 2)}`);
       if (found !== undefined) return found;
       const key = `${typeGroup}/${type}`;
-  const inForce = new Set(rows.values());
       let row = unknown.get(key);
       if (row === undefined) {
         row = { typeGroup, type, key, name: key };
@@ -185,9 +192,19 @@ export const createTransactionTypes = (added: readonly TransactionType[] = []): 
   };
 };
 
-/** Addresses that receive something from a transaction, in order, without repeats. */
+const recipientsBy = (recipients: NonNullable<TransactionType["recipients"]>, row: TransactionType, transaction: Transaction): string[] => {
+  try {
+    const named = recipients.call(row, transaction);
+    return isCoreType(row) ? named : requireAddresses(named, row, transaction);
+  } catch (error) {
+    const message = messageOf(error);
+    throw new PorticoError("BLOCK_INVALID", message.includes(transaction.id) ? message : `transaction ${transaction.id}: ${message}`, { cause: error });
+  }
+};
+
+/** Addresses that receive something from a transaction, in order, without repeats. @throws PorticoError BLOCK_INVALID */
 export const recipientsOf = (transaction: Transaction, types: TransactionTypes): string[] => {
   const row = types.of(transaction);
   if (row.recipients === undefined) return transaction.recipientId === undefined ? [] : [transaction.recipientId];
-  return [...new Set(row.recipients(transaction))];
+  return [...new Set(recipientsBy(row.recipients, row, transaction))];
 };

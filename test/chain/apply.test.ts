@@ -368,6 +368,28 @@ describe("a fork's transaction types", () => {
         throw new Error("no fuel");
       },
     };
-    expect(refusalOf(() => apply([foreign(ada, 0, fee)], { ...rich, types: [failing] }))).to.equal("block 2: no fuel");
+    expect(refusalOf(() => apply([foreign(ada, 0, fee)], { ...rich, types: [failing] }))).to.match(/^block 2: transaction [0-9a-f]{64}: no fuel$/);
+  });
+
+  it("make the block invalid when they do not keep to the contract", () => {
+    const refusalBy = (change: (wallet: WalletDraft) => unknown): string => {
+      const wrong: TransactionType = { ...burn, apply: ({ senderId }, ledger) => change(ledger.wallet(senderId)) as undefined };
+      return refusalOf(() => apply([foreign(ada, 0, fee)], { ...rich, types: [wrong] }));
+    };
+    const unsound: [string, unknown, string][] = [
+      ["balance", 5, "number, not a bigint"],
+      ["nonce", undefined, "undefined, not a bigint"],
+      ["vote", undefined, "undefined, not a string or null"],
+      ["multiSignature", "1/2", "string, not an object or null"],
+      ["resigned", 1, "number, not true or false"],
+    ];
+    for (const [name, value, told] of unsound) {
+      const refusal = refusalBy((wallet) => void Object.assign(wallet, { [name]: value }));
+      expect(refusal).to.match(/^block 2: transaction [0-9a-f]{64}: /);
+      expect(refusal).to.contain(`: after \`apply\` of burn, \`${name}\` of wallet ${ada.address} is ${told}`);
+    }
+    expect(refusalBy(() => Promise.resolve())).to.match(/`apply` of burn returned a promise: its effects must be complete when it returns$/);
+    const lost: TransactionType = { ...burn, apply: ({ recipientId }, ledger) => void ledger.wallet(recipientId ?? "") };
+    expect(refusalOf(() => apply([foreign(ada, 0, fee)], { ...rich, types: [lost] }))).to.match(/a wallet is asked for without its address$/);
   });
 });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createTransactionTypes, paymentsOf, recipientsOf } from "../../src/chain/transaction-types.js";
 import type { Transaction } from "../../types/chain.js";
 import type { TransactionType } from "../../types/transaction-type.js";
+import { refusalOf } from "./refusal.js";
 
 const transaction = (changes: Partial<Transaction>): Transaction => ({
   id: "a",
@@ -77,9 +78,9 @@ describe("transaction types", () => {
     expect(added.of({ typeGroup: 2, type: 0, version: 1 }).key).to.equal("theirs");
     expect([1, 2].map((version) => added.of({ typeGroup: 1, type: 5, version }).key)).to.deep.equal(["note", "note"]);
     expect(added.of({ typeGroup: 1, type: 4, version: 2 }).key).to.equal("multiSignature");
-  });
     const newest = createTransactionTypes([fork({ typeGroup: 1, type: 5, versions: [2], key: "note" })]);
     expect(newest.all.map(({ key }) => key)).to.include.members(["ipfs", "note"]);
+  });
 });
 
 describe("the recipients of a transaction", () => {
@@ -99,6 +100,16 @@ describe("the recipients of a transaction", () => {
 
   it("are those that a fork names, each once", () => {
     expect(recipientsOf(transaction({ typeGroup: 2, asset: { to: ["D", "D", "E"] } }), types)).to.deep.equal(["D", "E"]);
+  });
+
+  it("make the transaction invalid when a fork does not name them as a list of addresses", () => {
+    const fail = (): never => {
+      throw new Error("no note");
+    };
+    for (const recipients of [() => undefined, () => "D", () => ["D", ""], () => [7], fail] as unknown as (() => string[])[]) {
+      const refusal = refusalOf(() => recipientsOf(transaction({ typeGroup: 2 }), createTransactionTypes([fork({ recipients })])));
+      expect(refusal).to.equal(recipients === fail ? "transaction a: no note" : "transaction a: `recipients` of theirs must return a list of addresses");
+    }
   });
 
   it("get the amounts of their payments, to the last digit", () => {
