@@ -68,6 +68,19 @@ export const runsOf = (told: readonly BlockData[]): BlockData[][] => {
   return runs;
 };
 
+/**
+ * The answer of a source, which may be anything. Blocks are checked one by one when they are parsed, but by then one without a height would
+ * have been taken for one that the store has. @throws PorticoError BLOCK_INVALID
+ */
+const requireBlocks = (answer: unknown): BlockData[] => {
+  if (!Array.isArray(answer)) throw new PorticoError("BLOCK_INVALID", "`blocks.read` must return a list of blocks, or a promise of one");
+  const wrong = answer.findIndex((block: BlockData | undefined) => typeof block?.height !== "number");
+  if (wrong === -1) return answer as BlockData[];
+  // Those before it are good: they are written, and the next read meets it.
+  if (wrong > 1) return answer.slice(0, wrong) as BlockData[];
+  throw new PorticoError("BLOCK_INVALID", "`blocks.read` returned a block without a height: its blocks must have the members of those in events, and their transactions");
+};
+
 export const createCatchingUp = ({ store, rules, source, logger, clock, onProgress }: CatchingUpNeeds): CatchingUp => {
   let stopped = false;
   const isStopped = (): boolean => stopped;
@@ -90,7 +103,7 @@ export const createCatchingUp = ({ store, rules, source, logger, clock, onProgre
   const read = (from: number, limit: number): Promise<BlockData[]> =>
     new Promise((resolve, reject) => {
       giveUp = () => resolve([]);
-      Promise.resolve(source === undefined || stopped ? [] : source.read(from, limit)).then(resolve, reject);
+      Promise.resolve(source === undefined || stopped ? [] : source.read(from, limit)).then(requireBlocks).then(resolve, reject);
     });
 
   /** Only that one block: a source that ends further below is behind, or holds a part of the chain, and the store keeps what it has. */

@@ -2,6 +2,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { ChainRules } from "../../src/chain/rules.js";
+import { PorticoError } from "../../src/errors.js";
 import { createFollower, type Follower } from "../../src/store/follower.js";
 import type { Store, StoreNeeds } from "../../src/store/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
@@ -305,6 +306,24 @@ describe("the follower", () => {
     const error = await follower.start().catch((reason: unknown) => reason);
     expect(String(error)).to.match(/block 100: generatorPublicKey is not a public key/);
     expect(store.tip()?.height).to.equal(99);
+  });
+
+  it("refuses what a source returns instead of blocks, and keeps every valid block before it", async () => {
+    const wrapped = chain.blocks.map((data) => ({ data, transactions: data.transactions }));
+    const answers: [unknown, RegExp, number][] = [
+      [undefined, /^`blocks\.read` must return a list of blocks/, 1],
+      [{ blocks: chain.blocks }, /^`blocks\.read` must return a list of blocks/, 1],
+      [wrapped, /^`blocks\.read` returned a block without a height/, 1],
+      [[...chain.blocks.slice(0, 3), undefined], /^`blocks\.read` returned a block without a height/, 3],
+    ];
+    for (const [answer, message, height] of answers) {
+      await follow({ read: (from) => (Array.isArray(answer) ? answer.slice(from - 1) : answer) as BlockData[] }, false);
+      const failure: unknown = await follower.start().catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(PorticoError).with.property("code", "BLOCK_INVALID");
+      expect((failure as Error).message).to.match(message);
+      expect(store.tip()?.height).to.equal(height);
+      await follower.stop();
+    }
   });
 
   it("reports a block that it cannot get for as long as it cannot, and no longer", async () => {
