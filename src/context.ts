@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
+import type { ChainAdapter } from "../types/chain-adapter.js";
 import type { NodeContext, ReaderContext } from "../types/node-context.js";
 import type { TransactionType } from "../types/transaction-type.js";
 import { versionsOf } from "./chain/transaction-types.js";
@@ -157,6 +158,19 @@ const requireMethods = (context: Unchecked): void => {
   }
 };
 
+/** Parts that an adapter may do without. */
+const parts = Object.keys({ locks: true, rounds: true, feeStatistics: true } satisfies Record<keyof NonNullable<ChainAdapter["supports"]>, true>);
+
+/** A misspelt part would count as supported. */
+const requireSupports = (supports: unknown): void => {
+  if (supports === undefined) return;
+  if (!isObject(supports)) return refuse("`chain.supports` must be an object");
+  for (const [part, value] of Object.entries(supports)) {
+    if (!parts.includes(part)) refuse(`\`chain.supports\` has no member \`${part}\`; its members are ${parts.join(", ")}`);
+    if (value !== undefined && typeof value !== "boolean") refuse(`\`chain.supports.${part}\` must be true or false`);
+  }
+};
+
 /** Effects must be synchronous: a block is applied in one go, and later changes would belong to no block. */
 const isAsync = (value: unknown): boolean => typeof value === "function" && value.constructor.name === "AsyncFunction";
 
@@ -210,5 +224,6 @@ export const requireContext = (given: unknown): void => {
     refuse(`createApiPlugin needs \`events\`: ${needed.events}`);
   }
   requireMethods(context);
+  requireSupports(memberOf(context.chain, "supports"));
   requireTypes(context);
 };

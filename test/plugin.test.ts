@@ -556,6 +556,11 @@ describe("createApiPlugin", () => {
     ] as const) {
       expect(refused({ [part]: { [needed]: () => undefined, [method]: "x" } })).to.equal(`\`${part}.${method}\` must be a function`);
     }
+    const supporting = (supports: unknown): string => refused({ chain: { snapshot: () => undefined, supports } });
+    expect(supporting("locks")).to.equal("`chain.supports` must be an object");
+    expect(supporting({ lock: false })).to.equal("`chain.supports` has no member `lock`; its members are locks, rounds, feeStatistics");
+    expect(supporting({ locks: "no" })).to.equal("`chain.supports.locks` must be true or false");
+    expect(supporting({ locks: false, rounds: true, feeStatistics: undefined })).to.equal("accepted");
     expect(refused({ reader: true, events: undefined, problem: "x" })).to.equal("`problem` must be a function");
     expect(refused({ node: "x" })).to.equal("`node` must be an object");
     expect(refused({ node: { ports: "x" } })).to.equal("`node.ports` must be object");
