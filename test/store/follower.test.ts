@@ -255,6 +255,8 @@ describe("the follower", () => {
     expect(follower.problem()).to.not.equal(undefined);
     isDown = false;
     await eventually(() => (store.tip()?.height === 60 ? true : undefined));
+    // The state is shown a moment before the work that led to it is over.
+    await follower.settled();
     expect(follower.problem()).to.equal(undefined);
   });
 
