@@ -24,7 +24,7 @@ const writeInteger = (value: unknown): string => {
   if (typeof value === "bigint" || Number.isInteger(value)) {
     return String(value);
   }
-  throw new TypeError(`${String(value)} is not a whole number.`);
+  throw new TypeError(`${typeof value === "string" ? JSON.stringify(value) : String(value)} is not a whole number.`);
 };
 
 /** JSON.stringify throws on bigints; the exact writer takes them, at a tenth of the speed. */

@@ -178,8 +178,8 @@ describe("exact numbers", () => {
     });
 
     it("are never made up for a missing or wrong value", () => {
-      for (const value of [null, "5", 1.5, NaN, {}]) {
-        expect(() => written(Type.Object({ a: amount }), { a: value })).to.throw(TypeError, "is not a whole number");
+      for (const [value, shown] of [[null, "null"], ["5", '"5"'], [1.5, "1.5"], [NaN, "NaN"], [{}, "[object Object]"]] as const) {
+        expect(() => written(Type.Object({ a: amount }), { a: value })).to.throw(TypeError, `${shown} is not a whole number`);
       }
       expect(() => written(Type.Object({ a: amount }), {})).to.throw('"a" is required');
     });
