@@ -33,5 +33,5 @@ export const BlockId = InputOf<string>(
         : { rule: "must be up to 20 decimal or 64 hexadecimal digits" },
     accepts: { type: "string", pattern: "^([0-9]{1,20}|[0-9a-fA-F]{64})$" },
   },
-  { description: "Id of a block: up to 20 decimal or 64 hexadecimal digits." },
+  { description: "Id of a block (up to 20 decimal or 64 hexadecimal digits), or its height." },
 );
