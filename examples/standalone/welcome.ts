@@ -4,10 +4,11 @@ import { localSeed } from "./genesis.js";
 import type { Host } from "./host.js";
 import type { HostOptions } from "./options.js";
 
-const forgingLine = ({ isForging }: Host, { network, forge, forgeInterval }: HostOptions): string => {
+const forgingLine = ({ isForging }: Host, { network, forge, forgeInterval, secrets }: HostOptions): string => {
   if (!forge) return "off: the tip stays where it is";
   if (!isForging) return `off: --secrets names the delegates of ${network} to forge for`;
-  return forgeInterval === undefined ? "a block every block time" : `a block every ${forgeInterval} ms; the chain's clock runs ahead`;
+  if (forgeInterval !== undefined) return `a block every ${forgeInterval} ms; the chain's clock runs ahead`;
+  return secrets === undefined ? "a block every block time" : "a block whenever it is the turn of a delegate of --secrets";
 };
 
 /** The text shown when the node has started. */
