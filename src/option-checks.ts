@@ -44,6 +44,15 @@ export const networks: Check = (value) => {
   return wrong === undefined ? undefined : `must be a list of addresses and networks (CIDR), not "${wrong}"`;
 };
 
+/** Characters that a token has at least. */
+export const shortestToken = 8;
+
+/** What is wrong is said without showing it. */
+export const tokens: Check = (value) =>
+  isListOf(value, (item) => typeof item === "string" && item.length >= shortestToken && item.trim() === item)
+    ? undefined
+    : `must be a list of strings of at least ${shortestToken} characters, with no space at either end`;
+
 /** As browsers send it: in lower case, without a slash at the end or a port that is the scheme's own. */
 const isOrigin = (text: string): boolean => {
   if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text;

@@ -512,7 +512,10 @@ describe("createApiPlugin", () => {
     expect(refused({ options: { webhooks: { timeout: 3e9 } } })).to.match(/options\.webhooks timeout must be a whole number from 1 to 2147483647/);
     expect(refused({ options: { stopTimeout: 2_147_483_647, webhooks: { timeout: 2_147_483_647, schedule: [3e9], disableAfter: 3e9 } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { valueOf: 1 } } })).to.match(/^options\.webhooks has no member "valueOf"; its members are tokens, allowTargets, /);
-    expect(refused({ options: { webhooks: { tokens: Array(2) } } })).to.match(/options\.webhooks tokens must be a list of strings/);
+    for (const wrong of [Array(2), "long-enough", ["long-enough", "short"], [" spaced-token"], [""]]) {
+      expect(refused({ options: { webhooks: { tokens: wrong } } })).to.equal("options.webhooks tokens must be a list of strings of at least 8 characters, with no space at either end");
+    }
+    expect(refused({ options: { webhooks: { tokens: ["12345678", "long-enough"] } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { schedule: Array(2) } } })).to.match(/options\.webhooks schedule must be a list of whole numbers/);
     expect(refused({ options: { trustedProxies: Array(1) } })).to.match(/options\.trustedProxies must be a list of strings/);
     expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.equal('options.rateLimit has no member "perHour"; its members are perMinute, exempt');

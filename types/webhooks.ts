@@ -191,7 +191,7 @@ export interface Webhooks {
 
 /** Every option. Defaults: `src/webhooks/option-table.ts`. Times are in milliseconds. */
 export interface WebhookOptions {
-  /** Any of these authenticates a request. If there are none, one is generated and kept in the data folder. */
+  /** Any of these, each of 8 characters or more, authenticates a request. If there are none, one is generated and kept in the data folder. */
   tokens?: string[];
   /** Private or otherwise special addresses and networks (CIDR) that targets may have: `127.0.0.1`, `10.1.0.0/16`, `::1`. */
   allowTargets?: string[];

@@ -1,5 +1,5 @@
 import type { WebhookOptions } from "../../types/webhooks.js";
-import { networks, type OptionRow, part, texts, waitFrom, wholeFrom, wholes, yesOrNo } from "../option-checks.js";
+import { networks, type OptionRow, part, shortestToken, texts, tokens, waitFrom, wholeFrom, wholes, yesOrNo } from "../option-checks.js";
 
 const second = 1_000;
 const minute = 60 * second;
@@ -10,9 +10,9 @@ const day = 24 * hour;
 export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Readonly<OptionRow<NonNullable<WebhookOptions[Name]>>> } = Object.freeze({
   tokens: {
     default: [],
-    unit: "texts",
+    unit: `texts of ${shortestToken} characters or more`,
     meaning: "Any of these authenticates a request. If there are none, one is generated and kept in the data folder.",
-    check: texts,
+    check: tokens,
   },
   allowTargets: {
     default: [],

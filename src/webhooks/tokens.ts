@@ -4,6 +4,7 @@ import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promi
 import { resolve } from "node:path";
 import type { Logger } from "../../types/node-context.js";
 import { PorticoError } from "../errors.js";
+import { shortestToken } from "../option-checks.js";
 import { createToken } from "./signature.js";
 
 /** Says whether an `Authorization` header (`<token>` or `Bearer <token>`) carries one of the tokens. */
@@ -35,7 +36,6 @@ export interface TokenOptions {
 export const tokenFile = "webhook-token";
 
 const ownerOnly = 0o600;
-const shortestToken = 8;
 
 const hasCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code;
 
@@ -109,12 +109,9 @@ const authorizeByFile = (dataDir: string, generated: string | undefined): Author
 /**
  * The check of a node's tokens: those that are configured, else the one that was generated at the first start, or whichever is in its
  * file now.
- * @throws PorticoError OPTION_INVALID for a token that is too short, or a token file that holds none
+ * @throws PorticoError OPTION_INVALID for a token file that holds none
  */
 export const openAuthorize = async ({ tokens, dataDir, makes }: TokenOptions, logger: Logger): Promise<Authorize> => {
-  if (tokens.some((token) => token.length < shortestToken || token.trim() !== token)) {
-    throw new PorticoError("OPTION_INVALID", `webhooks.tokens: a token must have at least ${shortestToken} characters, and no space at either end`);
-  }
   if (tokens.length > 0) return createAuthorize(tokens);
   return authorizeByFile(dataDir, makes ? await generatedToken(dataDir, logger) : undefined);
 };

@@ -117,10 +117,4 @@ describe("webhook tokens", () => {
       expect(await readdir(dataDir)).to.deep.equal([]);
     });
   });
-
-  for (const wrong of ["", "short", " spaced-token"]) {
-    it(`refuse "${wrong}" as a configured token`, async () => {
-      expect(await refusal(openAuthorize({ tokens: [wrong], dataDir: "unused", makes: true }, createLogger([])))).to.match(/^webhooks.tokens:/);
-    });
-  }
 });
