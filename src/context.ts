@@ -54,7 +54,21 @@ const NetworkData = Type.Object({
     aip20: Whole,
     client: Type.Object({ token: Type.String(), symbol: Type.String(), explorer: Type.String() }),
   }),
-  milestones: Type.Array(Type.Object({})),
+  milestones: Type.Array(
+    Type.Object({
+      blocktime: Type.Optional(Type.Integer({ minimum: 1 })),
+      block: Type.Optional(
+        Type.Object({
+          version: Type.Optional(Whole),
+          maxTransactions: Type.Optional(Whole),
+          maxPayload: Type.Optional(Whole),
+          idFullSha256: Type.Optional(Type.Boolean()),
+        }),
+      ),
+      fees: Type.Optional(Type.Object({ staticFees: Type.Optional(Type.Object({})) })),
+      vendorFieldLength: Type.Optional(Whole),
+    }),
+  ),
 });
 const NodeData = Type.Object({
   version: Type.Optional(Type.String()),

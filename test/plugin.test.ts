@@ -591,6 +591,14 @@ describe("createApiPlugin", () => {
     const [first, ...rest] = chain.network.milestones;
     expect(refused({ network: { ...chain.network, milestones: [{ ...first, reward: "2 coins" }, ...rest] } })).to.match(/at height 1 one of reward, .* is missing or not valid/);
 
+    const constants = (given: object): string => refused({ network: { ...chain.network, milestones: [{ ...first, ...given }, ...rest] } });
+    expect(constants({ vendorFieldLength: "64" })).to.equal("`network.milestones[0].vendorFieldLength` must be integer");
+    expect(constants({ block: { maxTransactions: "150" } })).to.equal("`network.milestones[0].block.maxTransactions` must be integer");
+    expect(constants({ blocktime: 2.5 })).to.equal("`network.milestones[0].blocktime` must be integer");
+    for (const fee of ["abc", null, 1.5, -1, { base: 1 }]) {
+      expect(constants({ fees: { staticFees: { vote: fee } } })).to.equal("network.milestones: at height 1 the static fee vote is not a whole number");
+    }
+    expect(constants({ fees: { staticFees: { vote: "100000000", own: 5 }, dynamic: true }, vendorFieldLength: undefined })).to.equal("accepted");
     const row = { typeGroup: 2, type: 0, key: "gift", name: "Gift" };
     const rows = (...transactionTypes: unknown[]): string => refused({ transactionTypes });
     expect(rows(null)).to.equal("`transactionTypes[0]` must be object");

@@ -65,6 +65,8 @@ export const createMilestones = (milestones: Milestone[]): Milestones => {
         `network.milestones: at height ${milestone.height} one of reward, activeDelegates, blocktime, epoch is missing or not valid`,
       );
     }
+    const wrong = Object.entries(merged.fees?.staticFees ?? {}).find(([, fee]) => !isAmount(fee));
+    if (wrong !== undefined) throw new PorticoError("OPTION_INVALID", `network.milestones: at height ${milestone.height} the static fee ${wrong[0]} is not a whole number`);
     all.push(merged);
   }
   const first = all[0];
