@@ -1,11 +1,11 @@
 import type { Lock, Transaction } from "../../types/chain.js";
 import type { Ledger, WalletDraft } from "../../types/transaction-type.js";
-import { messageOf, PorticoError } from "../errors.js";
+import { PorticoError } from "../errors.js";
 import { atOnce, type Steps } from "../steps.js";
 import type { FullBlock } from "./block.js";
 import { requireSoundEffect } from "./own-types.js";
 import type { ChainRules } from "./rules.js";
-import { isCoreType } from "./transaction-types.js";
+import { faultIn, isCoreType } from "./transaction-types.js";
 
 /** The state before a block. What it returns is never modified. */
 export interface LedgerSource {
@@ -101,13 +101,6 @@ const applyTransaction = (transaction: Transaction, { ledger, touched }: ReturnT
   if (!isCoreType(type)) requireSoundEffect(type, returned, touched);
 };
 
-/** The error of a transaction that cannot be applied. It names the transaction, as the core's own errors do. */
-const faultOf = (error: unknown, { id, blockHeight }: Transaction): PorticoError => {
-  if (error instanceof PorticoError) return error;
-  const message = messageOf(error);
-  return new PorticoError("BLOCK_INVALID", `block ${blockHeight}: ${message.includes(id) ? "" : `transaction ${id}: `}${message}`, { cause: error });
-};
-
 const weight = (wallet: Readonly<WalletDraft> | undefined): bigint => (wallet === undefined ? 0n : wallet.balance + wallet.lockedBalance);
 
 /** The changes of vote balances. A vote balance is a sum over voters, so the changes of the voters are enough to compute them. */
@@ -137,7 +130,8 @@ export const applyInSteps = function* (
     try {
       applyTransaction(transaction, draft, rules);
     } catch (error) {
-      throw faultOf(error, transaction);
+      if (error instanceof PorticoError) throw error;
+      throw new PorticoError("BLOCK_INVALID", `block ${block.height}: ${faultIn(transaction, error)}`, { cause: error });
     }
     yield;
   }

@@ -1,4 +1,3 @@
-import type { Transaction } from "../../types/chain.js";
 import type { TransactionType, WalletDraft } from "../../types/transaction-type.js";
 
 /**
@@ -37,7 +36,7 @@ export const requireSoundEffect = ({ key }: TransactionType, returned: unknown, 
 };
 
 /** Checks what `recipients` returned. @throws TypeError */
-export const requireAddresses = (recipients: unknown, { key }: TransactionType, { id }: Transaction): string[] => {
+export const requireAddresses = (recipients: unknown, { key }: TransactionType): string[] => {
   if (Array.isArray(recipients) && recipients.every((address) => typeof address === "string" && address !== "")) return recipients as string[];
-  throw new TypeError(`transaction ${id}: \`recipients\` of ${key} must return a list of addresses`);
+  throw new TypeError(`\`recipients\` of ${key} must return a list of addresses`);
 };

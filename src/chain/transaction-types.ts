@@ -192,13 +192,18 @@ export const createTransactionTypes = (added: readonly TransactionType[] = []): 
   };
 };
 
+/** What went wrong with a transaction: its name, which the core's own errors tell already, and the error. */
+export const faultIn = ({ id }: Transaction, error: unknown): string => {
+  const [name, message] = [`transaction ${id}`, messageOf(error)];
+  return message.includes(name) ? message : `${name}: ${message}`;
+};
+
 const recipientsBy = (recipients: NonNullable<TransactionType["recipients"]>, row: TransactionType, transaction: Transaction): string[] => {
   try {
     const named = recipients.call(row, transaction);
-    return isCoreType(row) ? named : requireAddresses(named, row, transaction);
+    return isCoreType(row) ? named : requireAddresses(named, row);
   } catch (error) {
-    const message = messageOf(error);
-    throw new PorticoError("BLOCK_INVALID", message.includes(transaction.id) ? message : `transaction ${transaction.id}: ${message}`, { cause: error });
+    throw new PorticoError("BLOCK_INVALID", faultIn(transaction, error), { cause: error });
   }
 };
 
