@@ -1,3 +1,4 @@
+import { withoutTrailing } from "../without-trailing.js";
 import { answers, type Match, type Routing, targetFor } from "./routing.js";
 import { type Generation, generationNamed, type NamedVersion, versionInPath } from "./version.js";
 
@@ -66,10 +67,7 @@ const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string):
 };
 
 const withoutTrailingSlash = ({ path, query }: Target): string => {
-  // Not by an expression like /\/+$/, which would look at a long run of slashes once for each of them.
-  let end = path.length;
-  while (path[end - 1] === "/") end--;
-  const shorter = path.slice(0, end).replace(/^\/{2,}/, "/") || "/";
+  const shorter = withoutTrailing(path, "/").replace(/^\/{2,}/, "/") || "/";
   return query === "" ? shorter : `${shorter}?${query}`;
 };
 

@@ -1,3 +1,5 @@
+import { withoutTrailing } from "../without-trailing.js";
+
 /**
  * Numbers by their digits: the exact value of a JSON number, a bigint or a decimal string, however long it is.
  */
@@ -11,15 +13,8 @@ export interface Decimal {
 
 const decimalText = /^(-?)(\d+)(?:\.(\d+))?$/;
 
-/** By a loop: a regular expression would try to match from each zero of a long text, in quadratic time. */
-const withoutTrailingZeros = (digits: string): string => {
-  let end = digits.length;
-  while (digits[end - 1] === "0") end--;
-  return digits.slice(0, end);
-};
-
 const fromDigits = (sign: string, whole: string, fraction: string): Decimal => {
-  const trimmed = { whole: whole.replace(/^0+/, ""), fraction: withoutTrailingZeros(fraction) };
+  const trimmed = { whole: whole.replace(/^0+/, ""), fraction: withoutTrailing(fraction, "0") };
   const isZero = trimmed.whole === "" && trimmed.fraction === "";
   return { negative: sign === "-" && !isZero, ...trimmed };
 };
