@@ -380,8 +380,19 @@ const mutants: Mutant[] = [
   },
 ];
 
-/** The sound snapshot with the faulty members in place of its own. */
-const faulty = (sound: ChainSnapshot, answers: Mutant["answers"]): ChainSnapshot => ({ ...sound, ...answers(sound) });
+/** The suite on an adapter whose snapshots have the faulty members in place of their own. */
+const suiteOf = (answers: (sound: ChainSnapshot) => object): ReturnType<typeof createConformanceSuite> =>
+  createConformanceSuite({
+    createAdapter: ({ network, blocks }) => {
+      const sound = createMemoryAdapter(network);
+      for (const block of blocks) sound.apply(block);
+      const snapshot = async (): Promise<ChainSnapshot | undefined> => {
+        const found = await sound.snapshot();
+        return found === undefined ? undefined : { ...found, ...answers(found) };
+      };
+      return { adapter: { snapshot } };
+    },
+  });
 
 /** What the cases that fail say, by their names. */
 const failed = async (suite: ReturnType<typeof createConformanceSuite>, among: RegExp): Promise<Map<string, string>> => {
@@ -404,17 +415,7 @@ const failuresOf = async (suite: ReturnType<typeof createConformanceSuite>, amon
 describe("the conformance suite notices", () => {
   for (const { fault, noticedBy, answers } of mutants) {
     it(`when ${fault}`, async () => {
-      const suite = createConformanceSuite({
-        createAdapter: ({ network, blocks }) => {
-          const sound = createMemoryAdapter(network);
-          for (const block of blocks) sound.apply(block);
-          const snapshot = async (): Promise<ChainSnapshot | undefined> => {
-            const found = await sound.snapshot();
-            return found === undefined ? undefined : faulty(found, answers);
-          };
-          return { adapter: { snapshot } };
-        },
-      });
+      const suite = suiteOf(answers);
       expect(suite.cases.filter(({ name }) => noticedBy.test(name)).length, "cases of that name").to.equal(1);
       expect(await failuresOf(suite, noticedBy)).to.have.length(1);
     });
@@ -428,17 +429,7 @@ describe("the conformance suite notices", () => {
       ["type of `rows`", () => undefined],
     ];
     for (const [what, change] of pages) {
-      const suite = createConformanceSuite({
-        createAdapter: ({ network, blocks }) => {
-          const sound = createMemoryAdapter(network);
-          for (const block of blocks) sound.apply(block);
-          const snapshot = async () => {
-            const found = (await sound.snapshot()) as ChainSnapshot;
-            return { ...found, wallets: changed(walletsOf(found), change as (page: Page<Wallet>) => Page<Wallet>) };
-          };
-          return { adapter: { snapshot } };
-        },
-      });
+      const suite = suiteOf((sound) => ({ wallets: changed(walletsOf(sound), change as (page: Page<Wallet>) => Page<Wallet>) }));
       const [message = ""] = (await failed(suite, /^wallets: each order/)).values();
       expect(message.split("\n")[0]).to.equal(`wallets {"filter":{},"order":{"field":"balance","direction":"desc"},"offset":0,"limit":100}: ${what}`);
     }
@@ -450,17 +441,7 @@ describe("the conformance suite notices", () => {
       [/^fee statistics: the whole chain/, "fee statistics of 0..8248", () => ({ feeStatistics: () => undefined })],
     ];
     for (const [among, what, change] of answers) {
-      const suite = createConformanceSuite({
-        createAdapter: ({ network, blocks }) => {
-          const sound = createMemoryAdapter(network);
-          for (const block of blocks) sound.apply(block);
-          const snapshot = async () => {
-            const found = (await sound.snapshot()) as ChainSnapshot;
-            return { ...found, ...change(found) };
-          };
-          return { adapter: { snapshot } };
-        },
-      });
+      const suite = suiteOf(change);
       const [message = ""] = (await failed(suite, among)).values();
       expect(message.split("\n")[0]).to.match(new RegExp(`^${what}`));
     }
