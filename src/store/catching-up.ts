@@ -76,7 +76,7 @@ const requireBlocks = (answer: unknown): BlockData[] => {
   if (!Array.isArray(answer)) throw new PorticoError("BLOCK_INVALID", "`blocks.read` must return a list of blocks, or a promise of one");
   const wrong = answer.findIndex((block: BlockData | undefined) => typeof block?.height !== "number");
   if (wrong === -1) return answer as BlockData[];
-  // Those before it are good: they are written, and the next read meets it.
+  // Those before it are good: they are written, and the next read meets it. One alone, which the store may have, would look like the source's end.
   if (wrong > 1) return answer.slice(0, wrong) as BlockData[];
   throw new PorticoError("BLOCK_INVALID", "`blocks.read` returned a block without a height: its blocks must have the members of those in events, and their transactions");
 };

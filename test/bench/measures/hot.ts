@@ -51,7 +51,7 @@ const measureListener = async (portico: PorticoServer, { koa, node }: Peers, run
 };
 
 /** As middleware. Not in the same process: code that is called in two ways is optimized for neither. */
-const measureMiddleware = async (portico: PorticoServer, { koa }: Peers, run: Run): Promise<Row[]> => {
+const measureMiddleware = async (portico: PorticoServer, koa: Contestant, run: Run): Promise<Row[]> => {
   const mounted = { port: await portico.process.ask("mount", undefined), usage: portico.usage };
   const rows: Row[] = [];
   for (const [what, path] of pathsFor(run)) {
@@ -70,7 +70,7 @@ export const measureHot: Measure = async (run) => {
   const rows = await measureListener(portico, { koa, node }, run);
   await portico.close();
   const inHost = await openPortico({ size: run.size.name });
-  rows.push(...(await measureMiddleware(inHost, { koa, node }, run)));
+  rows.push(...(await measureMiddleware(inHost, koa, run)));
   await Promise.all([inHost.close(), koa.close(), node.close()]);
   return rows;
 };
