@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /**
@@ -22,7 +23,8 @@ const readHead = (bytes: Buffer): { status: number; left: number } | undefined =
   return { status: Number(head.slice(9, 12)), left: Number(length) - (bytes.length - end - endOfHeaders.length) };
 };
 
-export const openConnection = (port: number): Connection => {
+/** Resolves once it is connected: what is asked then waits for nothing but its reply. */
+export const openConnection = async (port: number): Promise<Connection> => {
   let waiting: { resolve: (status: number) => void; reject: (error: Error) => void } | undefined;
   let head = Buffer.alloc(0);
   let reply: { status: number; left: number } | undefined;
@@ -60,6 +62,7 @@ export const openConnection = (port: number): Connection => {
   const socket: Socket = connect({ port, host: "127.0.0.1", noDelay: true, onread });
   socket.on("error", fail);
   socket.on("close", () => fail(new Error("the connection was closed")));
+  await once(socket, "connect");
 
   return {
     ask: (request) =>

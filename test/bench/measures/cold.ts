@@ -66,8 +66,8 @@ export const coldReads = (portico: PorticoServer, size: ChainSize): ColdRead[] =
 /** With fewer wallets, replies are not cached: the same ones would be asked for again. */
 const manyWallets = 100_000;
 
-/** Requests of one round: few enough that, of many rows, the same one is rarely asked for again. */
-const requestsFor = ({ slice }: Run): number => Math.floor(slice * 8);
+/** Requests of one round: enough for a 99th percentile, and few enough that, of many rows, the same one is rarely asked for again. */
+const requestsFor = ({ slice }: Run): number => Math.floor(slice * 32);
 
 /** A reply of the usual length, for the peer to send. */
 const usualBody = async (port: number, paths: readonly string[]): Promise<Uint8Array> => {

@@ -37,8 +37,8 @@ const scoreOf = (heats: readonly Heat[]): Score => ({
   p99: median(heats.map(({ latencies }) => quantile(latencies, 0.99))),
 });
 
-/** Requests after which Node.js has compiled and optimized a server. */
-const warmUp = 4_000;
+/** Requests after which a server gets no faster: Node.js has compiled and optimized it, and its memory has found its size. */
+const warmUp = 20_000;
 
 /** The same load on each contestant in turn, round after round, once all are warm. */
 export const contest = async <Name extends string>(
