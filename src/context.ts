@@ -17,6 +17,9 @@ const refuse = (message: string): never => {
 /** Members that a reader does not take: it receives no events, and its store is written by another process. */
 const readerLacks = ["chain", "blocks", "events", "onProgress"] as const;
 
+/** Members that only the built-in store uses. */
+const ownStoreTakes = ["blocks", "onProgress"] as const;
+
 /** Methods that each part of the host must have, if the part is given. */
 const methods = {
   events: ["on", "off"],
@@ -237,6 +240,8 @@ export const requireContext = (given: unknown): void => {
   } else if (methods.events.some((method) => typeof memberOf(context.events, method) !== "function")) {
     refuse(`createApiPlugin needs \`events\`: ${needed.events}`);
   }
+  const unused = context.chain === undefined ? undefined : ownStoreTakes.find((name) => context[name] !== undefined);
+  if (unused !== undefined) refuse(`\`${unused}\` is for the built-in store, which \`chain\` takes the place of: give one of them`);
   requireMethods(context);
   requireSupports(memberOf(context.chain, "supports"));
   requireTypes(context);

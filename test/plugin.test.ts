@@ -559,6 +559,10 @@ describe("createApiPlugin", () => {
     ] as const) {
       expect(refused({ [part]: { [needed]: () => undefined, [method]: "x" } })).to.equal(`\`${part}.${method}\` must be a function`);
     }
+    for (const needless of ["blocks", "onProgress"]) {
+      const member = needless === "blocks" ? { read: () => [] } : () => undefined;
+      expect(refused({ chain: { snapshot: () => undefined }, [needless]: member })).to.equal(`\`${needless}\` is for the built-in store, which \`chain\` takes the place of: give one of them`);
+    }
     const supporting = (supports: unknown): string => refused({ chain: { snapshot: () => undefined, supports } });
     expect(supporting("locks")).to.equal("`chain.supports` must be an object");
     expect(supporting({ lock: false })).to.equal("`chain.supports` has no member `lock`; its members are locks, rounds, feeStatistics");

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { inputError, PorticoError } from "../errors.js";
@@ -70,6 +71,12 @@ const readBefore = (ctx: Context): unknown => {
   return undefined;
 };
 
+/** Codings are named in any letter case, and "x-gzip" is gzip (RFC 9110, 8.4.1); what reads the body knows only one name of each. */
+const nameCoding = ({ headers }: IncomingMessage): void => {
+  const coding = headers["content-encoding"];
+  if (coding !== undefined) headers["content-encoding"] = coding.trim().toLowerCase().replace(/^x-gzip$/, "gzip");
+};
+
 /** `limit`: bytes after decompression. */
 export const createBodyReader = (limit: number): ReadBody => {
   const read = bodyParser({
@@ -84,6 +91,7 @@ export const createBodyReader = (limit: number): ReadBody => {
   return async (ctx) => {
     const before = readBefore(ctx);
     if (before === undefined) {
+      nameCoding(ctx.req);
       await read(ctx, nothing);
     }
     const raw = ctx.request.rawBody;

@@ -24,7 +24,7 @@ export interface Interface {
 }
 
 /** What a test's host has besides the chain. */
-export type Serving = Pick<NodeContext, "peers" | "sync" | "pool" | "node" | "options" | "transactionTypes"> & {
+export type Serving = Pick<NodeContext, "peers" | "sync" | "pool" | "node" | "logger" | "options" | "transactionTypes"> & {
   /** Replaces the chain's default adapter, which is the LMDB store. */
   chain?: ChainAdapter;
   /** Milliseconds since 1970. */

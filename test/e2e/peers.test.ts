@@ -145,3 +145,44 @@ describe("peers of a host without any", () => {
     expectNotFound(await served.get("/peers/10.0.0.2"), "Peer not found");
   });
 });
+
+describe("peers that a host reports wrongly", () => {
+  /** Status of a reply, and what the host's log says of it. */
+  const replyTo = async (path: string, reported: unknown): Promise<[status: number, logged: string | undefined]> => {
+    const errors: string[] = [];
+    const quiet = (): void => undefined;
+    const served = await serveChain("core3-testnet-a", {
+      peers: { list: () => reported as Peer[] },
+      pool: { list: () => reported as never },
+      logger: { debug: quiet, info: quiet, warn: quiet, error: (message) => errors.push(message) },
+    });
+    try {
+      return [(await served.get(path)).status, errors.map((line) => line.split("\n")[0]?.replace(/^.* failed: /, ""))[0]];
+    } finally {
+      await served.stop();
+    }
+  };
+
+  it("are an error, which the log explains by naming the peer", async () => {
+    const wrong: [Partial<Record<keyof Peer, unknown>>, string][] = [
+      [{ latency: undefined }, "the latency undefined"],
+      [{ port: "4001" }, 'the port "4001"'],
+      [{ version: null }, "the version null"],
+      [{ height: 1.5 }, "the height 1.5"],
+    ];
+    for (const [given, fault] of wrong) {
+      const reported = [peer("10.0.0.2"), { ...peer("10.0.0.3"), ...given }];
+      for (const path of ["/peers", "/peers/10.0.0.3"]) {
+        expect(await replyTo(path, reported)).to.deep.equal([500, `TypeError: the host's peer "10.0.0.3" has ${fault}`]);
+      }
+      expect(await replyTo("/peers/10.0.0.2", reported)).to.deep.equal([200, undefined]);
+    }
+    const hiddenFault = { ...hidden, latency: undefined };
+    expect(await replyTo("/peers", [hiddenFault])).to.deep.equal([200, undefined]);
+  });
+
+  it("are an error, which names the method, if they are no list", async () => {
+    expect(await replyTo("/peers", new Map())).to.deep.equal([500, "TypeError: the host's peers.list() returned something else than a list"]);
+    expect(await replyTo("/transactions/unconfirmed", {})).to.deep.equal([500, "TypeError: the host's pool.list() returned something else than a list"]);
+  });
+});

@@ -5,7 +5,9 @@ import type { Order } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
+import type { ApiState } from "../state.js";
 import { type PeerResource, presentPeer } from "../resources/peer.js";
+import { hostList } from "./host-list.js";
 
 type PresentedPeer = Static<typeof PeerResource>;
 export type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" | "latency";
@@ -49,23 +51,45 @@ const inOrder = (peers: PresentedPeer[], { field, direction }: Order<PeerOrder>)
 
 const isPublic = (peer: Peer): boolean => peer.isPublic ?? true;
 
+const isText = (value: unknown): boolean => typeof value === "string";
+
+/** What a host has to say of a peer. */
+const required = {
+  ip: isText,
+  port: Number.isInteger,
+  version: isText,
+  height: Number.isInteger,
+  status: Number.isInteger,
+  latency: Number.isFinite,
+} satisfies Partial<Record<keyof Peer, (value: unknown) => boolean>>;
+
+/** @throws TypeError naming the peer, of which the host's log would not know otherwise */
+const present = (peer: Peer): PresentedPeer => {
+  const wrong = (Object.keys(required) as (keyof typeof required)[]).find((name) => !required[name](peer[name]));
+  if (wrong !== undefined) throw new TypeError(`the host's peer ${JSON.stringify(peer.ip)} has the ${wrong} ${JSON.stringify(peer[wrong])}`);
+  return presentPeer(peer);
+};
+
+/** Peers as the host's `method` has returned them, as far as their public interface is on. */
+const publicPeers = (method: string, returned: readonly Peer[] | undefined): Peer[] => hostList(`peers.${method}`, returned).filter(isPublic);
+
+export const knownPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => publicPeers("list", await peers?.list());
+export const suspendedPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => publicPeers("suspended", await peers?.suspended?.());
+
 export const pageOfPeers = (
   peers: readonly Peer[],
   { filter, orderBy, page: { offset, limit } }: { filter: PeerFilter; orderBy: Order<PeerOrder>; page: PageRequest },
 ): PageAnswer<PresentedPeer> => {
   const rows = inOrder(
-    peers
-      .filter(isPublic)
-      .map(presentPeer)
-      .filter((peer) => passes(peer, filter)),
+    peers.map(present).filter((peer) => passes(peer, filter)),
     orderBy,
   );
   return { rows: rows.slice(offset, offset + limit), total: rows.length };
 };
 
-/** @throws PorticoError PEER_NOT_FOUND, also for a peer whose public interface is off. */
+/** @throws PorticoError PEER_NOT_FOUND */
 export const findPeer = (peers: readonly Peer[], ip: string): PresentedPeer => {
-  const peer = peers.find((each) => isPublic(each) && each.ip === ip);
+  const peer = peers.find((each) => each.ip === ip);
   if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND");
-  return presentPeer(peer);
+  return present(peer);
 };

@@ -1,12 +1,13 @@
 import type { Static } from "@sinclair/typebox";
 import type { TransactionData } from "../../../types/events.js";
-import type { PoolResult, TransactionPool } from "../../../types/node-context.js";
+import type { PoolResult } from "../../../types/node-context.js";
 import { parseTransaction, type UnconfirmedTransaction } from "../../chain/block.js";
 import { PorticoError } from "../../errors.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import { presentUnconfirmed, type UnconfirmedTransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";
 import { inKnownCase } from "./fields.js";
+import { hostList } from "./host-list.js";
 
 type PresentedUnconfirmed = Static<typeof UnconfirmedTransactionResource>;
 
@@ -15,14 +16,16 @@ export const readUnconfirmed = (data: TransactionData, { rules }: ApiState): Unc
   parseTransaction(data, `unconfirmed transaction ${data.id}`, rules.addressOf);
 
 /** In the pool's own order; empty for a host without a pool. */
-export const allUnconfirmed = async ({ host: { pool } }: ApiState): Promise<TransactionData[]> => (await pool?.list()) ?? [];
+export const allUnconfirmed = async ({ host: { pool } }: ApiState): Promise<readonly TransactionData[]> => hostList("pool.list", await pool?.list());
 
-const fromPool = async (id: string, pool: TransactionPool): Promise<TransactionData | undefined> =>
-  pool.get === undefined ? (await pool.list()).find((data) => data.id === id) : pool.get(id);
+const fromPool = async (id: string, state: ApiState): Promise<TransactionData | undefined> => {
+  const { pool } = state.host;
+  return pool?.get === undefined ? (await allUnconfirmed(state)).find((data) => data.id === id) : pool.get(id);
+};
 
 /** @throws PorticoError TRANSACTION_NOT_FOUND */
 export const unconfirmedNamed = async (id: string, state: ApiState): Promise<UnconfirmedTransaction> => {
-  const found = state.host.pool === undefined ? undefined : await fromPool(inKnownCase(id), state.host.pool);
+  const found = await fromPool(inKnownCase(id), state);
   if (found === undefined) throw new PorticoError("TRANSACTION_NOT_FOUND");
   return readUnconfirmed(found, state);
 };

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { inputError, PorticoError } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { pageOfPeers, peerFilters, type PeerOrder } from "../questions/peers.js";
+import { knownPeers, pageOfPeers, peerFilters, type PeerOrder } from "../questions/peers.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
 import { pageOfQuery, paging } from "./input.js";
@@ -24,8 +24,6 @@ const orders = {
   latency: "latency",
 } as const satisfies Record<string, PeerOrder>;
 
-const peersOf = async ({ host }: ApiState) => (await host.peers?.list()) ?? [];
-
 export const peerRoutes: Route<ApiState>[] = [
   item({
     ...common,
@@ -34,7 +32,7 @@ export const peerRoutes: Route<ApiState>[] = [
     query: Type.Object({ ...peerFilters, ...paging, orderBy: OrderBy(orders, { default: "delay:asc" }) }),
     reply: SucceededWith({ peers: Type.Array(PeerResource), totalCount: Type.Integer() }),
     answer: async ({ query: { limit, offset, orderBy, ...filter } }, state) => {
-      const { rows, total } = pageOfPeers(await peersOf(state), { filter, orderBy, page: pageOfQuery({ limit, offset }) });
+      const { rows, total } = pageOfPeers(await knownPeers(state), { filter, orderBy, page: pageOfQuery({ limit, offset }) });
       return succeeded({ peers: rows.map(presentPeer), totalCount: total });
     },
   }),
@@ -50,7 +48,7 @@ export const peerRoutes: Route<ApiState>[] = [
     answer: async ({ query: { ip, port } }, state) => {
       if (isIP(ip) === 0) throw inputError("query", "ip", "must be an IP address");
       const page = { offset: 0, limit: 1 };
-      const [peer] = pageOfPeers(await peersOf(state), { filter: { ip, port }, orderBy: { field: "ip", direction: "asc" }, page }).rows;
+      const [peer] = pageOfPeers(await knownPeers(state), { filter: { ip, port }, orderBy: { field: "ip", direction: "asc" }, page }).rows;
       if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND", `Peer ${ip}:${port} not found`);
       return succeeded({ peer: presentPeer(peer) });
     },

@@ -74,7 +74,7 @@ const parties = (transaction: UnconfirmedTransaction, { rules }: ApiState): stri
 const poolOf = async (
   { senderPublicKey, address }: { senderPublicKey: string | undefined; address: string | undefined },
   state: ApiState,
-): Promise<TransactionData[]> => {
+): Promise<readonly TransactionData[]> => {
   const all = await allUnconfirmed(state);
   if (senderPublicKey === undefined && address === undefined) return all;
   return all.filter((data) => {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { findPeer, PeerListQuery, pageOfPeers } from "../questions/peers.js";
+import { findPeer, knownPeers, PeerListQuery, pageOfPeers, suspendedPeers } from "../questions/peers.js";
 import { DataOf } from "../resources/data.js";
 import { PeerResource } from "../resources/peer.js";
 import type { ApiState } from "../state.js";
@@ -17,8 +17,7 @@ export const peerRoutes: Route<ApiState>[] = [
     summary: "Lists the peers whose interface is public.",
     query: PeerListQuery,
     item: PeerResource,
-    answer: async ({ query: { orderBy, ...filter }, page }, { host }) =>
-      pageOfPeers((await host.peers?.list()) ?? [], { filter, orderBy, page }),
+    answer: async ({ query: { orderBy, ...filter }, page }, state) => pageOfPeers(await knownPeers(state), { filter, orderBy, page }),
   }),
   list({
     ...common,
@@ -26,8 +25,7 @@ export const peerRoutes: Route<ApiState>[] = [
     summary: "Lists the peers that the node has suspended.",
     query: PeerListQuery,
     item: PeerResource,
-    answer: async ({ query: { orderBy, ...filter }, page }, { host }) =>
-      pageOfPeers((await host.peers?.suspended?.()) ?? [], { filter, orderBy, page }),
+    answer: async ({ query: { orderBy, ...filter }, page }, state) => pageOfPeers(await suspendedPeers(state), { filter, orderBy, page }),
   }),
   item({
     ...common,
@@ -36,6 +34,6 @@ export const peerRoutes: Route<ApiState>[] = [
     params: Type.Object({ ip: Text({ description: "IPv4 or IPv6 address." }) }),
     errors: [404],
     reply: DataOf(PeerResource),
-    answer: async ({ params: { ip } }, { host }) => ({ data: findPeer((await host.peers?.list()) ?? [], ip) }),
+    answer: async ({ params: { ip } }, state) => ({ data: findPeer(await knownPeers(state), ip) }),
   }),
 ];
