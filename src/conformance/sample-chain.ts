@@ -246,7 +246,7 @@ const roundsOfFour: BlockDraft[] = [
   {
     generator: dan,
     transactions: [
-      registration(kim, "kim", { twice: true }),
+      registration(kim, "hal1", { twice: true }),
       htlcLock(
         kim,
         bob,

@@ -154,6 +154,15 @@ const mutants: Mutant[] = [
     }),
   },
   {
+    fault: "usernames are ordered as a language would",
+    noticedBy: /^delegates: by username, asc/,
+    answers: (sound) => ({
+      delegates: resorted(delegatesOf(sound), (rows, { order }) =>
+        order.field === "username" && order.direction === "asc" ? [...rows].sort((a, b) => a.username.localeCompare(b.username, "en")) : rows,
+      ),
+    }),
+  },
+  {
     fault: "delegates without a rank come first",
     noticedBy: /^delegates: by rank, asc/,
     answers: (sound) => ({

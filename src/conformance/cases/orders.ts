@@ -14,25 +14,29 @@ const walletNames = async (snapshot: ChainSnapshot, order: Order<WalletOrder>): 
 const delegateNames = async (snapshot: ChainSnapshot, order: Order<DelegateOrder>): Promise<string> =>
   (await walk(snapshot, delegateLaw, { filter: {}, order })).map(({ username }) => username).join(" ");
 
-/** Expected orders written out, so that the list cases do not rely on `sorted` alone: ties, negative values, rows without a value. */
+/**
+ * Expected orders written out, so that the list cases do not rely on `sorted` alone: ties, negative values, rows without a value, and
+ * usernames of which "hal1" (kim's) comes before "hal_2" by code units, and after it in the order of most languages.
+ */
 const walletOrders: [WalletOrder, "asc" | "desc", string][] = [
   ["balance", "desc", "joe kim ivy ada bob cyd dan eve fay mia ned council hal gus pia rae sam quin pair origin"],
   ["balance", "asc", "origin pair quin sam rae pia gus hal council ned mia fay eve dan cyd bob ada ivy kim joe"],
-  ["username", "asc", "ada bob cyd dan eve fay gus hal kim quin pia origin council rae joe mia sam pair ned ivy"],
-  ["username", "desc", "kim hal gus fay eve dan cyd bob ada quin pia origin council rae joe mia sam pair ned ivy"],
+  ["username", "asc", "ada bob cyd dan eve fay gus kim hal quin pia origin council rae joe mia sam pair ned ivy"],
+  ["username", "desc", "hal kim gus fay eve dan cyd bob ada quin pia origin council rae joe mia sam pair ned ivy"],
   ["publicKey", "asc", "hal gus council kim ivy fay ada pia pair cyd eve dan origin joe bob quin rae mia sam ned"],
   ["publicKey", "desc", "bob joe origin dan eve cyd pair pia ada fay ivy kim council gus hal quin rae mia sam ned"],
   ["voteBalance", "desc", "dan ada hal cyd eve gus quin bob kim fay pia origin council rae joe mia sam pair ned ivy"],
 ];
 
 const delegateOrders: [DelegateOrder, "asc" | "desc", string][] = [
-  ["rank", "asc", "dan ada hal_2 cyd gus.1 bob eve fay kim"],
-  ["rank", "desc", "bob gus.1 cyd hal_2 ada dan eve fay kim"],
-  ["voteBalance", "desc", "dan ada hal_2 cyd eve gus.1 bob fay kim"],
-  ["voteBalance", "asc", "kim fay bob gus.1 eve cyd hal_2 ada dan"],
-  ["approval", "desc", "dan ada hal_2 cyd eve bob fay gus.1 kim"],
-  ["producedBlocks", "desc", "bob dan ada cyd eve hal_2 fay gus.1 kim"],
-  ["forgedTotal", "asc", "kim gus.1 fay hal_2 bob cyd dan eve ada"],
+  ["username", "asc", "ada bob cyd dan eve fay gus.1 hal1 hal_2"],
+  ["rank", "asc", "dan ada hal_2 cyd gus.1 bob eve fay hal1"],
+  ["rank", "desc", "bob gus.1 cyd hal_2 ada dan eve fay hal1"],
+  ["voteBalance", "desc", "dan ada hal_2 cyd eve gus.1 bob fay hal1"],
+  ["voteBalance", "asc", "hal1 fay bob gus.1 eve cyd hal_2 ada dan"],
+  ["approval", "desc", "dan ada hal_2 cyd eve bob fay gus.1 hal1"],
+  ["producedBlocks", "desc", "bob dan ada cyd eve hal_2 fay gus.1 hal1"],
+  ["forgedTotal", "asc", "hal1 gus.1 fay hal_2 bob cyd dan eve ada"],
 ];
 
 export const orderCases: CaseDefinition[] = [

@@ -118,7 +118,7 @@ export const atTip: Figures = {
       forgedTotal: 630_000_002n,
       last: 29,
     }),
-    delegate(kim, { username: "kim", rank: null, voteBalance: 0n, approval: 0 }),
+    delegate(kim, { username: "hal1", rank: null, voteBalance: 0n, approval: 0 }),
   ],
   locks: [
     lock("fourth", {
