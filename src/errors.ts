@@ -70,6 +70,9 @@ export class PorticoError extends Error {
 /** The message of a thrown value, whatever its type. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** A value as a message shows it: text in quotes, so that "5" is not taken for 5. */
+export const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
+
 /** A 400 that names the field and the rule it breaks. */
 export const inputError = (source: Validation["source"], key: string, rule: string): PorticoError =>
   new PorticoError("BAD_REQUEST", `"${key}" ${rule}`, { validation: { source, keys: [key] } });

@@ -1,5 +1,6 @@
 import build from "fast-json-stringify";
 import { stringify } from "lossless-json";
+import { shown } from "../errors.js";
 import { amountKeyword, isSchema, type JsonSchema, nullable, unionConstants, withoutNull } from "./json-schema.js";
 
 /** Writes a reply of one schema as JSON text. Throws if a required member is missing or an integer is not a whole number. */
@@ -24,7 +25,7 @@ const writeInteger = (value: unknown): string => {
   if (typeof value === "bigint" || Number.isInteger(value)) {
     return String(value);
   }
-  throw new TypeError(`${typeof value === "string" ? JSON.stringify(value) : String(value)} is not a whole number.`);
+  throw new TypeError(`${shown(value)} is not a whole number.`);
 };
 
 /** JSON.stringify throws on bigints; the exact writer takes them, at a tenth of the speed. */

@@ -169,6 +169,8 @@ describe("peers that a host reports wrongly", () => {
       [{ port: "4001" }, 'the port "4001"'],
       [{ version: null }, "the version null"],
       [{ height: 1.5 }, "the height 1.5"],
+      [{ height: 300n }, "the height 300"],
+      [{ latency: NaN }, "the latency NaN"],
     ];
     for (const [given, fault] of wrong) {
       const reported = [peer("10.0.0.2"), { ...peer("10.0.0.3"), ...given }];

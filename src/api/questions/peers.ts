@@ -2,7 +2,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import semver from "semver";
 import type { Peer } from "../../../types/chain.js";
 import type { Order } from "../../../types/chain-adapter.js";
-import { PorticoError } from "../../errors.js";
+import { PorticoError, shown } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import type { ApiState } from "../state.js";
@@ -66,7 +66,7 @@ const required = {
 /** @throws TypeError naming the peer, of which the host's log would not know otherwise */
 const present = (peer: Peer): PresentedPeer => {
   const wrong = (Object.keys(required) as (keyof typeof required)[]).find((name) => !required[name](peer[name]));
-  if (wrong !== undefined) throw new TypeError(`the host's peer ${JSON.stringify(peer.ip)} has the ${wrong} ${JSON.stringify(peer[wrong])}`);
+  if (wrong !== undefined) throw new TypeError(`the host's peer ${shown(peer.ip)} has the ${wrong} ${shown(peer[wrong])}`);
   return presentPeer(peer);
 };
 

@@ -45,7 +45,7 @@ const createSchedule = ({ requests, duration, rate }: Load) => {
 
 /**
  * Keeps this process from sleeping while it waits for replies. Within one machine, waking it up would be the work of the server that sends
- * one (half of what a short reply costs), and the more often the slower the server is: clients over a network cost it nothing of the kind.
+ * one (a third of what a short reply costs), and the more often the slower the server is: clients over a network cost it nothing of the kind.
  */
 const stayAwake = (): (() => void) => {
   let awake = true;
