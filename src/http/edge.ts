@@ -1,4 +1,5 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Router } from "@koa/router";
 import Koa from "koa";
 import type { MaybePromise } from "../../types/chain-adapter.js";
@@ -128,7 +129,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
       const target = targetsOf(request).find((candidate) => below.test(candidate));
       if (target !== undefined) {
         request.url = target;
-        const answer = (): void => shortcut(request, response, () => void handle(request, response));
+        const answer = (): void => shortcut.take(request, response, () => void handle(request, response));
         void andThen(turnOf(request, response), (isTurn) => isTurn && answer());
       } else if (next !== undefined) {
         next();
@@ -136,6 +137,11 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
         notFound(response);
       }
     };
+  };
+
+  const drained = async (): Promise<void> => {
+    while (shortcut.waiting > 0) await nextTurn();
+    await inFlight.none();
   };
 
   return {
@@ -146,8 +152,8 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     renew,
     createServer: () => createJsonServer(callback()),
     get open() {
-      return inFlight.count;
+      return inFlight.count + shortcut.waiting;
     },
-    drained: () => inFlight.none(),
+    drained,
   };
 };

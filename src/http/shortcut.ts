@@ -1,8 +1,10 @@
+import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import { andThen } from "../maybe-promise.js";
 import type { Answerer } from "./answerer.js";
+import { createBatches } from "./batches.js";
 import { type Encodings, lastReply } from "./exchange.js";
 import { failureReply } from "./failure.js";
 import type { InFlight } from "./in-flight.js";
@@ -25,27 +27,47 @@ export interface ShortcutNeeds<State extends Scope> {
   isStopping(): boolean;
 }
 
-/** Answers a request, or hands it to `otherwise`. */
-export type Shortcut = (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => void;
+export interface Shortcut {
+  /** Answers a request, or hands it to `otherwise`. */
+  take(request: IncomingMessage, response: ServerResponse, otherwise: () => void): void;
+  /** Number of requests that have been taken and are neither answered, nor in flight, nor handed on. */
+  readonly waiting: number;
+}
 
-/** A request that takes the shortcut. */
-interface Visit<State extends Scope> {
-  request: IncomingMessage;
-  response: ServerResponse;
-  plan: Plan<State>;
-  encoding: Encoding | undefined;
+/** A request that takes the shortcut, and the asynchronous context in which it arrived. */
+class Visit<State extends Scope> extends AsyncResource {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly otherwise: () => void;
+  readonly encoding: Encoding | undefined;
   /** Headers of this request alone. */
-  own: HeaderPairs;
+  own: HeaderPairs = [];
+  plan: Plan<State> | undefined;
+  reply: MaybePromise<Reply> | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, otherwise: () => void, encoding: Encoding | undefined) {
+    super("PorticoRequest");
+    this.request = request;
+    this.response = response;
+    this.otherwise = otherwise;
+    this.encoding = encoding;
+  }
 }
 
 /**
- * The shortest way to a reply, for listeners made by `callback`: a GET or HEAD request is answered without a framework, in one write.
- * The reply is the one that the long way (`serve`) would send. Invalid requests and errors that are not exposed are left to the long way.
+ * The shortest way to a reply, for listeners made by `callback`: GET and HEAD requests are answered in batches, without a framework, each
+ * in one write. The reply is the one that the long way (`serve`) would send. Invalid requests and errors that are not exposed are left
+ * to the long way.
  */
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
   const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
 
-  const send = ({ request, response, plan, own }: Visit<State>, status: number, variant: Variant): true => {
+  const handOn = ({ response, otherwise }: Visit<State>): void => {
+    inFlight.begin(response);
+    otherwise();
+  };
+
+  const send = ({ request, response, own }: Visit<State>, plan: Plan<State>, status: number, variant: Variant): void => {
     const has = clientHas(request.headers, variant);
     const headers = [...standing.of(request.headers.origin), ...plan.headers, ...(has ? headersOf304(variant) : variant.headers), ...own];
     headers.push("X-Request-Id", requestId(request.headers));
@@ -54,18 +76,17 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     }
     if (has) {
       response.writeHead(304, headers).end();
-      return true;
+      return;
     }
     headers.push("Content-Length", String(variant.bytes.length));
     response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : variant.bytes);
-    return true;
   };
 
   /** Sends a reply, synchronously if nothing has to be awaited. */
-  const sendReply = (visit: Visit<State>, reply: Reply): MaybePromise<true> => {
+  const sendReply = (visit: Visit<State>, plan: Plan<State>, reply: Reply): MaybePromise<void> => {
     const { encoding } = visit;
     const variant = encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
-    return andThen(variant, (made) => send(visit, reply.status, made));
+    return andThen(variant, (made) => send(visit, plan, reply.status, made));
   };
 
   /** Throws errors that are not exposed, which the long way then logs. */
@@ -83,41 +104,65 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     }
   };
 
-  const answer = (request: IncomingMessage, response: ServerResponse, own: HeaderPairs): MaybePromise<boolean> => {
-    // Before anything is computed, so that no reply is computed twice.
-    const choice = encodings.recall(request);
-    const plan = choice === undefined ? undefined : (plans.recall(request) ?? draft(request));
-    if (choice === undefined || plan === undefined) {
-      return false;
-    }
-    const visit = { request, response, plan, own, encoding: choice.encoding };
-    return andThen(replyTo(plan), (reply) => sendReply(visit, reply));
+  const planVisit = (visit: Visit<State>): void => {
+    visit.plan = plans.recall(visit.request) ?? draft(visit.request);
   };
 
-  const answerCounted = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
-    const { granted, headers } = await rateLimit.take(request);
-    return granted && answer(request, response, headers);
-  };
-
-  const attempt = (request: IncomingMessage, response: ServerResponse): MaybePromise<boolean> => {
-    if (isStopping()) {
-      return false;
-    }
-    return rateLimit.counts(request) ? answerCounted(request, response) : answer(request, response, []);
-  };
-
-  return (request, response, otherwise) => {
-    let sent: MaybePromise<boolean> = false;
+  const replyToVisit = (visit: Visit<State>): void => {
+    if (visit.plan === undefined) return;
     try {
-      sent = attempt(request, response);
+      visit.reply = replyTo(visit.plan);
     } catch {
       // the long way reports and logs the error
     }
-    if (sent === false) {
-      otherwise();
-    } else if (sent !== true) {
-      inFlight.begin(response);
-      sent.then((done) => done || otherwise(), otherwise);
+  };
+
+  const sendOrHandOn = (visit: Visit<State>): void => {
+    const { plan, reply, response } = visit;
+    if (plan === undefined || reply === undefined) {
+      handOn(visit);
+      return;
     }
+    try {
+      const sent = andThen(reply, (made) => sendReply(visit, plan, made));
+      if (sent instanceof Promise) {
+        inFlight.begin(response);
+        sent.catch(() => handOn(visit));
+      }
+    } catch {
+      handOn(visit);
+    }
+  };
+
+  const batches = createBatches<Visit<State>>([planVisit, replyToVisit, sendOrHandOn]);
+
+  const takeCounted = async (visit: Visit<State>): Promise<void> => {
+    const { granted, headers } = await rateLimit.take(visit.request);
+    if (granted) {
+      visit.own = headers;
+      batches.add(visit);
+    } else {
+      handOn(visit);
+    }
+  };
+
+  return {
+    take: (request, response, otherwise) => {
+      const choice = isStopping() ? undefined : encodings.recall(request);
+      if (choice === undefined) {
+        otherwise();
+        return;
+      }
+      const visit = new Visit<State>(request, response, otherwise, choice.encoding);
+      if (rateLimit.counts(request)) {
+        inFlight.begin(response);
+        takeCounted(visit).catch(() => handOn(visit));
+      } else {
+        batches.add(visit);
+      }
+    },
+    get waiting() {
+      return batches.waiting;
+    },
   };
 };
