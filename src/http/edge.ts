@@ -18,6 +18,7 @@ import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } f
 import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { createRouting } from "./routing.js";
 import { createServe } from "./serve.js";
+import { directArrival } from "./shortcut.js";
 import { createJsonServer } from "./server.js";
 import type { Generation } from "./version.js";
 
@@ -98,7 +99,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
         .map((entry) => ({ method: entry.route.method, path: entry.route.path, target: entry })),
     );
   const routings = { 1: routingOf(1), 2: routingOf(2) };
-  const { serve, shortcut, renew, inFlight } = createServe<State>(options, {
+  const { serve, serveLongWay, shortcut, renew, inFlight } = createServe<State>(options, {
     ...needs,
     ...createLocate({ basePath, defaultVersion: options.defaultVersion, routings }),
     tipId: needs.tipId,
@@ -119,8 +120,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
 
   const mount = (app: Koa): void => void app.use(router.routes());
   const callback = (): Listener => {
-    const app = new Koa();
-    mount(app);
+    const app = new Koa().use(serveLongWay);
     // Nothing but a connection that fails while a reply is sent.
     app.on("error", (error) => needs.logger.debug(`A reply could not be sent: ${messageOf(error)}`));
     const handle = app.callback();
@@ -129,7 +129,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
       const target = targetsOf(request).find((candidate) => below.test(candidate));
       if (target !== undefined) {
         request.url = target;
-        const answer = (): void => shortcut.take(request, response, () => void handle(request, response));
+        const answer = (): void => shortcut.take(directArrival(request, response, () => void handle(request, response)));
         void andThen(turnOf(request, response), (isTurn) => isTurn && answer());
       } else if (next !== undefined) {
         next();

@@ -9,7 +9,7 @@ import { createEncodings, type Exchange, lastReply, sendReply, setPairs } from "
 import { failureReply, porticoErrorOf } from "./failure.js";
 import { createInFlight, type InFlight } from "./in-flight.js";
 import type { Locate } from "./locate.js";
-import { createPlanMemory, type Plan } from "./plan.js";
+import { createPlanMemory } from "./plan.js";
 import { createPlanner } from "./planner.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
 import { createBodyReader, type ReadBody } from "./request-body.js";
@@ -27,11 +27,12 @@ export interface ServeNeeds<State extends Scope> extends Locate<CompiledRoute<St
   logger: Logger;
 }
 
-/** Answers requests below the base path. */
+/** Answers requests below the base path. Its Koa middlewares never throw, and call no further middleware. */
 export interface Serve<State extends Scope> {
-  /** Koa middleware. It never throws, and calls no further middleware. */
-  serve(ctx: Context): void | Promise<void>;
-  /** Answers a request without Koa if possible, or else hands it on. */
+  /** Middleware that answers by the shortcut where it can. */
+  serve(ctx: Context): Promise<void>;
+  /** Middleware for requests that the shortcut has left. */
+  serveLongWay(ctx: Context): Promise<void>;
   shortcut: Shortcut;
   /** Prepares replies from a state that is about to become current, and releases it. */
   renew(state: State): Promise<void>;
@@ -78,8 +79,8 @@ const detailOf = (error: PorticoError): string =>
   error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : (error.stack ?? error.message);
 
 /**
- * Answers every request below the base path. A kept reply is sent at once; all others take the long way: stopping, rate limit,
- * path, method, authorization, input, body, state, answer, in this order. An error at any step ends it.
+ * Answers every request below the base path. All that the shortcut leaves take the long way: stopping, rate limit, path, method,
+ * authorization, input, body, state, answer, in this order. An error at any step ends it.
  */
 export const createServe = <State extends Scope>(options: EdgeOptions, needs: ServeNeeds<State>): Serve<State> => {
   const { isStopping, logger } = needs;
@@ -108,20 +109,12 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     void sendReply(ctx, failureReply(error, exchange), undefined);
   };
 
-  /** Uses a remembered plan for the exchange. */
-  const resume = (exchange: Exchange, plan: Plan<State>): Plan<State> => {
-    exchange.generation = plan.generation;
-    exchange.failsAs = plan.entry.failsAs;
-    setPairs(exchange.ctx, plan.headers);
-    return plan;
-  };
-
-  const answer = async (exchange: Exchange, remembered: Plan<State> | undefined): Promise<void> => {
+  const answer = async (exchange: Exchange): Promise<void> => {
     const { ctx } = exchange;
     if (rateLimit.counts(ctx.req)) {
       await count(rateLimit, ctx);
     }
-    const plan = remembered === undefined ? await planner.plan(exchange) : resume(exchange, remembered);
+    const plan = await planner.plan(exchange);
     if (plan !== undefined) {
       const body = ctx.method === "GET" ? undefined : await bodyOf(ctx, plan.entry, readBody);
       const reply = answerer.kept(plan) ?? (await answerer.reply(plan, body, exchange));
@@ -129,8 +122,11 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     }
   };
 
-  const takeLongWay = async (ctx: Context, id: string, plan: Plan<State> | undefined): Promise<void> => {
+  const serveLongWay = async (ctx: Context): Promise<void> => {
+    const id = requestId(ctx.req.headers);
     const exchange: Exchange = { ctx, id, generation: undefined, failsAs: undefined, height: undefined };
+    setPairs(ctx, standing.of(ctx.req.headers.origin));
+    ctx.res.setHeader("X-Request-Id", id);
     // A request that arrived before stopping began is still answered, even if the shortcut hands it on only now.
     const isLate = isStopping() && !inFlight.has(ctx.res);
     inFlight.begin(ctx.res);
@@ -138,26 +134,13 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
       if (isLate) {
         throw new PorticoError("NOT_READY", "The node is stopping.");
       }
-      await answer(exchange, plan);
+      await answer(exchange);
     } catch (error) {
       fail(exchange, error);
     }
     if (isStopping()) {
       setPairs(ctx, lastReply);
     }
-  };
-
-  const serve = (ctx: Context): void | Promise<void> => {
-    const id = requestId(ctx.req.headers);
-    setPairs(ctx, standing.of(ctx.req.headers.origin));
-    ctx.res.setHeader("X-Request-Id", id);
-    const plan = plans.recall(ctx.req);
-    const reply = plan === undefined || isStopping() || rateLimit.counts(ctx.req) ? undefined : answerer.kept(plan);
-    if (plan === undefined || reply === undefined) {
-      return takeLongWay(ctx, id, plan);
-    }
-    setPairs(ctx, plan.headers);
-    return sendReply(ctx, reply, encodings.of(ctx));
   };
 
   const shortcut = createShortcut<State>({
@@ -171,5 +154,25 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     requestId,
     isStopping,
   });
-  return { serve, shortcut, renew: answerer.renew, inFlight };
+
+  const serve = (ctx: Context): Promise<void> =>
+    new Promise((resolve) => {
+      shortcut.take({
+        request: ctx.req,
+        response: ctx.res,
+        otherwise: () => resolve(serveLongWay(ctx)),
+        write: (status, headers, bytes) => {
+          // It is sent when the host's own middleware is done.
+          inFlight.begin(ctx.res);
+          setPairs(ctx, headers);
+          ctx.status = status;
+          if (bytes !== undefined) {
+            ctx.body = bytes;
+          }
+          resolve();
+        },
+      });
+    });
+
+  return { serve, serveLongWay, shortcut, renew: answerer.renew, inFlight };
 };

@@ -27,59 +27,74 @@ export interface ShortcutNeeds<State extends Scope> {
   isStopping(): boolean;
 }
 
+/** A request, and the ways to be done with it. */
+export interface Arrival {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Sends a reply; there are no `bytes` in a 304. */
+  write(status: number, headers: HeaderPairs, bytes: Buffer | undefined): void;
+  /** Takes the long way. */
+  otherwise(): void;
+}
+
 export interface Shortcut {
-  /** Answers a request, or hands it to `otherwise`. */
-  take(request: IncomingMessage, response: ServerResponse, otherwise: () => void): void;
-  /** Number of requests that have been taken and are neither answered, nor in flight, nor handed on. */
+  /** Answers a request, or lets it take the long way. */
+  take(arrival: Arrival): void;
+  /** Number of requests that have been taken and are neither answered, nor in flight, nor on the long way. */
   readonly waiting: number;
 }
 
+/** A request on a listener of its own. */
+export const directArrival = (request: IncomingMessage, response: ServerResponse, otherwise: () => void): Arrival => ({
+  request,
+  response,
+  otherwise,
+  write: (status, headers, bytes) => {
+    if (bytes === undefined) {
+      response.writeHead(status, headers as string[]).end();
+      return;
+    }
+    response.writeHead(status, [...headers, "Content-Length", String(bytes.length)]).end(request.method === "HEAD" ? undefined : bytes);
+  },
+});
+
 /** A request that takes the shortcut, and the asynchronous context in which it arrived. */
 class Visit<State extends Scope> extends AsyncResource {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly otherwise: () => void;
+  readonly arrival: Arrival;
   readonly encoding: Encoding | undefined;
   /** Headers of this request alone. */
   own: HeaderPairs = [];
   plan: Plan<State> | undefined;
   reply: MaybePromise<Reply> | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, otherwise: () => void, encoding: Encoding | undefined) {
+  constructor(arrival: Arrival, encoding: Encoding | undefined) {
     super("PorticoRequest");
-    this.request = request;
-    this.response = response;
-    this.otherwise = otherwise;
+    this.arrival = arrival;
     this.encoding = encoding;
   }
 }
 
 /**
- * The shortest way to a reply, for listeners made by `callback`: GET and HEAD requests are answered in batches, without a framework, each
- * in one write. The reply is the one that the long way (`serve`) would send. Invalid requests and errors that are not exposed are left
- * to the long way.
+ * The short way to a reply: GET and HEAD requests are answered in batches, and without a promise where nothing has to be awaited. The
+ * reply is the one that the long way (`serveLongWay`) would send. Invalid requests and errors that are not exposed are left to that.
  */
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
   const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
 
-  const handOn = ({ response, otherwise }: Visit<State>): void => {
-    inFlight.begin(response);
-    otherwise();
+  const handOn = ({ arrival }: Visit<State>): void => {
+    inFlight.begin(arrival.response);
+    arrival.otherwise();
   };
 
-  const send = ({ request, response, own }: Visit<State>, plan: Plan<State>, status: number, variant: Variant): void => {
-    const has = clientHas(request.headers, variant);
-    const headers = [...standing.of(request.headers.origin), ...plan.headers, ...(has ? headersOf304(variant) : variant.headers), ...own];
-    headers.push("X-Request-Id", requestId(request.headers));
+  const send = ({ arrival, own }: Visit<State>, plan: Plan<State>, status: number, variant: Variant): void => {
+    const { headers: asked } = arrival.request;
+    const has = clientHas(asked, variant);
+    const headers = [...standing.of(asked.origin), ...plan.headers, ...(has ? headersOf304(variant) : variant.headers), ...own];
+    headers.push("X-Request-Id", requestId(asked));
     if (isStopping()) {
       headers.push(...lastReply);
     }
-    if (has) {
-      response.writeHead(304, headers).end();
-      return;
-    }
-    headers.push("Content-Length", String(variant.bytes.length));
-    response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : variant.bytes);
+    arrival.write(has ? 304 : status, headers, has ? undefined : variant.bytes);
   };
 
   /** Sends a reply, synchronously if nothing has to be awaited. */
@@ -105,7 +120,8 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   };
 
   const planVisit = (visit: Visit<State>): void => {
-    visit.plan = plans.recall(visit.request) ?? draft(visit.request);
+    const { request } = visit.arrival;
+    visit.plan = plans.recall(request) ?? draft(request);
   };
 
   const replyToVisit = (visit: Visit<State>): void => {
@@ -118,7 +134,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   };
 
   const sendOrHandOn = (visit: Visit<State>): void => {
-    const { plan, reply, response } = visit;
+    const { plan, reply, arrival } = visit;
     if (plan === undefined || reply === undefined) {
       handOn(visit);
       return;
@@ -126,7 +142,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     try {
       const sent = andThen(reply, (made) => sendReply(visit, plan, made));
       if (sent instanceof Promise) {
-        inFlight.begin(response);
+        inFlight.begin(arrival.response);
         sent.catch(() => handOn(visit));
       }
     } catch {
@@ -137,7 +153,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   const batches = createBatches<Visit<State>>([planVisit, replyToVisit, sendOrHandOn]);
 
   const takeCounted = async (visit: Visit<State>): Promise<void> => {
-    const { granted, headers } = await rateLimit.take(visit.request);
+    const { granted, headers } = await rateLimit.take(visit.arrival.request);
     if (granted) {
       visit.own = headers;
       batches.add(visit);
@@ -147,13 +163,14 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   };
 
   return {
-    take: (request, response, otherwise) => {
+    take: (arrival) => {
+      const { request, response, otherwise } = arrival;
       const choice = isStopping() ? undefined : encodings.recall(request);
       if (choice === undefined) {
         otherwise();
         return;
       }
-      const visit = new Visit<State>(request, response, otherwise, choice.encoding);
+      const visit = new Visit<State>(arrival, choice.encoding);
       if (rateLimit.counts(request)) {
         inFlight.begin(response);
         takeCounted(visit).catch(() => handOn(visit));

@@ -2,8 +2,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { expect } from "chai";
+import Koa from "koa";
 import { ask } from "./ask.js";
-import { listening } from "./listening.js";
+import { listenerOf, listening } from "./listening.js";
 import { manyThings, type ThingState, withThings } from "./things.js";
 
 /** Different requests, so that no reply is kept for another. */
@@ -67,26 +68,30 @@ describe("requests that arrive together", () => {
     });
   });
 
-  it("are answered although the node begins to stop before their batch, those that fail too", async () => {
-    for (const [path, status] of [["/api/things", 200], ["/api/things?limit=0", 400]] as const) {
-      let stopping = false;
-      await withThings({}, { isStopping: () => stopping }, async ({ edge }) => {
-        const handle = edge.callback();
-        let drained: Promise<void> | undefined;
-        await listening(
-          (request, response) => {
-            handle(request, response);
-            stopping = true;
-            drained = edge.drained();
-          },
-          async (port) => {
-            const answer = await ask(port, path);
-            expect([answer.status, answer.headers.connection]).to.deep.equal([status, "close"]);
-            await drained;
-            expect(edge.open).to.equal(0);
-          },
-        );
-      });
-    }
-  });
+  for (const host of ["a listener of its own", "a host's Koa app"]) {
+    it(`are answered although the node begins to stop before their batch, those that fail too: ${host}`, async () => {
+      for (const [path, status] of [["/api/things", 200], ["/api/things?limit=0", 400]] as const) {
+        let stopping = false;
+        await withThings({}, { isStopping: () => stopping }, async ({ edge }) => {
+          const app = new Koa();
+          edge.mount(app);
+          const handle = host === "a host's Koa app" ? listenerOf(app) : edge.callback();
+          let drained: Promise<void> | undefined;
+          await listening(
+            (request, response) => {
+              handle(request, response);
+              stopping = true;
+              drained = edge.drained();
+            },
+            async (port) => {
+              const answer = await ask(port, path);
+              expect([answer.status, answer.headers.connection]).to.deep.equal([status, "close"]);
+              await drained;
+              expect(edge.open).to.equal(0);
+            },
+          );
+        });
+      }
+    });
+  }
 });
