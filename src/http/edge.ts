@@ -1,9 +1,9 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { Router } from "@koa/router";
 import Koa from "koa";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Health, Logger } from "../../types/node-context.js";
+import { directArrival } from "./arrival.js";
 import { type CompiledRoute, compileRoute } from "./compiled-route.js";
 import type { EdgeOptions } from "./edge-options.js";
 import { failureOf } from "./failure.js";
@@ -18,7 +18,6 @@ import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } f
 import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { createRouting } from "./routing.js";
 import { createServe } from "./serve.js";
-import { directArrival } from "./shortcut.js";
 import { createJsonServer } from "./server.js";
 import type { Generation } from "./version.js";
 
@@ -129,7 +128,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
       const target = targetsOf(request).find((candidate) => below.test(candidate));
       if (target !== undefined) {
         request.url = target;
-        const answer = (): void => shortcut.take(directArrival(request, response, () => void handle(request, response)));
+        const answer = (): void => shortcut(directArrival(request, response, () => void handle(request, response)));
         void andThen(turnOf(request, response), (isTurn) => isTurn && answer());
       } else if (next !== undefined) {
         next();
@@ -137,11 +136,6 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
         notFound(response);
       }
     };
-  };
-
-  const drained = async (): Promise<void> => {
-    while (shortcut.waiting > 0) await nextTurn();
-    await inFlight.none();
   };
 
   return {
@@ -152,8 +146,8 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     renew,
     createServer: () => createJsonServer(callback()),
     get open() {
-      return inFlight.count + shortcut.waiting;
+      return inFlight.count;
     },
-    drained,
+    drained: () => inFlight.none(),
   };
 };

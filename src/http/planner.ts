@@ -28,7 +28,7 @@ export interface Planner<State extends Scope> {
   plan(exchange: Exchange): Promise<Plan<State> | undefined>;
   /** Sets the version of a request that failed before it was planned: the default one, if it names none or none that exists. */
   settleVersion(exchange: Exchange): void;
-  /** Plans a valid GET or HEAD request that needs no authorization; undefined for all others. */
+  /** Plans a GET or HEAD request; undefined if it is invalid or needs authorization. */
   draft(request: IncomingMessage): Plan<State> | undefined;
 }
 
@@ -129,9 +129,6 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
   };
 
   const draft = (request: IncomingMessage): Plan<State> | undefined => {
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return undefined;
-    }
     try {
       const { where, query, headers } = whereabouts(request);
       const entry = where.located?.item.methods.get("GET");

@@ -3,6 +3,7 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
 import { PorticoError } from "../errors.js";
 import { createAnswerer } from "./answerer.js";
+import { koaArrival } from "./arrival.js";
 import type { CompiledRoute } from "./compiled-route.js";
 import type { EdgeOptions } from "./edge-options.js";
 import { createEncodings, type Exchange, lastReply, sendReply, setPairs } from "./exchange.js";
@@ -127,7 +128,7 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     const exchange: Exchange = { ctx, id, generation: undefined, failsAs: undefined, height: undefined };
     setPairs(ctx, standing.of(ctx.req.headers.origin));
     ctx.res.setHeader("X-Request-Id", id);
-    // A request that arrived before stopping began is still answered, even if the shortcut hands it on only now.
+    // A request that arrived before stopping began is still answered, even if the shortcut leaves it only now.
     const isLate = isStopping() && !inFlight.has(ctx.res);
     inFlight.begin(ctx.res);
     try {
@@ -157,21 +158,12 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
 
   const serve = (ctx: Context): Promise<void> =>
     new Promise((resolve) => {
-      shortcut.take({
-        request: ctx.req,
-        response: ctx.res,
-        otherwise: () => resolve(serveLongWay(ctx)),
-        write: (status, headers, bytes) => {
-          // It is sent when the host's own middleware is done.
-          inFlight.begin(ctx.res);
-          setPairs(ctx, headers);
-          ctx.status = status;
-          if (bytes !== undefined) {
-            ctx.body = bytes;
-          }
-          resolve();
-        },
-      });
+      const written = (): void => {
+        // It is sent when the host's other middleware is done.
+        inFlight.begin(ctx.res);
+        resolve();
+      };
+      shortcut(koaArrival(ctx, written, () => resolve(serveLongWay(ctx))));
     });
 
   return { serve, serveLongWay, shortcut, renew: answerer.renew, inFlight };

@@ -1,9 +1,10 @@
 import { AsyncResource } from "node:async_hooks";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { PorticoError } from "../errors.js";
 import { andThen } from "../maybe-promise.js";
 import type { Answerer } from "./answerer.js";
+import type { Arrival } from "./arrival.js";
 import { createBatches } from "./batches.js";
 import { type Encodings, lastReply } from "./exchange.js";
 import { failureReply } from "./failure.js";
@@ -27,40 +28,13 @@ export interface ShortcutNeeds<State extends Scope> {
   isStopping(): boolean;
 }
 
-/** A request, and the ways to be done with it. */
-export interface Arrival {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Sends a reply; there are no `bytes` in a 304. */
-  write(status: number, headers: HeaderPairs, bytes: Buffer | undefined): void;
-  /** Takes the long way. */
-  otherwise(): void;
-}
-
-export interface Shortcut {
-  /** Answers a request, or lets it take the long way. */
-  take(arrival: Arrival): void;
-  /** Number of requests that have been taken and are neither answered, nor in flight, nor on the long way. */
-  readonly waiting: number;
-}
-
-/** A request on a listener of its own. */
-export const directArrival = (request: IncomingMessage, response: ServerResponse, otherwise: () => void): Arrival => ({
-  request,
-  response,
-  otherwise,
-  write: (status, headers, bytes) => {
-    if (bytes === undefined) {
-      response.writeHead(status, headers as string[]).end();
-      return;
-    }
-    response.writeHead(status, [...headers, "Content-Length", String(bytes.length)]).end(request.method === "HEAD" ? undefined : bytes);
-  },
-});
+/** Answers a request, or lets it take the long way. */
+export type Shortcut = (arrival: Arrival) => void;
 
 /** A request that takes the shortcut, and the asynchronous context in which it arrived. */
 class Visit<State extends Scope> extends AsyncResource {
   readonly arrival: Arrival;
+  readonly url: string | undefined;
   readonly encoding: Encoding | undefined;
   /** Headers of this request alone. */
   own: HeaderPairs = [];
@@ -70,6 +44,7 @@ class Visit<State extends Scope> extends AsyncResource {
   constructor(arrival: Arrival, encoding: Encoding | undefined) {
     super("PorticoRequest");
     this.arrival = arrival;
+    this.url = arrival.request.url;
     this.encoding = encoding;
   }
 }
@@ -81,9 +56,11 @@ class Visit<State extends Scope> extends AsyncResource {
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
   const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
 
+  /** Lets a request that was taken go the long way, on which it counts as one that came before the node began to stop. */
   const handOn = ({ arrival }: Visit<State>): void => {
     inFlight.begin(arrival.response);
-    arrival.otherwise();
+    inFlight.leave();
+    arrival.takeLongWay();
   };
 
   const send = ({ arrival, own }: Visit<State>, plan: Plan<State>, status: number, variant: Variant): void => {
@@ -121,6 +98,8 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
 
   const planVisit = (visit: Visit<State>): void => {
     const { request } = visit.arrival;
+    // A host that mounts the listener at a prefix may have put the URL back meanwhile.
+    request.url = visit.url;
     visit.plan = plans.recall(request) ?? draft(request);
   };
 
@@ -133,8 +112,8 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     }
   };
 
-  const sendOrHandOn = (visit: Visit<State>): void => {
-    const { plan, reply, arrival } = visit;
+  const finish = (visit: Visit<State>): void => {
+    const { plan, reply } = visit;
     if (plan === undefined || reply === undefined) {
       handOn(visit);
       return;
@@ -142,44 +121,56 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     try {
       const sent = andThen(reply, (made) => sendReply(visit, plan, made));
       if (sent instanceof Promise) {
-        inFlight.begin(arrival.response);
-        sent.catch(() => handOn(visit));
+        void sent.then(inFlight.leave, () => handOn(visit));
+        return;
       }
     } catch {
       handOn(visit);
+      return;
     }
+    inFlight.leave();
   };
 
-  const batches = createBatches<Visit<State>>([planVisit, replyToVisit, sendOrHandOn]);
+  const joinBatch = createBatches<Visit<State>>([planVisit, replyToVisit, finish]);
 
-  const takeCounted = async (visit: Visit<State>): Promise<void> => {
+  const count = async (visit: Visit<State>): Promise<void> => {
     const { granted, headers } = await rateLimit.take(visit.arrival.request);
     if (granted) {
       visit.own = headers;
-      batches.add(visit);
+      joinBatch(visit);
     } else {
       handOn(visit);
     }
   };
 
-  return {
-    take: (arrival) => {
-      const { request, response, otherwise } = arrival;
-      const choice = isStopping() ? undefined : encodings.recall(request);
-      if (choice === undefined) {
-        otherwise();
-        return;
-      }
-      const visit = new Visit<State>(arrival, choice.encoding);
-      if (rateLimit.counts(request)) {
-        inFlight.begin(response);
-        takeCounted(visit).catch(() => handOn(visit));
-      } else {
-        batches.add(visit);
-      }
-    },
-    get waiting() {
-      return batches.waiting;
-    },
+  /** False if the request has to take the long way. */
+  const take = (arrival: Arrival): boolean => {
+    const { request } = arrival;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const choice = isRead && !isStopping() ? encodings.recall(request) : undefined;
+    if (choice === undefined) {
+      return false;
+    }
+    const isCounted = rateLimit.counts(request);
+    const visit = new Visit<State>(arrival, choice.encoding);
+    inFlight.enter();
+    if (isCounted) {
+      count(visit).catch(() => handOn(visit));
+    } else {
+      joinBatch(visit);
+    }
+    return true;
+  };
+
+  return (arrival) => {
+    let taken = false;
+    try {
+      taken = take(arrival);
+    } catch {
+      // the long way reports and logs the error
+    }
+    if (!taken) {
+      arrival.takeLongWay();
+    }
   };
 };
