@@ -35,6 +35,13 @@ interface ClosingServer {
 
 const silence = (): void => undefined;
 
+/** Closes a server to new connections. By itself, `close` also ends connections whose replies have been written but are still being sent. */
+const stopListening = (server: Server): void => {
+  Object.assign(server, { closeIdleConnections: silence });
+  server.close();
+  Reflect.deleteProperty(server, "closeIdleConnections");
+};
+
 export const createLifecycle = ({ prepare, open, opened, close, createServer, drained, stopTimeout, logger }: LifecycleNeeds): Lifecycle => {
   let phase: Phase = "stopped";
   let starting: Promise<void> | undefined;
@@ -89,7 +96,7 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, dr
   const closeServers = (): ClosingServer[] => {
     const left = [...servers].map((server) => ({ server, closed: once(server, "close") }));
     servers.clear();
-    left.forEach(({ server }) => server.close());
+    left.forEach(({ server }) => stopListening(server));
     return left;
   };
 
@@ -132,7 +139,7 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, dr
       // From here on, `start` means a new start.
       starting = undefined;
       if (phase === "starting" || phase === "started") stopping = closeAllInOrder();
-      else closeServers();
+      else closeServers().forEach(({ server }) => server.closeIdleConnections());
       return phase === "stopped" ? Promise.resolve() : (stopping ?? Promise.resolve());
     },
   };

@@ -1,30 +1,32 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "koa";
 import { setPairs } from "./exchange.js";
-import type { HeaderPairs } from "./standing-headers.js";
 
-/** A request, and the ways to be done with it. */
+/** A request that has arrived at a listener or in a Koa app, and the ways to be done with it. */
 export interface Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Sends a reply; there are no `bytes` in a 304. */
-  write(status: number, headers: HeaderPairs, bytes: Buffer | undefined): void;
+  /** Writes a reply. `headers` are names and values, alternating, and must not be used by others; there are no `bytes` in a 304. */
+  write(status: number, headers: string[], bytes: Buffer | undefined): void;
+  /** Leaves the request to Koa's middleware. */
   takeLongWay(): void;
 }
 
-/** On a listener. */
+/** At a listener, where the reply is sent at once. */
 export const directArrival = (request: IncomingMessage, response: ServerResponse, takeLongWay: () => void): Arrival => ({
   request,
   response,
   takeLongWay,
   write: (status, headers, bytes) => {
-    const all = bytes === undefined ? [...headers] : [...headers, "Content-Length", String(bytes.length)];
-    response.writeHead(status, all).end(request.method === "HEAD" ? undefined : bytes);
+    if (bytes !== undefined) {
+      headers.push("Content-Length", String(bytes.length));
+    }
+    response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : bytes);
   },
 });
 
-/** In a Koa app, which sends the reply itself when its other middleware is done. */
-export const koaArrival = (ctx: Context, done: () => void, takeLongWay: () => void): Arrival => ({
+/** In a Koa app, which sends the reply itself when its other middleware is done. `written` is called when it has been set. */
+export const koaArrival = (ctx: Context, written: () => void, takeLongWay: () => void): Arrival => ({
   request: ctx.req,
   response: ctx.res,
   takeLongWay,
@@ -34,6 +36,6 @@ export const koaArrival = (ctx: Context, done: () => void, takeLongWay: () => vo
     if (bytes !== undefined) {
       ctx.body = bytes;
     }
-    done();
+    written();
   },
 });

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 export interface InFlight {
   readonly count: number;
   /** Counts a request until its response has been sent or its connection closed. Repeated calls count once. */
-  begin(response: ServerResponse): void;
+  countUntilClosed(response: ServerResponse): void;
   has(response: ServerResponse): boolean;
   /**
    * Counts a request until `leave`, whatever becomes of its connection: for those that are answered soon. A listener for the end of each
@@ -16,7 +16,7 @@ export interface InFlight {
   none(): Promise<void>;
 }
 
-/** Whether nobody is told any more when it closes. A response of HTTP/2 has no `closed`. */
+/** Whether the event `close` has been emitted and will not come any more. A response of HTTP/2 has no `closed`. */
 const isClosed = (response: ServerResponse & { stream?: { destroyed?: boolean } }): boolean =>
   response.closed || response.stream?.destroyed === true;
 
@@ -35,7 +35,7 @@ export const createInFlight = (): InFlight => {
     get count() {
       return count();
     },
-    begin: (response) => {
+    countUntilClosed: (response) => {
       if (!isClosed(response) && !open.has(response)) {
         open.add(response);
         response.once("close", () => {

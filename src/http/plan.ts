@@ -62,7 +62,7 @@ export const createPlanMemory = <State extends Scope>(bytes: number): PlanMemory
   const plans = [0, 1, 2].map(() => createBoundedMap<Plan<State>>(bytes / 3));
   const lately = createAskedLately(lookedBackUpon);
   return {
-    recall: (request) => (rememberable(request) ? plans[versionInHeaders(request.headers)]?.get(request.url ?? "") : undefined),
+    recall: (request) => plans[versionInHeaders(request.headers)]?.get(request.url ?? ""),
     remember: (request, plan) => {
       const url = request.url ?? "";
       if (rememberable(request) && plan.entry.route.authenticated !== true && lately.before(url)) {

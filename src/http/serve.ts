@@ -28,7 +28,7 @@ export interface ServeNeeds<State extends Scope> extends Locate<CompiledRoute<St
   logger: Logger;
 }
 
-/** Answers requests below the base path. Its Koa middlewares never throw, and call no further middleware. */
+/** Answers requests below the base path. Its Koa middlewares call no others, and throw only if the host has sent a reply of its own. */
 export interface Serve<State extends Scope> {
   /** Middleware that answers by the shortcut where it can. */
   serve(ctx: Context): Promise<void>;
@@ -130,7 +130,7 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     ctx.res.setHeader("X-Request-Id", id);
     // A request that arrived before stopping began is still answered, even if the shortcut leaves it only now.
     const isLate = isStopping() && !inFlight.has(ctx.res);
-    inFlight.begin(ctx.res);
+    inFlight.countUntilClosed(ctx.res);
     try {
       if (isLate) {
         throw new PorticoError("NOT_READY", "The node is stopping.");
@@ -160,7 +160,7 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
     new Promise((resolve) => {
       const written = (): void => {
         // It is sent when the host's other middleware is done.
-        inFlight.begin(ctx.res);
+        inFlight.countUntilClosed(ctx.res);
         resolve();
       };
       shortcut(koaArrival(ctx, written, () => resolve(serveLongWay(ctx))));

@@ -28,13 +28,16 @@ export interface ShortcutNeeds<State extends Scope> {
   isStopping(): boolean;
 }
 
-/** Answers a request, or lets it take the long way. */
+/**
+ * Answers a request by the shortcut, or lets it take the long way. The shortcut answers GET and HEAD requests in batches, and without a
+ * promise where nothing has to be awaited. The reply is the one that the long way (`serveLongWay`) would send. Invalid requests and
+ * errors that are not exposed are left to that.
+ */
 export type Shortcut = (arrival: Arrival) => void;
 
 /** A request that takes the shortcut, and the asynchronous context in which it arrived. */
 class Visit<State extends Scope> extends AsyncResource {
   readonly arrival: Arrival;
-  readonly url: string | undefined;
   readonly encoding: Encoding | undefined;
   /** Headers of this request alone. */
   own: HeaderPairs = [];
@@ -44,23 +47,28 @@ class Visit<State extends Scope> extends AsyncResource {
   constructor(arrival: Arrival, encoding: Encoding | undefined) {
     super("PorticoRequest");
     this.arrival = arrival;
-    this.url = arrival.request.url;
     this.encoding = encoding;
   }
 }
 
-/**
- * The short way to a reply: GET and HEAD requests are answered in batches, and without a promise where nothing has to be awaited. The
- * reply is the one that the long way (`serveLongWay`) would send. Invalid requests and errors that are not exposed are left to that.
- */
 export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>): Shortcut => {
   const { plans, draft, answerer, rateLimit, standing, encodings, inFlight, requestId, isStopping } = needs;
 
-  /** Lets a request that was taken go the long way, on which it counts as one that came before the node began to stop. */
+  /** Lets a request that was admitted take the long way after all. */
   const handOn = ({ arrival }: Visit<State>): void => {
-    inFlight.begin(arrival.response);
+    // On the long way, it counts as one that came before the node began to stop.
+    inFlight.countUntilClosed(arrival.response);
     inFlight.leave();
-    arrival.takeLongWay();
+    // After the batch: nothing that happens on the long way is to reach the others in it.
+    queueMicrotask(arrival.takeLongWay);
+  };
+
+  /** To be called when a reply has been written. A large one may still have to be sent, at the pace of its client. */
+  const written = ({ arrival: { response } }: Visit<State>): void => {
+    if ((response.socket?.writableLength ?? 0) > 0) {
+      inFlight.countUntilClosed(response);
+    }
+    inFlight.leave();
   };
 
   const send = ({ arrival, own }: Visit<State>, plan: Plan<State>, status: number, variant: Variant): void => {
@@ -74,8 +82,8 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     arrival.write(has ? 304 : status, headers, has ? undefined : variant.bytes);
   };
 
-  /** Sends a reply, synchronously if nothing has to be awaited. */
-  const sendReply = (visit: Visit<State>, plan: Plan<State>, reply: Reply): MaybePromise<void> => {
+  /** Synchronous if nothing has to be awaited. */
+  const encodeAndSend = (visit: Visit<State>, plan: Plan<State>, reply: Reply): MaybePromise<void> => {
     const { encoding } = visit;
     const variant = encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
     return andThen(variant, (made) => send(visit, plan, reply.status, made));
@@ -98,42 +106,34 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
 
   const planVisit = (visit: Visit<State>): void => {
     const { request } = visit.arrival;
-    // A host that mounts the listener at a prefix may have put the URL back meanwhile.
-    request.url = visit.url;
     visit.plan = plans.recall(request) ?? draft(request);
   };
 
   const replyToVisit = (visit: Visit<State>): void => {
-    if (visit.plan === undefined) return;
-    try {
-      visit.reply = replyTo(visit.plan);
-    } catch {
-      // the long way reports and logs the error
-    }
+    visit.reply = visit.plan && replyTo(visit.plan);
   };
 
-  const finish = (visit: Visit<State>): void => {
+  const finishVisit = (visit: Visit<State>): void => {
     const { plan, reply } = visit;
     if (plan === undefined || reply === undefined) {
       handOn(visit);
       return;
     }
-    try {
-      const sent = andThen(reply, (made) => sendReply(visit, plan, made));
-      if (sent instanceof Promise) {
-        void sent.then(inFlight.leave, () => handOn(visit));
-        return;
-      }
-    } catch {
-      handOn(visit);
-      return;
+    const sent = andThen(reply, (made) => encodeAndSend(visit, plan, made));
+    if (sent instanceof Promise) {
+      sent.then(
+        () => written(visit),
+        () => handOn(visit),
+      );
+    } else {
+      written(visit);
     }
-    inFlight.leave();
   };
 
-  const joinBatch = createBatches<Visit<State>>([planVisit, replyToVisit, finish]);
+  // What an error means for a request, and whether it is logged, is up to the long way.
+  const joinBatch = createBatches<Visit<State>>([planVisit, replyToVisit, finishVisit], handOn);
 
-  const count = async (visit: Visit<State>): Promise<void> => {
+  const admitCounted = async (visit: Visit<State>): Promise<void> => {
     const { granted, headers } = await rateLimit.take(visit.arrival.request);
     if (granted) {
       visit.own = headers;
@@ -144,7 +144,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   };
 
   /** False if the request has to take the long way. */
-  const take = (arrival: Arrival): boolean => {
+  const admit = (arrival: Arrival): boolean => {
     const { request } = arrival;
     const isRead = request.method === "GET" || request.method === "HEAD";
     const choice = isRead && !isStopping() ? encodings.recall(request) : undefined;
@@ -155,7 +155,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
     const visit = new Visit<State>(arrival, choice.encoding);
     inFlight.enter();
     if (isCounted) {
-      count(visit).catch(() => handOn(visit));
+      admitCounted(visit).catch(() => handOn(visit));
     } else {
       joinBatch(visit);
     }
@@ -163,13 +163,13 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   };
 
   return (arrival) => {
-    let taken = false;
+    let admitted = false;
     try {
-      taken = take(arrival);
+      admitted = admit(arrival);
     } catch {
       // the long way reports and logs the error
     }
-    if (!taken) {
+    if (!admitted) {
       arrival.takeLongWay();
     }
   };

@@ -43,23 +43,13 @@ describe("requests that arrive together", () => {
       expect(errors).to.have.length(20);
     }));
 
-  it("are answered in batches: several before other work, and not more than 32", async () => {
-    let opened = 0;
-    const openState = (): ThingState => {
-      opened += 1;
-      return thingsState();
-    };
-    await withThings({ rateLimit: false }, { openState }, async ({ edge }) => {
+  it("are answered within one turn of the event loop, before anything else is received", async () => {
+    await withThings({ rateLimit: false }, {}, async ({ edge, states }) => {
       const handle = edge.callback();
       different(70).forEach((url) => handle(...arrivalOf(url)));
-      expect(edge.open).to.equal(70);
-      const batches: number[] = [];
-      while (opened < 70) {
-        const before = opened;
-        await new Promise((resolve) => setImmediate(resolve));
-        if (opened > before) batches.push(opened - before);
-      }
-      expect(batches).to.deep.equal([32, 32, 6]);
+      expect([edge.open, states.opened]).to.deep.equal([70, 0]);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([edge.open, states.opened]).to.deep.equal([0, 70]);
     });
   });
 
@@ -186,22 +176,6 @@ describe("requests that arrive together", () => {
       );
     }));
 
-  it("are answered by URLs as they were when they arrived", () =>
-    withThings({}, {}, async ({ edge }) => {
-      const handle = edge.callback();
-      const mounted: RequestListener = (request, response) => {
-        const { url } = request;
-        request.url = url?.slice("/prefix".length);
-        handle(request, response);
-        request.url = url;
-      };
-      await listening(mounted, async (port) => {
-        const names = ["thing003", "thing007"];
-        const answers = await Promise.all(names.map((name) => ask(port, `/prefix/api/things/${name}`)));
-        expect(answers.map(({ json }) => (json as { data: { name: string } }).data.name)).to.deep.equal(names);
-      });
-    }));
-
   it("fail as requests do, not as the process, if something about them cannot be read", () =>
     withThings({}, {}, async ({ edge, errors }) => {
       const [request, response] = arrivalOf("/api/things");
@@ -212,28 +186,46 @@ describe("requests that arrive together", () => {
     }));
 });
 
+class Item extends AsyncResource {
+  failsAt: string | undefined;
+}
+
+/** Adds items of which some fail, and returns what is done with them within one turn of the event loop. */
+const doneWith = async (failing: readonly (string | undefined)[]): Promise<string[]> => {
+  const done: string[] = [];
+  const items = failing.map((failsAt) => Object.assign(new Item("Item"), { failsAt }));
+  const stage = (name: string) => (item: Item) => {
+    if (item.failsAt === name) throw new Error(name);
+    done.push(`${name} ${items.indexOf(item)}`);
+  };
+  const add = createBatches<Item>([stage("plan"), stage("send")], stage("fail"));
+  items.forEach((item) => add(item));
+  expect(done).to.deep.equal([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  return done;
+};
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
+
 describe("batches", () => {
-  it("lose nothing to an item that fails, and report it", async () => {
-    class Item extends AsyncResource {
-      readonly done: string[] = [];
-      failsAt: string | undefined;
-    }
-    const stage = (name: string) => (item: Item) => {
-      if (item.failsAt === name) throw new Error(`failed at ${name}`);
-      item.done.push(name);
-    };
-    const others = process.listeners("uncaughtException");
-    const reported: string[] = [];
-    process.removeAllListeners("uncaughtException").on("uncaughtException", (error) => void reported.push(error.message));
-    try {
-      const items = ["first", undefined, "second"].map((failsAt) => Object.assign(new Item("Item"), { failsAt }));
-      items.forEach(createBatches<Item>([stage("first"), stage("second")]));
-      while (reported.length < 2) await new Promise((resolve) => setImmediate(resolve));
-      expect(items.map(({ done }) => done)).to.deep.equal([["second"], ["first", "second"], ["first"]]);
-      expect(reported).to.deep.equal(["failed at first", "failed at second"]);
-    } finally {
-      process.removeAllListeners("uncaughtException");
-      others.forEach((listener) => process.on("uncaughtException", listener));
+  it("are of up to 32 items, each stage for all of them before the next", async () => {
+    const sizes: [number, number][] = [[0, 32], [32, 64], [64, 70]];
+    const expected = sizes.flatMap(([from, to]) => ["plan", "send"].flatMap((name) => range(from, to).map((index) => `${name} ${index}`)));
+    expect(await doneWith(Array.from({ length: 70 }, () => undefined))).to.deep.equal(expected);
+  });
+
+  it("lose nothing to an item that fails", async () => {
+    expect(await doneWith(["plan", undefined, "send"])).to.deep.equal(["fail 0", "plan 1", "plan 2", "send 1", "fail 2"]);
+  });
+
+  it("follow one another, whatever the size of the last", async () => {
+    let done = 0;
+    const add = createBatches<Item>([() => void done++], () => undefined);
+    for (const count of [32, 33, 1, 64]) {
+      done = 0;
+      range(0, count).forEach(() => add(new Item("Item")));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(done).to.equal(count);
     }
   });
 });

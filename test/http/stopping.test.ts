@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import { createLifecycle } from "../../src/lifecycle.js";
+import { manyThings, type ThingState, withThings } from "./things.js";
+
+const done = (): Promise<void> => Promise.resolve();
+const silent = (): void => undefined;
+
+/** More bytes than the buffers of both sides hold. */
+const size = 40_000_000;
+const large: ThingState = {
+  things: manyThings(1).map((thing) => ({ ...thing, asset: { text: "x".repeat(size) } })),
+  tip: { id: "tip", height: 1 },
+};
+
+/** Stops a node once a reply is under way to a client that reads nothing before, and returns the number of bytes that the client gets. */
+const stopDuring = async (headers: string, stopsWhen: "computed" | "written"): Promise<number> => {
+  let compute = silent;
+  const computed = new Promise<void>((resolve) => (compute = resolve));
+  let phase = (): string => "started";
+  let received = 0;
+  const needs = { isStopping: () => phase() === "stopping", openState: () => (stopsWhen === "computed" ? computed.then(() => large) : large) };
+  await withThings({ compression: false }, needs, async ({ edge }) => {
+    const { createServer, drained } = edge;
+    const logger = { debug: silent, info: silent, warn: silent, error: silent };
+    const lifecycle = createLifecycle({ prepare: done, open: done, opened: done, close: done, createServer, drained, stopTimeout: 50_000, logger });
+    phase = lifecycle.phase;
+    const server = await lifecycle.listen(0);
+    let response: ServerResponse | undefined;
+    server.on("request", (_, its: ServerResponse) => (response = its));
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    socket.write(`GET /api/things HTTP/1.1\r\nHost: a\r\n${headers}\r\n`);
+    while (response === undefined || (stopsWhen === "written" && !response.writableEnded)) await nextTurn();
+    const stopped = lifecycle.stop();
+    compute();
+    while (!response.writableEnded) await nextTurn();
+    expect(edge.open).to.equal(1);
+    socket.on("data", ({ length }) => (received += length));
+    await once(socket, "close");
+    await stopped;
+    expect(edge.open).to.equal(0);
+  });
+  return received;
+};
+
+describe("stopping", () => {
+  for (const stopsWhen of ["computed", "written"] as const) {
+    // The long way is that of clients that accept what no client asked for before.
+    for (const [way, headers] of [["shortcut", ""], ["long way", "Accept-Encoding: gzip;q=0.12\r\n"]] as const) {
+      it(`sends the whole of a reply that is ${stopsWhen === "written" ? "being sent" : "being computed"}: ${way}`, async () => {
+        expect(await stopDuring(headers, stopsWhen)).to.be.above(size);
+      });
+    }
+  }
+});
