@@ -8,6 +8,7 @@ export type Part = (typeof parts)[number];
 export const usage = `npm run bench -- [options]
 
 Builds what stores it needs, measures, and prints one table. Stores are kept in ~/.cache/portico/bench or in PORTICO_BENCH_DIR.
+The largest takes hours on a disk, and less than one in memory (PORTICO_BENCH_DIR=/dev/shm/bench); it may be moved afterwards.
 
   --size SIZE    the largest chain: ${sizeNames.join(", ")}; without it 10m
   --only PARTS   some parts of the table, by commas: ${parts.join(", ")}
