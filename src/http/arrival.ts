@@ -6,7 +6,7 @@ import { setPairs } from "./exchange.js";
 export interface Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Writes a reply. `headers` are names and values, alternating, and must not be used by others; there are no `bytes` in a 304. */
+  /** Writes a reply. `headers`, names and values in turn, may be changed; there are no `bytes` in a 304. */
   write(status: number, headers: string[], bytes: Buffer | undefined): void;
   /** Leaves the request to Koa's middleware. */
   takeLongWay(): void;
