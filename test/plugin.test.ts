@@ -18,9 +18,9 @@ import { loadChain } from "./data/read.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
 import { closeTemporaryStores, temporaryFolder } from "./store/temporary-store.js";
 import { eventually } from "./webhooks/stage.js";
+import { silentLogger } from "./silent.js";
 
 const chain = loadChain("core3-testnet-a");
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 describe("createApiPlugin", () => {
   let events: EventEmitter;
@@ -33,7 +33,7 @@ describe("createApiPlugin", () => {
   });
 
   const create = (context: Partial<NodeContext> = {}): ApiPlugin => {
-    const plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silent, ...context });
+    const plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silentLogger, ...context });
     plugins.push(plugin);
     return plugin;
   };
@@ -176,7 +176,7 @@ describe("createApiPlugin", () => {
     const node = create({ dataDir });
     await node.start();
     await node.stop();
-    const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: silent, options: { searchRows: 20 } });
+    const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: silentLogger, options: { searchRows: 20 } });
     plugins.push(reader);
     return listening(reader);
   };
@@ -397,7 +397,7 @@ describe("createApiPlugin", () => {
     };
     const blocks = { read: (from: number, limit: number) => chain.blocks.slice(from - 1, from - 1 + limit), height: () => chain.blocks.length };
     // By a clock that stands still, progress is shown at the end alone.
-    const plugin = create({ blocks, onProgress, clock: { now: () => 0 }, logger: { ...silent, warn: (line) => warned.push(line) } });
+    const plugin = create({ blocks, onProgress, clock: { now: () => 0 }, logger: { ...silentLogger, warn: (line) => warned.push(line) } });
     await plugin.start();
     expect(plugin.health()).to.deep.equal({ status: "ok", height: chain.blocks.length });
     expect(warned).to.deep.equal(["onProgress: no terminal"]);
@@ -542,7 +542,7 @@ describe("createApiPlugin", () => {
     for (const [part, method] of Object.entries(parts)) {
       expect(refused({ [part]: {} })).to.equal(`\`${part}\` must have the method \`${method}\``);
     }
-    expect(refused({ logger: { ...silent, warn: undefined } })).to.equal("`logger` must have the method `warn`");
+    expect(refused({ logger: { ...silentLogger, warn: undefined } })).to.equal("`logger` must have the method `warn`");
     expect(refused({ dataDir: 5 })).to.equal("`dataDir` must be the path of a folder");
     expect(refused({ dataDir: "" })).to.equal("`dataDir` must be the path of a folder");
     expect(refused({ transactionTypes: {} })).to.equal("`transactionTypes` must be a list");

@@ -193,7 +193,8 @@ export interface ApiPlugin {
   health(): Health;
   /**
    * A listener for `http.createServer` or a framework that takes one, such as Express or Connect (`app.use(plugin.callback())`).
-   * It must come before any body parser of the host.
+   * It must come before any body parser of the host. It reads the URL when the request's turn comes: a host that changes `request.url`
+   * leaves it so until the reply, as frameworks do.
    */
   callback(): RequestListener;
   /** Adds the interface to a Koa app, beside whatever else it serves. */

@@ -51,10 +51,7 @@ export interface Edge<State extends Scope> {
   /** Everything under the base path, errors included: `app.use(edge.router.routes())`. */
   readonly router: Router;
   readonly openapi: OpenApiDocument;
-  /**
-   * A listener for `http.createServer` or a framework: requests outside the base path go to `next`, or get 404 without one. It reads
-   * the URL when the request's turn comes: a host that changes `request.url` leaves it so until the reply, as frameworks do.
-   */
+  /** A listener for `http.createServer` or a framework: requests outside the base path go to `next`, or get 404 without one. */
   callback(): Listener;
   /** Adds the interface to a Koa app. */
   mount(app: Koa): void;

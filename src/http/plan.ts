@@ -37,7 +37,9 @@ export class Plan<State extends Scope> {
  * A plan is kept from the second request for its URL on: keeping plans that are used once costs more than making them.
  */
 export interface PlanMemory<State extends Scope> {
+  /** The request must be one of those. */
   recall(request: IncomingMessage): Plan<State> | undefined;
+  /** Does nothing for others. */
   remember(request: IncomingMessage, plan: Plan<State>): void;
 }
 
@@ -49,7 +51,7 @@ const freeze = <Value>(value: Value): Value => {
   return value;
 };
 
-const rememberable = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
+export const isRead = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
 
 /** Bytes that a plan takes besides its URL, which it holds about four times over. */
 const overhead = 1500;
@@ -65,7 +67,7 @@ export const createPlanMemory = <State extends Scope>(bytes: number): PlanMemory
     recall: (request) => plans[versionInHeaders(request.headers)]?.get(request.url ?? ""),
     remember: (request, plan) => {
       const url = request.url ?? "";
-      if (rememberable(request) && plan.entry.route.authenticated !== true && lately.before(url)) {
+      if (isRead(request) && plan.entry.route.authenticated !== true && lately.before(url)) {
         plan.again = true;
         freeze(plan.input);
         plans[versionInHeaders(request.headers)]?.set(url, plan, 8 * url.length + overhead);

@@ -9,7 +9,7 @@ import { createBatches } from "./batches.js";
 import { type Encodings, lastReply } from "./exchange.js";
 import { failureReply } from "./failure.js";
 import type { InFlight } from "./in-flight.js";
-import type { Plan, PlanMemory } from "./plan.js";
+import { isRead, type Plan, type PlanMemory } from "./plan.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { Encoding, Reply, Variant } from "./reply.js";
 import { clientHas, headersOf304 } from "./revalidation.js";
@@ -146,8 +146,7 @@ export const createShortcut = <State extends Scope>(needs: ShortcutNeeds<State>)
   /** False if the request has to take the long way. */
   const admit = (arrival: Arrival): boolean => {
     const { request } = arrival;
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const choice = isRead && !isStopping() ? encodings.recall(request) : undefined;
+    const choice = isRead(request) && !isStopping() ? encodings.recall(request) : undefined;
     if (choice === undefined) {
       return false;
     }

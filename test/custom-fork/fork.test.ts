@@ -8,8 +8,7 @@ import { split } from "../../examples/custom-fork/split.js";
 import { createSqliteChain } from "../../examples/custom-fork/store/sqlite-chain.js";
 import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
 import { removed, temporaryFolder } from "./temporary-chain.js";
-
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+import { silentLogger } from "../silent.js";
 
 describe("the custom fork", () => {
 
@@ -32,7 +31,7 @@ describe("the custom fork", () => {
       for (let count = 0; count < 24; count++) blocks.push(await node.forge());
 
       const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit) };
-      const shared = { network, transactionTypes, logger: silent };
+      const shared = { network, transactionTypes, logger: silentLogger };
       plugins.push(
         createApiPlugin({ ...shared, events, chain }),
         createApiPlugin({ ...shared, events: new EventEmitter(), dataDir: `${folder}/lmdb`, blocks: source }),

@@ -10,9 +10,9 @@ import type { ApiPlugin } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
 import { freePort } from "../free-port.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { silentLogger } from "../silent.js";
 
 const chain = loadChain("core3-testnet-a");
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 describe("the examples' webhook receiver", () => {
@@ -31,7 +31,7 @@ describe("the examples' webhook receiver", () => {
   it("verifies and prints a block as the node sends it", async () => {
     const events = new EventEmitter();
     const options = { webhooks: { tokens: ["token of the test"], allowTargets: ["127.0.0.0/8"] } };
-    plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silent, options });
+    plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silentLogger, options });
     const server = await plugin.listen(0);
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/webhooks`;
     const headers = { Authorization: "token of the test", "Content-Type": "application/json" };

@@ -6,9 +6,9 @@ import { EventEmitter } from "eventemitter3";
 import { type ApiPlugin, type BlockData, createApiPlugin, type NodeContext } from "portico";
 import { loadChain } from "../data/read.js";
 import { createWorkbench, type Workbench } from "./example-process.js";
+import { silentLogger } from "../silent.js";
 
 const { network, blocks } = loadChain("core3-testnet-a");
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Everything in a process that a library must not touch. */
 const surroundings = () => ({
@@ -33,7 +33,7 @@ describe("plugins in a host's process", () => {
   });
 
   const create = (name: string, context: Partial<NodeContext> = {}): ApiPlugin => {
-    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: join(bench.folder, name), logger: silent, ...context });
+    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: join(bench.folder, name), logger: silentLogger, ...context });
     plugins.push(plugin);
     return plugin;
   };

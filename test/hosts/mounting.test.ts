@@ -11,12 +11,12 @@ import koaBodyParser from "koa-bodyparser";
 import { type ApiPlugin, createApiPlugin } from "portico";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { silentLogger } from "../silent.js";
 
 const { network, blocks } = loadChain("core3-testnet-a");
 const adapter = createMemoryAdapter(network);
 for (const block of blocks.slice(0, 60)) adapter.apply(block);
 
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Ways of mounting that a host may find more natural than the examples'. */
 describe("mounting into a host's server", () => {
@@ -26,7 +26,7 @@ describe("mounting into a host's server", () => {
   });
 
   const plugin = async (basePath = "/api"): Promise<ApiPlugin> => {
-    const created = createApiPlugin({ network, events: new EventEmitter(), chain: adapter, logger: silent, options: { basePath } });
+    const created = createApiPlugin({ network, events: new EventEmitter(), chain: adapter, logger: silentLogger, options: { basePath } });
     await created.start();
     ending.push(() => created.stop());
     return created;

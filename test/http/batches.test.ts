@@ -97,21 +97,17 @@ describe("requests that arrive together", () => {
       for (const path of ["/api/things", "/api/things/later", "/api/things?limit=0"]) {
         await withThings({}, {}, async ({ edge, states }) => {
           const handle = listenerBy(edge);
-          const arrived = new Promise<void>((resolve) => {
-            void listening(
-              (request, response) => {
-                handle(request, response);
-                request.socket.destroy();
-                resolve();
-              },
-              async (port) => {
-                const socket = connect(port, "127.0.0.1").on("error", () => undefined);
-                socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-                await once(socket, "close");
-              },
-            );
-          });
-          await arrived;
+          await listening(
+            (request, response) => {
+              handle(request, response);
+              request.socket.destroy();
+            },
+            async (port) => {
+              const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+              socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+              await once(socket, "close");
+            },
+          );
           await edge.drained();
           expect([edge.open, states.open]).to.deep.equal([0, 0]);
         });

@@ -4,10 +4,10 @@ import { type AddressInfo, connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { createLifecycle } from "../../src/lifecycle.js";
+import { silentLogger } from "../silent.js";
 import { manyThings, type ThingState, withThings } from "./things.js";
 
 const done = (): Promise<void> => Promise.resolve();
-const silent = (): void => undefined;
 
 /** More bytes than the buffers of both sides hold. */
 const size = 40_000_000;
@@ -18,15 +18,14 @@ const large: ThingState = {
 
 /** Stops a node once a reply is under way to a client that reads nothing before, and returns the number of bytes that the client gets. */
 const stopDuring = async (headers: string, stopsWhen: "computed" | "written"): Promise<number> => {
-  let compute = silent;
+  let compute = (): void => undefined;
   const computed = new Promise<void>((resolve) => (compute = resolve));
   let phase = (): string => "started";
   let received = 0;
   const needs = { isStopping: () => phase() === "stopping", openState: () => (stopsWhen === "computed" ? computed.then(() => large) : large) };
   await withThings({ compression: false }, needs, async ({ edge }) => {
     const { createServer, drained } = edge;
-    const logger = { debug: silent, info: silent, warn: silent, error: silent };
-    const lifecycle = createLifecycle({ prepare: done, open: done, opened: done, close: done, createServer, drained, stopTimeout: 50_000, logger });
+    const lifecycle = createLifecycle({ prepare: done, open: done, opened: done, close: done, createServer, drained, stopTimeout: 50_000, logger: silentLogger });
     phase = lifecycle.phase;
     const server = await lifecycle.listen(0);
     let response: ServerResponse | undefined;

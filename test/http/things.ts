@@ -6,6 +6,7 @@ import { PorticoError } from "../../src/errors.js";
 import { createEdge, type Edge, type EdgeNeeds, type EdgeOptions } from "../../src/http/edge.js";
 import { Amount, Flag, InputOf, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../src/http/input.js";
 import { type Route, routesOf, type Scope } from "../../src/http/route.js";
+import { silentLogger } from "../silent.js";
 import type { Range as Bounds } from "../../types/chain-adapter.js";
 
 /** A fictional resource that uses every kind of input and reply. */
@@ -307,8 +308,6 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-const silent = (): void => undefined;
-
 /** Serves the things on a free port of 127.0.0.1. */
 export const serveThings = async (
   options: Partial<EdgeOptions> = {},
@@ -330,7 +329,7 @@ export const serveThings = async (
       tipId: () => state.tip?.id,
       health: () => ({ status: "ok", height: 77 }),
       isStopping: () => false,
-      logger: { debug: silent, info: silent, warn: silent, error: (message) => void errors.push(message) },
+      logger: { ...silentLogger, error: (message) => void errors.push(message) },
       info: { title: "Things", version: "1" },
       ...rest,
     },
