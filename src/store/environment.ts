@@ -38,15 +38,16 @@ const formatKey = textKey("format");
 /** Room for the store's own databases and for those of webhooks, which share the environment. */
 const maxDatabases = 64;
 
+/** Bytes within a record are not copied, and the next read overwrites them: codecs make texts of them at once. */
+const recordEncoder = { useRecords: false, useBigIntExtension: true, moreTypes: false, copyBuffers: false };
+
 const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases => {
   const opened = Object.entries(databases).map(([name, kind]) => [
     name,
     root.openDB<unknown, Buffer>({
       name,
       keyEncoding: "binary",
-      ...(kind === "raw"
-        ? { encoding: "binary" as const }
-        : { encoding: "msgpack" as const, encoder: { useRecords: false, useBigIntExtension: true, moreTypes: false } as never }),
+      ...(kind === "raw" ? { encoding: "binary" as const } : { encoding: "msgpack" as const, encoder: recordEncoder as never }),
     }),
   ]);
   return Object.fromEntries(opened) as StoreDatabases;

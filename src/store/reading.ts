@@ -4,6 +4,7 @@ import { canBeKey, type DatabaseName } from "./keys.js";
 
 /** Reads of one state, all through one LMDB read transaction. */
 export interface Reading {
+  /** Bytes within a record (codec.ts) last until the next read. */
   get(database: DatabaseName, key: Buffer): unknown;
   /** The value of a key, as it is stored. */
   bytes(database: DatabaseName, key: Buffer): Buffer | undefined;

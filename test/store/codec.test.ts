@@ -43,7 +43,11 @@ const transaction: fc.Arbitrary<Transaction> = fc.record(
     recipientId: fc.string(),
     signature: fc.oneof(text(128), text(144)),
     nonce: amount,
+    network: number,
+    expiration: number,
     vendorField: fc.string(),
+    asset: fc.dictionary(fc.string(), fc.string()),
+    secondSignature: text(144),
     signatures: fc.array(hex(130)),
   },
   {
