@@ -68,8 +68,8 @@ export interface Codec<T> {
   unpack(values: unknown[]): T;
 }
 
-/** Undefined members are absent after unpacking; trailing ones take no room. `start`: number of values before the members. */
-const codecOf = <T extends object>(members: readonly (keyof T & string)[], start = 0): Codec<T> => ({
+/** Undefined members are absent after unpacking; trailing ones take no room. */
+const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Codec<T> => ({
   pack: (value) => {
     const values: unknown[] = members.map((member) => value[member]);
     while (values.length > 0 && values[values.length - 1] === undefined) values.pop();
@@ -77,8 +77,8 @@ const codecOf = <T extends object>(members: readonly (keyof T & string)[], start
   },
   unpack: (values) => {
     const value: Record<string, unknown> = {};
-    for (let i = start; i < values.length; i++) {
-      const member = members[i - start];
+    for (let i = 0; i < values.length; i++) {
+      const member = members[i];
       if (member !== undefined && values[i] !== undefined) value[member] = values[i];
     }
     return value as T;
@@ -91,24 +91,15 @@ type Digits<T> = readonly [member: keyof T & string, count: number];
 /** The bytes of a text of hex digits in lower case; undefined for any other text. */
 const hexBytes = (text: string): Buffer | undefined => (text.length % 2 === 0 && /^[0-9a-f]+$/.test(text) ? Buffer.from(text, "hex") : undefined);
 
-/** The texts of digits of a record, as they were packed. The last one may be absent. */
-const unpackDigits = (packed: unknown, digits: readonly (readonly [member: string, count: number])[]): string[] => {
-  if (!(packed instanceof Uint8Array)) return packed as string[];
-  const all = (Buffer.isBuffer(packed) ? packed : Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)).toString("hex");
-  const texts: string[] = [];
-  let at = 0;
-  for (const [, count] of digits) texts.push(all.slice(at, (at += count)));
-  if (at < all.length) texts.push(all.slice(at));
-  return texts;
-};
+const hexOf = (bytes: Uint8Array): string => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString("hex");
 
 /**
- * As `codecOf`, for records that are mostly long texts of hex digits: these are kept together as one run of bytes, half as long.
- * `last` has the remaining digits, or is absent. If any of them is something else (the first networks numbered their blocks), they
- * are kept as they are, in an array.
+ * Packs as `codecOf` does, for records that are mostly long texts of hex digits: these are kept together as one run of bytes, half as
+ * long, before all other members. `last` has the remaining digits, or is absent. If any of them is something else (the first networks
+ * numbered their blocks), they are kept as they are, in an array.
  */
-const hexCodecOf = <T extends object>(digits: readonly Digits<T>[], last: keyof T & string, members: readonly (keyof T & string)[]): Codec<T> => {
-  const rest = codecOf<T>(members, 1);
+const packingDigits = <T extends object>(digits: readonly Digits<T>[], last: keyof T & string, members: readonly (keyof T & string)[]): Codec<T>["pack"] => {
+  const rest = codecOf<T>(members);
   const asBytes = (value: T): Buffer | undefined => {
     let text = "";
     for (const [member, count] of digits) {
@@ -121,33 +112,75 @@ const hexCodecOf = <T extends object>(digits: readonly Digits<T>[], last: keyof 
     return typeof end === "string" && end !== "" ? hexBytes(text + end) : undefined;
   };
   const asTexts = (value: T): unknown[] => [...digits.map(([member]) => value[member]), value[last]];
+  return (value) => [asBytes(value) ?? asTexts(value), ...rest.pack(value)];
+};
 
-  return {
-    pack: (value) => [asBytes(value) ?? asTexts(value), ...rest.pack(value)],
-    unpack: (values) => {
-      const value = rest.unpack(values) as Record<string, unknown>;
-      const texts = unpackDigits(values[0], digits);
-      digits.forEach(([member], i) => (value[member] = texts[i]));
-      const end = texts[digits.length];
-      if (end !== undefined) value[last] = end;
-      return value as T;
-    },
-  };
+/** The texts that `packingDigits` has packed; the last one may be absent. */
+const unpackDigits = (packed: unknown, digits: readonly (readonly [member: string, count: number])[]): unknown[] => {
+  if (!(packed instanceof Uint8Array)) return packed as unknown[];
+  const all = hexOf(packed);
+  const texts: string[] = [];
+  let at = 0;
+  for (const [, count] of digits) texts.push(all.slice(at, (at += count)));
+  if (at < all.length) texts.push(all.slice(at));
+  return texts;
 };
 
 const hashDigits = 64;
 const keyDigits = 66;
 
-export const blockCodec = hexCodecOf<Block>(
-  [
-    ["id", hashDigits],
-    ["previousBlock", hashDigits],
-    ["payloadHash", hashDigits],
-    ["generatorPublicKey", keyDigits],
-  ],
-  "blockSignature",
-  ["version", "height", "timestamp", "numberOfTransactions", "totalAmount", "totalFee", "reward", "payloadLength"],
-);
+const blockDigits: readonly Digits<Block>[] = [
+  ["id", hashDigits],
+  ["previousBlock", hashDigits],
+  ["payloadHash", hashDigits],
+  ["generatorPublicKey", keyDigits],
+];
+
+/** What is packed of a block. */
+type PackedBlock = [
+  digits: unknown,
+  version: number,
+  height: number,
+  timestamp: number,
+  numberOfTransactions: number,
+  totalAmount: bigint,
+  totalFee: bigint,
+  reward: bigint,
+  payloadLength: number,
+];
+
+/** Blocks and transactions are unpacked by name: a loop over names would take twice as long, and a page has up to a hundred of them. */
+export const blockCodec: Codec<Block> = {
+  pack: packingDigits<Block>(blockDigits, "blockSignature", [
+    "version",
+    "height",
+    "timestamp",
+    "numberOfTransactions",
+    "totalAmount",
+    "totalFee",
+    "reward",
+    "payloadLength",
+  ]),
+  unpack: (values) => {
+    const [digits, version, height, timestamp, numberOfTransactions, totalAmount, totalFee, reward, payloadLength] = values as PackedBlock;
+    const [id, previousBlock, payloadHash, generatorPublicKey, blockSignature] = unpackDigits(digits, blockDigits) as [string, string | null, string, string, string];
+    return {
+      id,
+      version,
+      height,
+      timestamp,
+      previousBlock,
+      numberOfTransactions,
+      totalAmount,
+      totalFee,
+      reward,
+      payloadLength,
+      payloadHash,
+      generatorPublicKey,
+      blockSignature,
+    };
+  },
+};
 
 const transactionDigits: readonly Digits<Transaction>[] = [
   ["id", hashDigits],
@@ -155,27 +188,7 @@ const transactionDigits: readonly Digits<Transaction>[] = [
   ["senderPublicKey", keyDigits],
 ];
 
-const transactionMembers = hexCodecOf<Transaction>(transactionDigits, "signature", [
-  "version",
-  "typeGroup",
-  "type",
-  "timestamp",
-  "senderId",
-  "amount",
-  "fee",
-  "blockHeight",
-  "sequence",
-  "recipientId",
-  "nonce",
-  "network",
-  "expiration",
-  "vendorField",
-  "asset",
-  "secondSignature",
-  "signatures",
-]);
-
-/** What `transactionMembers` packs. */
+/** What is packed of a transaction. */
 type PackedTransaction = [
   digits: unknown,
   version: number,
@@ -197,16 +210,57 @@ type PackedTransaction = [
   signatures?: string[],
 ];
 
-/**
- * Unpacks the members by name, not in a loop: that is faster in itself, and so is all that is done with objects of few shapes. A page
- * has up to a hundred transactions.
- */
+/** A fork's asset may hold bytes. Those that were read are copied, as the next read overwrites them. */
+const copyBytesIn = (asset: Record<string, unknown>): void => {
+  for (const name in asset) {
+    const member = asset[name];
+    if (member instanceof Uint8Array) asset[name] = Uint8Array.from(member);
+    else if (typeof member === "object" && member !== null) copyBytesIn(member as Record<string, unknown>);
+  }
+};
+
 export const transactionCodec: Codec<Transaction> = {
-  pack: transactionMembers.pack,
+  pack: packingDigits<Transaction>(transactionDigits, "signature", [
+    "version",
+    "typeGroup",
+    "type",
+    "timestamp",
+    "senderId",
+    "amount",
+    "fee",
+    "blockHeight",
+    "sequence",
+    "recipientId",
+    "nonce",
+    "network",
+    "expiration",
+    "vendorField",
+    "asset",
+    "secondSignature",
+    "signatures",
+  ]),
   unpack: (values) => {
-    const packed = values as PackedTransaction;
-    const [digits, version, typeGroup, type, timestamp, senderId, amount, fee, blockHeight, sequence, recipientId, nonce] = packed;
-    const [id = "", blockId = "", senderPublicKey = "", signature] = unpackDigits(digits, transactionDigits);
+    const [
+      digits,
+      version,
+      typeGroup,
+      type,
+      timestamp,
+      senderId,
+      amount,
+      fee,
+      blockHeight,
+      sequence,
+      recipientId,
+      nonce,
+      network,
+      expiration,
+      vendorField,
+      asset,
+      secondSignature,
+      signatures,
+    ] = values as PackedTransaction;
+    const [id, blockId, senderPublicKey, signature] = unpackDigits(digits, transactionDigits) as [string, string, string, string?];
     const transaction: Transaction = {
       id,
       version,
@@ -221,14 +275,16 @@ export const transactionCodec: Codec<Transaction> = {
       blockHeight,
       sequence,
     };
-    const [, , , , , , , , , , , , network, expiration, vendorField, asset, secondSignature, signatures] = packed;
     if (recipientId !== undefined) transaction.recipientId = recipientId;
     if (nonce !== undefined) transaction.nonce = nonce;
     if (signature !== undefined) transaction.signature = signature;
     if (network !== undefined) transaction.network = network;
     if (expiration !== undefined) transaction.expiration = expiration;
     if (vendorField !== undefined) transaction.vendorField = vendorField;
-    if (asset !== undefined) transaction.asset = asset;
+    if (asset !== undefined) {
+      copyBytesIn(asset);
+      transaction.asset = asset;
+    }
     if (secondSignature !== undefined) transaction.secondSignature = secondSignature;
     if (signatures !== undefined) transaction.signatures = signatures;
     return transaction;
@@ -291,7 +347,7 @@ export const rankingCodec: Codec<RankedDelegate[]> = {
   pack: (ranking) => ranking.map(({ publicKey, username, voteBalance }) => [Buffer.from(publicKey, "hex"), username, voteBalance]),
   unpack: (values) =>
     (values as [Uint8Array, string, bigint][]).map(([publicKey, username, voteBalance]) => ({
-      publicKey: Buffer.from(publicKey).toString("hex"),
+      publicKey: hexOf(publicKey),
       username,
       voteBalance,
     })),

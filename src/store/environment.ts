@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Database, RootDatabase } from "lmdb";
+import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../errors.js";
 import { type CommitThreadData, createCommitting } from "./committing.js";
 import type { LogBytes } from "./entry-log.js";
@@ -38,17 +38,17 @@ const formatKey = textKey("format");
 /** Room for the store's own databases and for those of webhooks, which share the environment. */
 const maxDatabases = 64;
 
-/** Bytes within a record are not copied, and the next read overwrites them: codecs make texts of them at once. */
-const recordEncoder = { useRecords: false, useBigIntExtension: true, moreTypes: false, copyBuffers: false };
+/** Of runs of digits, texts are made before anything else is read: there is no need to copy their bytes first. */
+const encodings = {
+  raw: { encoding: "binary" },
+  record: { encoding: "msgpack", encoder: { useRecords: false, useBigIntExtension: true, moreTypes: false } },
+  digits: { encoding: "msgpack", encoder: { useRecords: false, useBigIntExtension: true, moreTypes: false, copyBuffers: false } },
+} as const;
 
 const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases => {
   const opened = Object.entries(databases).map(([name, kind]) => [
     name,
-    root.openDB<unknown, Buffer>({
-      name,
-      keyEncoding: "binary",
-      ...(kind === "raw" ? { encoding: "binary" as const } : { encoding: "msgpack" as const, encoder: recordEncoder as never }),
-    }),
+    root.openDB<unknown, Buffer>({ name, keyEncoding: "binary", ...(encodings[kind] as DatabaseOptions) }),
   ]);
   return Object.fromEntries(opened) as StoreDatabases;
 };

@@ -8,16 +8,16 @@ import { hash } from "node:crypto";
 /** Raised with every change of layout. A store with another number is refused. */
 export const schemaVersion = 9;
 
-/** Databases. `record`s are MessagePack, `raw` values are bytes. */
+/** Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (codec.ts); `raw` values are bytes. */
 export const databases = {
   /** What is known of the whole: `format`, `written by` (kept-rules.ts), `state`, `ranking`, `complete`; changes not yet told, by number. */
   meta: "record",
   /** Height -> block. */
-  blocks: "record",
+  blocks: "digits",
   /** Height -> number of its first transaction, and how many it has. */
   blockTransactions: "raw",
   /** Number of a transaction in the chain, from 0 -> transaction. */
-  transactions: "record",
+  transactions: "digits",
   /** Address -> wallet. */
   wallets: "record",
   /** Public key -> address. */

@@ -2,9 +2,11 @@ import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
 import type { Environment } from "./environment.js";
 import { canBeKey, type DatabaseName } from "./keys.js";
 
-/** Reads of one state, all through one LMDB read transaction. */
+/**
+ * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet last until
+ * the next read.
+ */
 export interface Reading {
-  /** Bytes within a record (codec.ts) last until the next read. */
   get(database: DatabaseName, key: Buffer): unknown;
   /** The value of a key, as it is stored. */
   bytes(database: DatabaseName, key: Buffer): Buffer | undefined;

@@ -20,28 +20,24 @@ export const ownedByAny = (
 };
 
 const stepNumbers = 500;
-/** Up to so many times as many numbers are read as are looked for; beyond that, each is looked for by itself. */
+/** To find one number takes as long as to read some 300 in a row. */
 const worthReading = 300;
 
 /**
  * Lists of ascending numbers as two that have none in common: the longest as it is, and what the others have beyond it. The others are
- * read through, the longest only as far as there are numbers near.
+ * read through; of the longest, less is read where the others have few numbers.
  */
 export function* disjoint(
   sequences: readonly Sequence<number>[],
   search: Pick<Search, "require" | "spend">,
 ): Steps<readonly Sequence<number>[]> {
-  const [longest = emptySequence, ...others] = [...sequences].sort((a, b) => b.total - a.total);
+  const others = [...sequences].sort((a, b) => a.total - b.total);
+  const longest = others.pop() ?? emptySequence;
   search.require(others.reduce((sum, { total }) => sum + total, 0));
   const parts: Uint32Array[] = [];
   for (const other of others) parts.push(yield* allOf(other, search));
   const numbers = yield* merged(parts);
-  const extra: number[] = [];
-  for (let from = 0, passed = 0; from < numbers.length; from += stepNumbers) {
-    passed = addMissing(extra, numbers.subarray(from, from + stepNumbers), longest, passed);
-    yield;
-  }
-  return [longest, arraySequence(extra)];
+  return [longest, arraySequence(yield* missingFrom(longest, numbers))];
 }
 
 function* allOf(sequence: Sequence<number>, search: Pick<Search, "spend">): Steps<Uint32Array> {
@@ -55,8 +51,8 @@ function* allOf(sequence: Sequence<number>, search: Pick<Search, "spend">): Step
   return numbers;
 }
 
-/** Lists of ascending numbers as one, in which each number is once. Two at a time, so that no number is copied more often than need be. */
-function* merged(parts: Uint32Array[]): Steps<Uint32Array> {
+/** Ascending numbers of several lists as one list that has each once. Takes the lists two at a time. */
+function* merged(parts: readonly Uint32Array[]): Steps<Uint32Array> {
   const waiting = [...parts];
   for (;;) {
     const [one, other] = waiting.splice(0, 2);
@@ -80,24 +76,38 @@ const mergedPair = (one: Uint32Array, other: Uint32Array): Uint32Array => {
   return both.subarray(0, length + rest.length);
 };
 
-/**
- * Adds the ones among some ascending numbers that a sequence does not have from its place `begin` on. Returns the place in it that
- * follows the last of them.
- */
-const addMissing = (missing: number[], numbers: Uint32Array, sequence: Sequence<number>, begin: number): number => {
-  const [first = 0] = numbers;
-  const last = numbers.at(-1) ?? first;
-  const start = lowerBound(sequence, first, begin, sequence.total);
-  const end = lowerBound(sequence, last + 1, start, sequence.total);
-  if (end - start > worthReading * numbers.length) {
-    for (const number of numbers) if (sequence.slice(lowerBound(sequence, number, start, end), 1)[0] !== number) missing.push(number);
-    return end;
+/** The ones among some ascending numbers that a sequence does not have. */
+function* missingFrom(sequence: Sequence<number>, numbers: Uint32Array): Steps<number[]> {
+  const missing: number[] = [];
+  for (let from = 0, place = 0; from < numbers.length; from += stepNumbers) {
+    let some = numbers.subarray(from, from + stepNumbers);
+    const [first = 0] = some;
+    const end = lowerBound(sequence, (some.at(-1) ?? first) + 1, place, sequence.total);
+    place = lowerBound(sequence, first, place, end);
+    if (end - place > worthReading * some.length) {
+      for (const number of some) {
+        place = lowerBound(sequence, number, place, end);
+        if (sequence.slice(place, 1)[0] !== number) missing.push(number);
+      }
+    } else {
+      for (; place < end; place += stepNumbers) {
+        some = withoutPresent(some, sequence.slice(place, Math.min(stepNumbers, end - place)), missing);
+        yield;
+      }
+      missing.push(...some);
+    }
+    place = end;
+    yield;
   }
-  const present = sequence.slice(start, end - start);
-  let next = 0;
-  for (const number of numbers) {
-    while ((present[next] ?? Infinity) < number) next++;
-    if (present[next] !== number) missing.push(number);
+  return missing;
+}
+
+/** Moves those of the numbers that are not present, up to the last that is, to `missing`. Returns the numbers above that one. */
+const withoutPresent = (numbers: Uint32Array, present: readonly number[], missing: number[]): Uint32Array => {
+  let i = 0;
+  for (const one of present) {
+    for (; i < numbers.length && (numbers[i] as number) < one; i++) missing.push(numbers[i] as number);
+    if (numbers[i] === one) i++;
   }
-  return end;
+  return numbers.subarray(i);
 };

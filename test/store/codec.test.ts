@@ -1,7 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { blockCodec, transactionCodec } from "../../src/store/codec.js";
+import { numberKey } from "../../src/store/keys.js";
+import { createReading } from "../../src/store/reading.js";
+import { readBlock, readTransaction } from "../../src/store/records.js";
 import type { Block, Transaction } from "../../types/chain.js";
+import { loadChain } from "../data/read.js";
+import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
 const hex = (digits: number): fc.Arbitrary<string> => fc.uint8Array({ minLength: digits / 2, maxLength: digits / 2 }).map((bytes) => Buffer.from(bytes).toString("hex"));
 /** Ids as in the first networks, ids in capitals, ids of other lengths, and empty ids. */
@@ -56,6 +61,22 @@ const transaction: fc.Arbitrary<Transaction> = fc.record(
 );
 
 describe("stored records", () => {
+  afterEach(closeTemporaryStores);
+
+  it("stay as they were read when others are read after them, even the bytes that a fork's assets may hold", () => {
+    const { environment } = openTemporaryStore(loadChain("core3-testnet-a").network).store;
+    const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
+    const transactions = fc
+      .sample(transaction, 50)
+      .map((one, i): Transaction => ({ ...one, asset: { digest: bytes(i, i, i, i), list: [{ inner: bytes(i, i) }], text: `${i}` } }));
+    const blocks = fc.sample(block, 50);
+    transactions.forEach((one, i) => environment.db.transactions.putSync(numberKey(i), transactionCodec.pack(one)));
+    blocks.forEach((one, i) => environment.db.blocks.putSync(numberKey(i), blockCodec.pack(one)));
+    const reading = createReading(environment);
+    expect(transactions.map((_, i) => readTransaction(reading, i))).to.deep.equal(transactions);
+    expect(blocks.map((_, i) => readBlock(reading, i))).to.deep.equal(blocks);
+  });
+
   it("return every block unchanged, whatever its ids look like", () => {
     fc.assert(fc.property(block, (given) => void expect(blockCodec.unpack(blockCodec.pack(given))).to.deep.equal(given)), { numRuns: 500 });
   });

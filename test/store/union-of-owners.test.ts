@@ -2,7 +2,6 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { arraySequence, type Sequence, unionSequence } from "../../src/store/sequence.js";
 import { disjoint } from "../../src/store/union-of-owners.js";
-import { atOnce } from "../../src/steps.js";
 
 /** Ascending numbers: a run of them, of which some are left out. */
 const ascending = (most: number): fc.Arbitrary<number[]> =>
@@ -18,12 +17,14 @@ interface Counted {
   result: readonly Sequence<number>[];
   /** Numbers that were read of each list. */
   read: number[];
+  /** The most that were read in one step. */
+  step: number;
   spent: number;
 }
 
 const disjointOf = (lists: readonly (readonly number[])[]): Counted => {
   const read = lists.map(() => 0);
-  let spent = 0;
+  let [spent, step, before] = [0, 0, 0];
   const sequences = lists.map((numbers, i): Sequence<number> => {
     const sequence = arraySequence(numbers);
     return {
@@ -35,8 +36,13 @@ const disjointOf = (lists: readonly (readonly number[])[]): Counted => {
       },
     };
   });
-  const result = atOnce(disjoint(sequences, { require: () => undefined, spend: (rows) => void (spent += rows) }));
-  return { result, read: [...read], spent };
+  const steps = disjoint(sequences, { require: () => undefined, spend: (rows) => void (spent += rows) });
+  for (;;) {
+    const { done, value } = steps.next();
+    const all = read.reduce((sum, one) => sum + one, 0);
+    [step, before] = [Math.max(step, all - before), all];
+    if (done === true) return { result: value, read: [...read], step, spent };
+  }
 };
 
 describe("lists of several owners", () => {
@@ -61,5 +67,13 @@ describe("lists of several owners", () => {
     expect(read[2]).to.equal(few.length);
     expect(read[1]).to.be.below(40 * few.length);
     expect(spent).to.equal(2 * few.length);
+  });
+
+  it("are read in small steps, however many numbers of the longest lie between two of the others", () => {
+    const longest = Array.from({ length: 400_000 }, (_, i) => i);
+    for (const apart of [1, 2, 100, 299, 301]) {
+      const other = Array.from({ length: 1_300 }, (_, i) => i * apart);
+      expect(disjointOf([other, longest]).step, `each ${apart}`).to.be.below(20_000);
+    }
   });
 });
