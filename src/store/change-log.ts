@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FullBlock } from "../chain/block.js";
-import { blockCodec, transactionCodec } from "./codec.js";
+import { blockCodec, transactionCodec } from "./digits-codec.js";
 import type { Environment } from "./environment.js";
 import { changeBounds, changeKey, numberAtEnd } from "./keys.js";
 import type { Pending } from "./pending.js";

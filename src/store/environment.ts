@@ -38,11 +38,13 @@ const formatKey = textKey("format");
 /** Room for the store's own databases and for those of webhooks, which share the environment. */
 const maxDatabases = 64;
 
-/** Of runs of digits, texts are made before anything else is read: there is no need to copy their bytes first. */
+const encoder = { useRecords: false, useBigIntExtension: true, moreTypes: false } as const;
+
 const encodings = {
   raw: { encoding: "binary" },
-  record: { encoding: "msgpack", encoder: { useRecords: false, useBigIntExtension: true, moreTypes: false } },
-  digits: { encoding: "msgpack", encoder: { useRecords: false, useBigIntExtension: true, moreTypes: false, copyBuffers: false } },
+  record: { encoding: "msgpack", encoder },
+  // Of runs of digits, texts are made before anything else is read: there is no need to copy their bytes first.
+  digits: { encoding: "msgpack", encoder: { ...encoder, copyBuffers: false } },
 } as const;
 
 const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases => {

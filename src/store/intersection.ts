@@ -1,6 +1,6 @@
 import type { Steps } from "../steps.js";
 import type { Search } from "./search.js";
-import { arraySequence, type Sequence } from "./sequence.js";
+import { arraySequence, inSteps, type Sequence } from "./sequence.js";
 
 /**
  * What passes several filters, each of which is answered by a sequence of whole numbers: of transactions, or of heights. Only the
@@ -18,8 +18,6 @@ interface Crossable<Filter> {
 const fewRows = 100;
 /** Numbers that are read in the time it takes to read and test one row. */
 const numbersPerRow = 8;
-/** Numbers read between two yields: about a millisecond. */
-const stepNumbers = 2_000;
 
 interface Marking<Filter> {
   answers: readonly (keyof Filter)[];
@@ -69,25 +67,21 @@ export function* intersection<Filter>(
   if (crossing === undefined) return undefined;
   const { base, markings } = crossing;
   const numbers = markings.reduce((sum, marking) => sum + marking.numbers.total, base.total);
-  search.require(Math.ceil(numbers / numbersPerRow));
   search.spend(Math.ceil(numbers / numbersPerRow));
 
   const marked: { bits: Uint8Array; pass: boolean }[] = [];
   for (const { numbers, pass } of markings) {
     const bits = new Uint8Array((below >>> 3) + 1);
-    yield* each(numbers, (number) => (bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7))));
+    yield* inSteps(numbers, (some) => {
+      for (const number of some) bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7));
+    });
     marked.push({ bits, pass });
   }
   const left: number[] = [];
-  yield* each(base, (number) => {
-    if (marked.every(({ bits, pass }) => (((bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0) === pass)) left.push(number);
+  yield* inSteps(base, (some) => {
+    for (const number of some) {
+      if (marked.every(({ bits, pass }) => (((bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0) === pass)) left.push(number);
+    }
   });
   return arraySequence(left);
-}
-
-function* each(numbers: Sequence<number>, visit: (number: number) => void): Steps<void> {
-  for (let from = 0; from < numbers.total; from += stepNumbers) {
-    numbers.slice(from, stepNumbers).forEach(visit);
-    yield;
-  }
 }

@@ -8,7 +8,7 @@ import { hash } from "node:crypto";
 /** Raised with every change of layout. A store with another number is refused. */
 export const schemaVersion = 9;
 
-/** Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (codec.ts); `raw` values are bytes. */
+/** Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (digits-codec.ts); `raw` values are bytes. */
 export const databases = {
   /** What is known of the whole: `format`, `written by` (kept-rules.ts), `state`, `ranking`, `complete`; changes not yet told, by number. */
   meta: "record",

@@ -1,7 +1,6 @@
 import type { Block, Lock, Transaction } from "../../types/chain.js";
 import type { FullBlock } from "../chain/block.js";
 import {
-  blockCodec,
   type Codec,
   type DelegateRecord,
   delegateCodec,
@@ -10,11 +9,11 @@ import {
   rankingCodec,
   type StateRecord,
   stateCodec,
-  transactionCodec,
   type WalletRecord,
   walletCodec,
 } from "./codec.js";
 import { entryOf } from "./counted-set.js";
+import { blockCodec, transactionCodec } from "./digits-codec.js";
 import { type DatabaseName, idKey, numberKey, sets, textKey } from "./keys.js";
 import type { Getting } from "./reading.js";
 

@@ -1,6 +1,7 @@
 import { type Entry, firstWithin, fromNth, type KeyRange, rankOf, readEntries, type ReadKeys, readNumbers, sizeOf } from "./counted-set.js";
 import { firstNotBelow } from "./halving.js";
 import type { Reading } from "./reading.js";
+import type { Steps } from "../steps.js";
 import { countBefore } from "./sorting.js";
 
 /** An ordered list, any part of which can be read without walking to it. The store answers questions from these. */
@@ -8,6 +9,17 @@ export interface Sequence<T> {
   readonly total: number;
   /** At most `limit` items from `offset` on; both whole numbers from 0. */
   slice(offset: number, limit: number): T[];
+}
+
+/** Numbers read between two yields: about a millisecond. */
+const stepNumbers = 2_000;
+
+/** Reads the numbers of a sequence from one place to another, some in each step. */
+export function* inSteps(sequence: Sequence<number>, visit: (some: readonly number[]) => void, begin = 0, end = sequence.total): Steps<void> {
+  for (let from = begin; from < end; from += stepNumbers) {
+    visit(sequence.slice(from, Math.min(stepNumbers, end - from)));
+    yield;
+  }
 }
 
 export const emptySequence: Sequence<never> = { total: 0, slice: () => [] };

@@ -5,7 +5,7 @@ import type { Reading } from "./reading.js";
 import { readWallet } from "./records.js";
 import type { Steps } from "../steps.js";
 import type { Search } from "./search.js";
-import { arraySequence, emptySequence, lowerBound, type Sequence } from "./sequence.js";
+import { arraySequence, emptySequence, inSteps, lowerBound, type Sequence } from "./sequence.js";
 
 /** The transactions that any of several addresses owns, as lists that have no number in common. One address costs nothing. */
 export const ownedByAny = (
@@ -19,7 +19,8 @@ export const ownedByAny = (
   return owned.length < 2 ? owned : search.run(disjoint(owned, search));
 };
 
-const stepNumbers = 500;
+/** Numbers that are looked for together. */
+const together = 500;
 /** To find one number takes as long as to read some 300 in a row. */
 const worthReading = 300;
 
@@ -27,27 +28,23 @@ const worthReading = 300;
  * Lists of ascending numbers as two that have none in common: the longest as it is, and what the others have beyond it. The others are
  * read through; of the longest, less is read where the others have few numbers.
  */
-export function* disjoint(
-  sequences: readonly Sequence<number>[],
-  search: Pick<Search, "require" | "spend">,
-): Steps<readonly Sequence<number>[]> {
+export function* disjoint(sequences: readonly Sequence<number>[], search: Pick<Search, "spend">): Steps<readonly Sequence<number>[]> {
   const others = [...sequences].sort((a, b) => a.total - b.total);
   const longest = others.pop() ?? emptySequence;
-  search.require(others.reduce((sum, { total }) => sum + total, 0));
+  search.spend(others.reduce((sum, { total }) => sum + total, 0));
   const parts: Uint32Array[] = [];
-  for (const other of others) parts.push(yield* allOf(other, search));
+  for (const other of others) parts.push(yield* allOf(other));
   const numbers = yield* merged(parts);
   return [longest, arraySequence(yield* missingFrom(longest, numbers))];
 }
 
-function* allOf(sequence: Sequence<number>, search: Pick<Search, "spend">): Steps<Uint32Array> {
+function* allOf(sequence: Sequence<number>): Steps<Uint32Array> {
   const numbers = new Uint32Array(sequence.total);
-  for (let from = 0; from < sequence.total; from += stepNumbers) {
-    const part = sequence.slice(from, stepNumbers);
-    search.spend(part.length);
-    numbers.set(part, from);
-    yield;
-  }
+  let length = 0;
+  yield* inSteps(sequence, (some) => {
+    numbers.set(some, length);
+    length += some.length;
+  });
   return numbers;
 }
 
@@ -79,8 +76,8 @@ const mergedPair = (one: Uint32Array, other: Uint32Array): Uint32Array => {
 /** The ones among some ascending numbers that a sequence does not have. */
 function* missingFrom(sequence: Sequence<number>, numbers: Uint32Array): Steps<number[]> {
   const missing: number[] = [];
-  for (let from = 0, place = 0; from < numbers.length; from += stepNumbers) {
-    let some = numbers.subarray(from, from + stepNumbers);
+  for (let from = 0, place = 0; from < numbers.length; from += together) {
+    const some = numbers.subarray(from, from + together);
     const [first = 0] = some;
     const end = lowerBound(sequence, (some.at(-1) ?? first) + 1, place, sequence.total);
     place = lowerBound(sequence, first, place, end);
@@ -90,24 +87,18 @@ function* missingFrom(sequence: Sequence<number>, numbers: Uint32Array): Steps<n
         if (sequence.slice(place, 1)[0] !== number) missing.push(number);
       }
     } else {
-      for (; place < end; place += stepNumbers) {
-        some = withoutPresent(some, sequence.slice(place, Math.min(stepNumbers, end - place)), missing);
-        yield;
-      }
-      missing.push(...some);
+      let next = 0;
+      const pass = (present: readonly number[]): void => {
+        for (const one of present) {
+          for (; next < some.length && (some[next] as number) < one; next++) missing.push(some[next] as number);
+          if (some[next] === one) next++;
+        }
+      };
+      yield* inSteps(sequence, pass, place, end);
+      missing.push(...some.subarray(next));
     }
     place = end;
     yield;
   }
   return missing;
 }
-
-/** Moves those of the numbers that are not present, up to the last that is, to `missing`. Returns the numbers above that one. */
-const withoutPresent = (numbers: Uint32Array, present: readonly number[], missing: number[]): Uint32Array => {
-  let i = 0;
-  for (const one of present) {
-    for (; i < numbers.length && (numbers[i] as number) < one; i++) missing.push(numbers[i] as number);
-    if (numbers[i] === one) i++;
-  }
-  return numbers.subarray(i);
-};

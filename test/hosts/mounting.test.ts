@@ -17,7 +17,6 @@ const { network, blocks } = loadChain("core3-testnet-a");
 const adapter = createMemoryAdapter(network);
 for (const block of blocks.slice(0, 60)) adapter.apply(block);
 
-
 /** Ways of mounting that a host may find more natural than the examples'. */
 describe("mounting into a host's server", () => {
   const ending: (() => Promise<unknown>)[] = [];

@@ -36,7 +36,7 @@ const disjointOf = (lists: readonly (readonly number[])[]): Counted => {
       },
     };
   });
-  const steps = disjoint(sequences, { require: () => undefined, spend: (rows) => void (spent += rows) });
+  const steps = disjoint(sequences, { spend: (rows) => void (spent += rows) });
   for (;;) {
     const { done, value } = steps.next();
     const all = read.reduce((sum, one) => sum + one, 0);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { blockCodec, transactionCodec } from "../../src/store/codec.js";
+import { blockCodec, transactionCodec } from "../../src/store/digits-codec.js";
 import { numberKey } from "../../src/store/keys.js";
 import { createReading } from "../../src/store/reading.js";
 import { readBlock, readTransaction } from "../../src/store/records.js";
