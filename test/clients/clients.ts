@@ -27,6 +27,12 @@ export interface ClientPackage {
   connect(origin: string): Client;
 }
 
+/** Version 0.1, whose headers its users may set. */
+interface FirstClientPackage extends ClientPackage {
+  /** `headers` are sent instead of the client's own. */
+  connect(origin: string, headers?: Record<string, string>): Client;
+}
+
 const load = createRequire(import.meta.url);
 
 const methodsOf = (classes: Record<string, { prototype: object }>): Record<string, string[]> =>
@@ -44,6 +50,7 @@ const methodOf = (resource: object, method: string): Method => {
 };
 
 interface FirstClient {
+  http: { setHeaders(headers: Record<string, string>): void };
   resource(name: string): object;
 }
 /** What axios returns, and what it throws. */
@@ -53,15 +60,16 @@ interface AxiosResponse {
 }
 
 /** Version 0.1: one package for both generations, selected by a header. */
-export const firstClient = (version: 1 | 2): ClientPackage => {
+export const firstClient = (version: 1 | 2): FirstClientPackage => {
   const Client = load("client-0.1") as new (host: string, version: number) => FirstClient;
   const resources = load("client-0.1/lib/resources") as Record<string, Record<string, { prototype: object }>>;
   return {
     name: `client 0.1.25, generation ${version}`,
     methods: methodsOf(resources[`v${version}`] ?? {}),
     searchesTakeQuery: false,
-    connect: (origin) => {
+    connect: (origin, headers) => {
       const client = new Client(origin, version);
+      if (headers !== undefined) client.http.setHeaders(headers);
       return {
         call: async (resource, method, args) => {
           const { status, data } = await answered<AxiosResponse>(methodOf(client.resource(resource), method)(...args));
@@ -96,13 +104,17 @@ export const laterClient = (alias: string, version: string, prefix: "/api" | "/a
   };
 };
 
-/** The response that a client resolves with, or that it throws for an error status; any other exception is the client's own. */
+/**
+ * The response that a client resolves with, or that it throws for an error status; any other exception is the client's own. Of
+ * that, only message and stack are thrown on: from its members, `node:http` itself can be reached, and mocha empties all that it
+ * reaches from the error of a failed test when it reports to another process, so that each later test of this one would fail.
+ */
 const answered = async <Answer>(call: Promise<unknown>): Promise<Answer> => {
   try {
     return (await call) as Answer;
   } catch (error) {
-    const response = (error as { response?: Answer }).response;
-    if (response === undefined) throw error;
+    const { response, message, stack = message } = error as Error & { response?: Answer };
+    if (response === undefined) throw Object.assign(new Error(message), { stack });
     return response;
   }
 };

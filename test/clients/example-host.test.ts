@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type ChainCrypto, createCrypto, type Keys, type SignedTransaction, transactionData } from "../../examples/standalone/crypto.js";
@@ -74,13 +73,6 @@ interface PoolReply {
   data: { accept: string[]; broadcast: string[]; invalid: string[]; excess: string[] };
   errors?: Record<string, { type: string; message: string }[]>;
 }
-interface WebhookResource {
-  create(payload: object): Promise<{ data: { data: { token: string } } }>;
-}
-const WebhookClient = createRequire(import.meta.url)("client-0.1") as new (
-  host: string,
-  version: 2,
-) => { http: { setHeaders(headers: Record<string, string>): void }; resource(name: "webhooks"): WebhookResource };
 
 const webhookToken = "of the operator's own choosing";
 const fee = 10_000_000n;
@@ -135,9 +127,9 @@ describe("wallets with each client on the example host, which forges", function 
   before(async () => {
     receiver = await createReceiver();
     host = await startExampleHost(() => ["--forge-interval", "150", "--webhook-token", webhookToken]);
-    const client = new WebhookClient(host.origin, 2);
-    client.http.setHeaders({ "Content-Type": "application/json", Authorization: webhookToken });
-    await client.resource("webhooks").create({ event: "transaction.forged", target: receiver.url, enabled: true, conditions: [] });
+    const client = firstClient(2).connect(host.origin, { "Content-Type": "application/json", Authorization: webhookToken });
+    const created = await client.call("webhooks", "create", [{ event: "transaction.forged", target: receiver.url, enabled: true, conditions: [] }]);
+    expect(created.status).to.equal(201);
     await readNetwork();
   });
   after(async () => {

@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
@@ -7,41 +6,28 @@ import type { ApiPlugin } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver, type Received, type Receiver } from "../webhooks/receiver.js";
+import { firstClient } from "./clients.js";
 import { createReplayer } from "./recorded.js";
 
 const chain = loadChain("core3-testnet-a");
 const nodeToken = "the token that this node's operator set";
 
-interface Response {
+interface Answer {
   status: number;
-  data: { data: Record<string, unknown>; meta: { totalCount: number } };
+  body: { data: Record<string, unknown>; meta: { totalCount: number } };
 }
-interface Webhooks {
-  all(): Promise<Response>;
-  create(payload: object): Promise<Response>;
-  get(id: unknown): Promise<Response>;
-  update(id: unknown, payload: object): Promise<Response>;
-  delete(id: unknown): Promise<Response>;
-}
-const Client = createRequire(import.meta.url)("client-0.1") as new (
-  host: string,
-  version: 1 | 2,
-) => { http: { setHeaders(headers: Record<string, string>): void }; resource(name: "webhooks"): Webhooks };
-
-const statusOf = async (call: Promise<unknown>): Promise<unknown> => {
-  try {
-    await call;
-    return "no error";
-  } catch (error) {
-    return (error as { response: { status: number } }).response.status;
-  }
+type Method = "all" | "create" | "get" | "update" | "delete";
+/** The resource `webhooks` of a client that sends these headers. */
+const webhooksAt = (origin: string, headers: Record<string, string>) => {
+  const client = firstClient(2).connect(origin, { "Content-Type": "application/json", ...headers });
+  return (method: Method, ...args: unknown[]) => client.call("webhooks", method, args) as Promise<Answer>;
 };
 
 describe("webhooks through client 0.1.25", () => {
   let plugin: ApiPlugin;
   let events: EventEmitter;
   let origin: string;
-  let webhooks: Webhooks;
+  let webhooks: ReturnType<typeof webhooksAt>;
   let receiver: Receiver;
   beforeEach(async () => {
     events = new EventEmitter();
@@ -54,9 +40,7 @@ describe("webhooks through client 0.1.25", () => {
     });
     const server = await plugin.listen(0);
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = new Client(origin, 2);
-    client.http.setHeaders({ "Content-Type": "application/json", Authorization: nodeToken });
-    webhooks = client.resource("webhooks");
+    webhooks = webhooksAt(origin, { Authorization: nodeToken });
   });
   afterEach(async () => {
     await plugin.stop();
@@ -72,35 +56,35 @@ describe("webhooks through client 0.1.25", () => {
   });
 
   it("are created, listed, shown, replaced and removed", async () => {
-    const created = await webhooks.create(draft());
+    const created = await webhooks("create", draft());
     expect(created.status).to.equal(201);
-    const { id, token, ...shown } = created.data.data;
+    const { id, token, ...shown } = created.body.data;
     expect(token).to.match(/^[0-9a-f]{64}$/);
     expect(shown).to.deep.include(draft());
 
-    const one = await webhooks.get(id);
-    expect(one.data.data).to.deep.include({ id, ...draft() });
-    expect(one.data.data).to.not.have.any.keys("token", "secret");
-    const all = await webhooks.all();
-    expect(all.data.data).to.deep.equal([one.data.data]);
-    expect(all.data.meta.totalCount).to.equal(1);
+    const one = await webhooks("get", id);
+    expect(one.body.data).to.deep.include({ id, ...draft() });
+    expect(one.body.data).to.not.have.any.keys("token", "secret");
+    const all = await webhooks("all");
+    expect(all.body.data).to.deep.equal([one.body.data]);
+    expect(all.body.meta.totalCount).to.equal(1);
 
-    const updated = await webhooks.update(id, { ...draft(), enabled: false, event: "transaction.applied" });
-    expect([updated.status, updated.data]).to.deep.equal([200, {}]);
-    expect((await webhooks.get(id)).data.data).to.deep.include({ id, enabled: false, event: "transaction.applied" });
-    expect((await webhooks.all()).data.meta.totalCount).to.equal(1);
+    const updated = await webhooks("update", id, { ...draft(), enabled: false, event: "transaction.applied" });
+    expect([updated.status, updated.body]).to.deep.equal([200, {}]);
+    expect((await webhooks("get", id)).body.data).to.deep.include({ id, enabled: false, event: "transaction.applied" });
+    expect((await webhooks("all")).body.meta.totalCount).to.equal(1);
 
-    const removed = await webhooks.delete(id);
-    expect([removed.status, removed.data]).to.deep.equal([200, {}]);
-    expect(await statusOf(webhooks.get(id))).to.equal(404);
-    expect((await webhooks.all()).data.meta.totalCount).to.equal(0);
+    const removed = await webhooks("delete", id);
+    expect([removed.status, removed.body]).to.deep.equal([200, {}]);
+    expect((await webhooks("get", id)).status).to.equal(404);
+    expect((await webhooks("all")).body.meta.totalCount).to.equal(0);
   });
 
   it("reach a receiver that compares the token as deployed ones do, even after they were shown", async () => {
-    const { id, token } = (await webhooks.create(draft())).data.data as { id: number; token: string };
+    const { id, token } = (await webhooks("create", draft())).body.data as { id: number; token: string };
     const stored = token.slice(32);
-    await webhooks.get(id);
-    await webhooks.all();
+    await webhooks("get", id);
+    await webhooks("all");
     for (const block of chain.blocks.slice(1, 3)) events.emit("block.applied", block);
     const [delivered] = await receiver.until(1);
     const { headers, json: body } = delivered as Received;
@@ -114,30 +98,28 @@ describe("webhooks through client 0.1.25", () => {
   });
 
   it("keep their token when they are replaced", async () => {
-    const { id, token } = (await webhooks.create({ ...draft(), enabled: "false" })).data.data as { id: number; token: string };
-    await webhooks.update(id, { ...draft(), enabled: "true", conditions: [] });
+    const { id, token } = (await webhooks("create", { ...draft(), enabled: "false" })).body.data as { id: number; token: string };
+    await webhooks("update", id, { ...draft(), enabled: "true", conditions: [] });
     events.emit("block.applied", chain.blocks[1]);
     expect((await receiver.until(1))[0]?.headers.authorization).to.equal(token.slice(0, 32));
   });
 
   it("are refused with 401 without the node's token", async () => {
     for (const authorization of [undefined, "", "wrong", nodeToken.slice(1)]) {
-      const client = new Client(origin, 2);
-      client.http.setHeaders({ "Content-Type": "application/json", ...(authorization === undefined ? {} : { Authorization: authorization }) });
-      const refused = client.resource("webhooks");
-      expect(await statusOf(refused.all())).to.equal(401);
-      expect(await statusOf(refused.create(draft()))).to.equal(401);
-      expect(await statusOf(refused.delete(1))).to.equal(401);
+      const refused = webhooksAt(origin, authorization === undefined ? {} : { Authorization: authorization });
+      expect((await refused("all")).status).to.equal(401);
+      expect((await refused("create", draft())).status).to.equal(401);
+      expect((await refused("delete", 1)).status).to.equal(401);
     }
-    expect((await webhooks.all()).data.meta.totalCount).to.equal(0);
+    expect((await webhooks("all")).body.meta.totalCount).to.equal(0);
   });
 
   it("are refused with 400 if invalid, and with 404 if unknown", async () => {
-    expect(await statusOf(webhooks.create({ ...draft(), event: "block.eaten" }))).to.equal(400);
-    expect(await statusOf(webhooks.create({ ...draft(), target: "ftp://127.0.0.1/x" }))).to.equal(400);
-    expect(await statusOf(webhooks.create({ ...draft(), conditions: [{ key: "height", condition: "almost", value: 1 }] }))).to.equal(400);
-    expect(await statusOf(webhooks.update(99, draft()))).to.equal(404);
-    expect(await statusOf(webhooks.delete("x"))).to.equal(404);
+    expect((await webhooks("create", { ...draft(), event: "block.eaten" })).status).to.equal(400);
+    expect((await webhooks("create", { ...draft(), target: "ftp://127.0.0.1/x" })).status).to.equal(400);
+    expect((await webhooks("create", { ...draft(), conditions: [{ key: "height", condition: "almost", value: 1 }] })).status).to.equal(400);
+    expect((await webhooks("update", 99, draft())).status).to.equal(404);
+    expect((await webhooks("delete", "x")).status).to.equal(404);
   });
 
   it("answer under any version and path, as old Python and PHP clients send them, in JSON", async () => {
