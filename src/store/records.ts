@@ -14,10 +14,12 @@ import {
 } from "./codec.js";
 import { entryOf } from "./counted-set.js";
 import { blockCodec, transactionCodec } from "./digits-codec.js";
-import { type DatabaseName, idKey, numberKey, sets, textKey } from "./keys.js";
+import { type DatabaseName, idBeginning, idKey, numberKey, sets, textKey } from "./keys.js";
 import type { Getting } from "./reading.js";
 
 /** Reads of single records. */
+
+const none = Buffer.alloc(0);
 
 export const stateKey = textKey("state");
 export const rankingKey = textKey("ranking");
@@ -51,7 +53,26 @@ const numberIn = (value: Buffer | undefined): number | undefined => value?.readU
 
 export const heightOf = (reading: Getting, blockId: string): number | undefined => numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
 
-export const transactionNumber = (reading: Getting, id: string): number | undefined => numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
+/** The numbers of the transactions whose ids begin so, four bytes each. */
+export const numbersOf = (reading: Getting, beginning: Buffer): Buffer => (reading.get("transactionNumbers", beginning) as Buffer | undefined) ?? none;
+
+interface NumberedTransaction {
+  number: number;
+  transaction: Transaction;
+}
+
+/** The transaction with an id, among those with the given numbers. */
+export const transactionAmong = (reading: Getting, numbers: Buffer, id: string): NumberedTransaction | undefined => {
+  for (let at = 0; at < numbers.length; at += 4) {
+    const number = numbers.readUInt32BE(at);
+    const transaction = existing(readTransaction(reading, number), `transaction ${number}`);
+    if (transaction.id === id) return { number, transaction };
+  }
+  return undefined;
+};
+
+export const findTransaction = (reading: Getting, id: string): NumberedTransaction | undefined =>
+  transactionAmong(reading, numbersOf(reading, idBeginning(id)), id);
 
 /** A block's transactions have consecutive numbers. */
 export const transactionsOfBlock = (reading: Getting, height: number): { first: number; count: number } => {
