@@ -29,6 +29,8 @@ const amount = (value: unknown, name: string): bigint => {
 const text = (value: unknown, name: string): string => {
   if (value === undefined || value === null || value === "") throw broken(`${name} is missing`);
   if (typeof value !== "string") throw broken(`${name} is not a string`);
+  // In UTF-8, as which it is stored, two such texts may be one.
+  if (/\p{Surrogate}/u.test(value)) throw broken(`${name} has half a surrogate pair`);
   return value;
 };
 

@@ -47,20 +47,20 @@ const encodings = {
   digits: { encoding: "msgpack", encoder: { ...encoder, copyBuffers: false } },
 } as const;
 
-const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases => {
-  const opened = Object.entries(databases).map(([name, kind]) => [
-    name,
-    root.openDB<unknown, Buffer>({ name, keyEncoding: "binary", ...(encodings[kind] as DatabaseOptions) }),
-  ]);
-  return Object.fromEntries(opened) as StoreDatabases;
-};
+/** Makes it if the store may be written and does not have it yet. */
+const openDatabase = (root: RootDatabase<unknown, Buffer>, name: DatabaseName): StoreDatabase =>
+  root.openDB<unknown, Buffer>({ name, keyEncoding: "binary", ...(encodings[databases[name]] as DatabaseOptions) });
 
-const checkFormat = ({ root, db, path }: Pick<Environment, "root" | "db" | "path">, nethash: string, access: StoreAccess): void => {
-  const found = db.meta.get(formatKey) as Format | undefined;
+const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases =>
+  Object.fromEntries((Object.keys(databases) as DatabaseName[]).map((name) => [name, openDatabase(root, name)])) as StoreDatabases;
+
+const checkFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: string, access: StoreAccess): void => {
+  const meta = openDatabase(root, "meta");
+  const found = meta.get(formatKey) as Format | undefined;
   if (found === undefined) {
     if (access !== "write") throw new PorticoError("NOT_READY", `${path} does not contain a Portico store yet`);
-    if (db.blocks.getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} contains blocks but does not name their network`);
-    transact({ path, root }, () => db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
+    if (openDatabase(root, "blocks").getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} contains blocks but does not name their network`);
+    transact({ path, root }, () => meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
     return;
   }
   if (found.schema !== schemaVersion) {
@@ -99,7 +99,8 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
   makeWhole(path, (draft) => {
     const root = openFile(draft, options);
     try {
-      checkFormat({ root, db: openDatabases(root), path: draft }, nethash, "write");
+      checkFormat({ root, path: draft }, nethash, "write");
+      openDatabases(root);
     } finally {
       void root.close();
     }
@@ -133,8 +134,10 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   const root = openRoot(dataDir, path, nethash, options);
   let endWriting: (() => void) | undefined;
   try {
-    const db = openDatabases(root);
     if (access === "write") endWriting = becomeWriter(path, root);
+    // Before all databases are opened, since those that a store of another layout lacks would be made.
+    checkFormat({ root, path }, nethash, access);
+    const db = openDatabases(root);
     const committing = createCommitting(path, rootOptions(options));
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
@@ -146,7 +149,6 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
       }
     };
     const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
-    checkFormat(environment, nethash, access);
     options.check?.(environment);
     return environment;
   } catch (cause) {

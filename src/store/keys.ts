@@ -18,7 +18,7 @@ export const databases = {
   blockTransactions: "raw",
   /** Number of a transaction in the chain, from 0 -> transaction. */
   transactions: "digits",
-  /** First bytes of an id (`idBeginning`) -> numbers of the transactions whose ids begin so: nearly always one. */
+  /** End of an id (`idEnding`) -> numbers of the transactions whose ids end so: nearly always one. */
   transactionNumbers: "raw",
   /** Address -> wallet. */
   wallets: "record",
@@ -124,12 +124,12 @@ export const textDigest = (text: string): Buffer => hash("sha256", text, "buffer
 /** Ids and public keys are nearly always hex in lower case, which is half as long as bytes. Anything else is kept as text. */
 export const idKey = (id: string): Buffer => (/^(?:[0-9a-f]{2}){32,33}$/.test(id) ? Buffer.from(id, "hex") : Buffer.from(`~${id}`, "utf8"));
 
-const idBeginningLength = 8;
+const idEndingLength = 8;
 
-/** The first bytes of an id that is hex, of a digest of any other. They do not distinguish all ids, but make a small database. */
-export const idBeginning = (id: string): Buffer => {
-  const bytes = Buffer.from(id.slice(0, 2 * idBeginningLength), "hex");
-  return bytes.length === idBeginningLength ? bytes : textDigest(id).subarray(0, idBeginningLength);
+/** The last bytes of an id that is hex, of a digest of any other. They do not distinguish all ids, but make a small database. */
+export const idEnding = (id: string): Buffer => {
+  const bytes = Buffer.from(id.slice(-2 * idEndingLength), "hex");
+  return bytes.length === idEndingLength ? bytes : textDigest(id).subarray(0, idEndingLength);
 };
 
 /** The largest whose length one byte can hold. No amount of a chain comes near; what clients ask for beyond it is cut to it. */

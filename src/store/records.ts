@@ -12,14 +12,12 @@ import {
   type WalletRecord,
   walletCodec,
 } from "./codec.js";
-import { entryOf } from "./counted-set.js";
+import { entryOf, nothing } from "./counted-set.js";
 import { blockCodec, transactionCodec } from "./digits-codec.js";
-import { type DatabaseName, idBeginning, idKey, numberKey, sets, textKey } from "./keys.js";
+import { type DatabaseName, idEnding, idKey, numberKey, sets, textKey } from "./keys.js";
 import type { Getting } from "./reading.js";
 
 /** Reads of single records. */
-
-const none = Buffer.alloc(0);
 
 export const stateKey = textKey("state");
 export const rankingKey = textKey("ranking");
@@ -49,12 +47,10 @@ export const readBlock = (reading: Getting, height: number): Block | undefined =
 export const readTransaction = (reading: Getting, number: number): Transaction | undefined =>
   read(reading, "transactions", numberKey(number), transactionCodec);
 
-const numberIn = (value: Buffer | undefined): number | undefined => value?.readUInt32BE(0);
+export const heightOf = (reading: Getting, blockId: string): number | undefined => entryOf(reading, sets.blocksById, textKey(blockId))?.readUInt32BE(0);
 
-export const heightOf = (reading: Getting, blockId: string): number | undefined => numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
-
-/** The numbers of the transactions whose ids begin so, four bytes each. */
-export const numbersOf = (reading: Getting, beginning: Buffer): Buffer => (reading.get("transactionNumbers", beginning) as Buffer | undefined) ?? none;
+/** The numbers of the transactions whose ids end so, four bytes each. */
+export const numbersOf = (reading: Getting, ending: Buffer): Buffer => (reading.get("transactionNumbers", ending) as Buffer | undefined) ?? nothing;
 
 interface NumberedTransaction {
   number: number;
@@ -72,7 +68,7 @@ export const transactionAmong = (reading: Getting, numbers: Buffer, id: string):
 };
 
 export const findTransaction = (reading: Getting, id: string): NumberedTransaction | undefined =>
-  transactionAmong(reading, numbersOf(reading, idBeginning(id)), id);
+  transactionAmong(reading, numbersOf(reading, idEnding(id)), id);
 
 /** A block's transactions have consecutive numbers. */
 export const transactionsOfBlock = (reading: Getting, height: number): { first: number; count: number } => {

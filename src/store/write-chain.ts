@@ -6,7 +6,7 @@ import { appendToList } from "./appended-list.js";
 import { type FeeRecord, feeCodec, type KindRecord, type StateRecord, type TimesApart, type WalletRecord } from "./codec.js";
 import type { CountedSetWriter } from "./counted-set-writer.js";
 import { blockCodec, transactionCodec } from "./digits-codec.js";
-import { amountKey, feeBucketSeconds, feeKey, idBeginning, lists, numberKey, sets, textDigest, textKey } from "./keys.js";
+import { amountKey, feeBucketSeconds, feeKey, idEnding, lists, numberKey, sets, textDigest, textKey } from "./keys.js";
 import { numbersOf, transactionAmong } from "./records.js";
 import type { Steps } from "../steps.js";
 import type { Writing } from "./writing.js";
@@ -21,14 +21,14 @@ const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecor
   return { place, record };
 };
 
-/** Written twice, an id would be in the counted sets once, but count as two. */
 const writeId = ({ id, blockHeight }: Transaction, place: Buffer, { reading, journal }: Writing): void => {
-  const beginning = idBeginning(id);
-  const numbers = numbersOf(reading, beginning);
+  const ending = idEnding(id);
+  const numbers = numbersOf(reading, ending);
+  // Written twice, an id would be in the counted sets once, but count as two.
   if (transactionAmong(reading, numbers, id) !== undefined) {
     throw new PorticoError("BLOCK_INVALID", `block ${blockHeight} contains transaction ${id}, which the chain already has`);
   }
-  journal.put("transactionNumbers", beginning, Buffer.concat([numbers, place]), numbers.length === 0 ? null : numbers);
+  journal.put("transactionNumbers", ending, Buffer.concat([numbers, place]), numbers.length === 0 ? null : numbers);
 };
 
 export const writeTransactions = function* (

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -341,19 +341,22 @@ describe("the LMDB store", () => {
     expect(await apply(place, [known!, known!])).to.equal("BLOCK_INVALID");
     expect(await apply(place, [known!])).to.equal("no error");
     expect(await apply(place + 1, [known!])).to.equal("BLOCK_INVALID");
+    // Stored, both would be the same.
+    for (const id of ["half \ud800", "half \udc00"]) expect(await apply(place + 1, [{ ...known!, id }])).to.equal("BLOCK_INVALID");
     expect(store.tip()?.height).to.equal(place + 1);
   });
 
-  it("finds each of several transactions whose ids begin alike or are not hex, and none for another id that begins so", async () => {
+  it("finds each of several transactions whose ids end alike or are not hex, and none for another id that ends so", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const sender = chain.blocks.flatMap(({ transactions = [] }) => transactions).find(({ version }) => version === 2)!;
     const transactions = (ids: string[]): TransactionData[] => ids.map((id) => ({ ...sender, id, typeGroup: 2, type: 77 }));
     const forge = (at: number, ids: string[]) => rules.parseBlock({ ...chain.blocks[at]!, numberOfTransactions: ids.length, transactions: transactions(ids) });
-    const begin = "7f".repeat(8);
-    const first = [begin + "00".repeat(24), begin + "01".repeat(24), "transfer 1"];
-    const second = [begin + "02".repeat(24), begin, begin.toUpperCase(), "transfer 2"];
-    const unknown = [begin + "03".repeat(24), begin.slice(0, -1), `${begin}0`, (begin + "00".repeat(24)).toUpperCase(), "transfer", "7", ""];
+    const end = "7f".repeat(8);
+    const [zero, one, two, three] = ["00", "01", "02", "03"].map((begin) => begin.repeat(24) + end) as [string, string, string, string];
+    const first = [zero, one, "transfer 1"];
+    const second = [two, end, end.toUpperCase(), "transfer 2"];
+    const unknown = [three, end.slice(1), `0${end}`, zero.toUpperCase(), "transfer", "7", ""];
     const found = async (ids: string[]): Promise<(string | undefined)[]> => {
       const snapshot = store.snapshot()!;
       const single = await Promise.all(ids.map(async (id) => (await snapshot.transaction(id))?.id));
@@ -464,6 +467,22 @@ describe("the LMDB store", () => {
     const other = { ...chain.network, network: { ...chain.network.network, nethash: "ff".repeat(32) } };
     expect(await codeOf(() => openTemporaryStore(other, { dataDir }))).to.equal("STORE_FOREIGN");
     expect(contentsOf(openTemporaryStore(chain.network, { dataDir }).store)).to.deep.equal(before);
+  });
+
+  it("refuses the store of another layout, which may lack a database, and leaves it unchanged", async () => {
+    const { store, rules, dataDir } = openTemporaryStore(chain.network);
+    await store.apply(chain.blocks.slice(0, 10).map(rules.parseBlock));
+    const { nethash } = chain.network.network;
+    const { db } = store.environment;
+    db.meta.putSync(Buffer.from("format"), { schema: 1, nethash });
+    db.transactionNumbers.dropSync();
+    await store.stop();
+    const path = join(dataDir, "chain.mdb");
+    const before = readFileSync(path);
+    for (const access of ["write", "webhooks", "read"] as const) {
+      expect(await codeOf(() => openEnvironment(dataDir, nethash, { access }))).to.equal("STORE_FOREIGN");
+      expect(readFileSync(path).equals(before), access).to.equal(true);
+    }
   });
 
   it("reports a damaged file, a truncated one and a folder that cannot be created", async () => {
