@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
  */
 
 /** Raised with every change of layout. A store with another number is refused. */
-export const schemaVersion = 10;
+export const schemaVersion = 9;
 
 /** Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (digits-codec.ts); `raw` values are bytes. */
 export const databases = {
@@ -18,8 +18,6 @@ export const databases = {
   blockTransactions: "raw",
   /** Number of a transaction in the chain, from 0 -> transaction. */
   transactions: "digits",
-  /** End of an id (`idEnding`) -> numbers of the transactions whose ids end so: nearly always one. */
-  transactionNumbers: "raw",
   /** Address -> wallet. */
   wallets: "record",
   /** Public key -> address. */
@@ -72,7 +70,7 @@ export const sets = {
   transactionsByTimestamp: 10,
   transactionsByAmount: 11,
   transactionsByFee: 12,
-  /** Id -> number; one transaction is found by `transactionNumbers`, which is a quarter as large. */
+  /** Id -> number. */
   transactionsById: 13,
   /** Digest of the text, for transactions that have one. */
   transactionsByVendorField: 14,
@@ -123,14 +121,6 @@ export const textDigest = (text: string): Buffer => hash("sha256", text, "buffer
 
 /** Ids and public keys are nearly always hex in lower case, which is half as long as bytes. Anything else is kept as text. */
 export const idKey = (id: string): Buffer => (/^(?:[0-9a-f]{2}){32,33}$/.test(id) ? Buffer.from(id, "hex") : Buffer.from(`~${id}`, "utf8"));
-
-const idEndingLength = 8;
-
-/** The last bytes of an id that is hex, of a digest of any other. They do not distinguish all ids, but make a small database. */
-export const idEnding = (id: string): Buffer => {
-  const bytes = Buffer.from(id.slice(-2 * idEndingLength), "hex");
-  return bytes.length === idEndingLength ? bytes : textDigest(id).subarray(0, idEndingLength);
-};
 
 /** The largest whose length one byte can hold. No amount of a chain comes near; what clients ask for beyond it is cut to it. */
 const largestMagnitude = (1n << 1008n) - 1n;

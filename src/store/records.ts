@@ -12,9 +12,9 @@ import {
   type WalletRecord,
   walletCodec,
 } from "./codec.js";
-import { entryOf, nothing } from "./counted-set.js";
+import { entryOf } from "./counted-set.js";
 import { blockCodec, transactionCodec } from "./digits-codec.js";
-import { type DatabaseName, idEnding, idKey, numberKey, sets, textKey } from "./keys.js";
+import { type DatabaseName, idKey, numberKey, sets, textKey } from "./keys.js";
 import type { Getting } from "./reading.js";
 
 /** Reads of single records. */
@@ -47,28 +47,11 @@ export const readBlock = (reading: Getting, height: number): Block | undefined =
 export const readTransaction = (reading: Getting, number: number): Transaction | undefined =>
   read(reading, "transactions", numberKey(number), transactionCodec);
 
-export const heightOf = (reading: Getting, blockId: string): number | undefined => entryOf(reading, sets.blocksById, textKey(blockId))?.readUInt32BE(0);
+const numberIn = (value: Buffer | undefined): number | undefined => value?.readUInt32BE(0);
 
-/** The numbers of the transactions whose ids end so, four bytes each. */
-export const numbersOf = (reading: Getting, ending: Buffer): Buffer => (reading.get("transactionNumbers", ending) as Buffer | undefined) ?? nothing;
+export const heightOf = (reading: Getting, blockId: string): number | undefined => numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
 
-interface NumberedTransaction {
-  number: number;
-  transaction: Transaction;
-}
-
-/** The transaction with an id, among those with the given numbers. */
-export const transactionAmong = (reading: Getting, numbers: Buffer, id: string): NumberedTransaction | undefined => {
-  for (let at = 0; at < numbers.length; at += 4) {
-    const number = numbers.readUInt32BE(at);
-    const transaction = existing(readTransaction(reading, number), `transaction ${number}`);
-    if (transaction.id === id) return { number, transaction };
-  }
-  return undefined;
-};
-
-export const findTransaction = (reading: Getting, id: string): NumberedTransaction | undefined =>
-  transactionAmong(reading, numbersOf(reading, idEnding(id)), id);
+export const transactionNumber = (reading: Getting, id: string): number | undefined => numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
 
 /** A block's transactions have consecutive numbers. */
 export const transactionsOfBlock = (reading: Getting, height: number): { first: number; count: number } => {

@@ -18,7 +18,7 @@ import { askFeeStatistics } from "./fee-questions.js";
 import { idKey, textKey } from "./keys.js";
 import { askLocks } from "./lock-questions.js";
 import type { Reading } from "./reading.js";
-import { findTransaction, heightOf, readBlock, readLock, readRound, readWallet } from "./records.js";
+import { heightOf, readBlock, readLock, readRound, readTransaction, readWallet, transactionNumber } from "./records.js";
 import type { Search } from "./search.js";
 import { askTransactions } from "./transaction-questions.js";
 import { askWallets, presentWallet } from "./wallet-questions.js";
@@ -89,7 +89,9 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   transaction(id: string): Transaction | undefined {
-    return findTransaction(this.view.reading, id)?.transaction;
+    const { reading } = this.view;
+    const number = transactionNumber(reading, id);
+    return number === undefined ? undefined : readTransaction(reading, number);
   }
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {

@@ -7,7 +7,7 @@ import type { StateRecord, WalletRecord } from "./codec.js";
 import { amountKey, lists, sets } from "./keys.js";
 import { type Access, amountBounds, numberBounds, towards } from "./question.js";
 import type { Reading } from "./reading.js";
-import { findTransaction, heightOf, transactionsOfBlock } from "./records.js";
+import { heightOf, transactionNumber, transactionsOfBlock } from "./records.js";
 import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, type Sequence, unionSequence } from "./sequence.js";
 
 type Name = keyof TransactionFilter;
@@ -64,8 +64,8 @@ function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly 
   };
 
   if (filter.id !== undefined) {
-    const found = findTransaction(reading, filter.id);
-    yield access(["id"], found === undefined ? emptySequence : arraySequence([found.number]));
+    const number = transactionNumber(reading, filter.id);
+    yield access(["id"], number === undefined ? emptySequence : arraySequence([number]));
   }
   if (filter.blockId !== undefined) yield access(["blockId"], blockSequence(filter.blockId, reading));
   if (filter.recipientId !== undefined) yield access(["recipientId"], listOf("received", filter.recipientId));

@@ -6,8 +6,8 @@ import { appendToList } from "./appended-list.js";
 import { type FeeRecord, feeCodec, type KindRecord, type StateRecord, type TimesApart, type WalletRecord } from "./codec.js";
 import type { CountedSetWriter } from "./counted-set-writer.js";
 import { blockCodec, transactionCodec } from "./digits-codec.js";
-import { amountKey, feeBucketSeconds, feeKey, idEnding, lists, numberKey, sets, textDigest, textKey } from "./keys.js";
-import { numbersOf, transactionAmong } from "./records.js";
+import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey } from "./keys.js";
+import { transactionNumber } from "./records.js";
 import type { Steps } from "../steps.js";
 import type { Writing } from "./writing.js";
 
@@ -21,14 +21,11 @@ const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecor
   return { place, record };
 };
 
-const writeId = ({ id, blockHeight }: Transaction, place: Buffer, { reading, journal }: Writing): void => {
-  const ending = idEnding(id);
-  const numbers = numbersOf(reading, ending);
-  // Written twice, an id would be in the counted sets once, but count as two.
-  if (transactionAmong(reading, numbers, id) !== undefined) {
+/** Written twice, an id would be in the counted sets once, but count as two. */
+const requireNew = ({ id, blockHeight }: Transaction, { reading }: Writing): void => {
+  if (transactionNumber(reading, id) !== undefined) {
     throw new PorticoError("BLOCK_INVALID", `block ${blockHeight} contains transaction ${id}, which the chain already has`);
   }
-  journal.put("transactionNumbers", ending, Buffer.concat([numbers, place]), numbers.length === 0 ? null : numbers);
 };
 
 export const writeTransactions = function* (
@@ -46,7 +43,7 @@ export const writeTransactions = function* (
   for (const transaction of transactions) {
     const number = state.transactions++;
     const place = numberKey(number);
-    writeId(transaction, place, writing);
+    requireNew(transaction, writing);
     journal.insert("transactions", place, transactionCodec.pack(transaction));
     const recipients = rules.recipientsOf(transaction);
     append("sent", transaction.senderId, number);

@@ -346,39 +346,6 @@ describe("the LMDB store", () => {
     expect(store.tip()?.height).to.equal(place + 1);
   });
 
-  it("finds each of several transactions whose ids end alike or are not hex, and none for another id that ends so", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
-    const sender = chain.blocks.flatMap(({ transactions = [] }) => transactions).find(({ version }) => version === 2)!;
-    const transactions = (ids: string[]): TransactionData[] => ids.map((id) => ({ ...sender, id, typeGroup: 2, type: 77 }));
-    const forge = (at: number, ids: string[]) => rules.parseBlock({ ...chain.blocks[at]!, numberOfTransactions: ids.length, transactions: transactions(ids) });
-    const end = "7f".repeat(8);
-    const [zero, one, two, three] = ["00", "01", "02", "03"].map((begin) => begin.repeat(24) + end) as [string, string, string, string];
-    const first = [zero, one, "transfer 1"];
-    const second = [two, end, end.toUpperCase(), "transfer 2"];
-    const unknown = [three, end.slice(1), `0${end}`, zero.toUpperCase(), "transfer", "7", ""];
-    const found = async (ids: string[]): Promise<(string | undefined)[]> => {
-      const snapshot = store.snapshot()!;
-      const single = await Promise.all(ids.map(async (id) => (await snapshot.transaction(id))?.id));
-      const order = { field: "timestamp", direction: "desc" } as const;
-      const listed = await Promise.all(ids.map(async (id) => (await snapshot.transactions({ filter: { id }, order, offset: 0, limit: 2 })).rows));
-      snapshot.release?.();
-      expect(listed.map((rows) => rows.map(({ id }) => id))).to.deep.equal(single.map((id) => (id === undefined ? [] : [id])));
-      return single;
-    };
-    const none = (ids: string[]): undefined[] => ids.map(() => undefined);
-
-    await store.apply([forge(60, first)]);
-    const contents = contentsOf(store);
-    expect(await found([...first, ...second, ...unknown])).to.deep.equal([...first, ...none([...second, ...unknown])]);
-    await store.apply([forge(61, second)]);
-    expect(await found([...first, ...second, ...unknown])).to.deep.equal([...first, ...second, ...none(unknown)]);
-    for (const id of [...first, ...second]) expect(await codeOf(() => store.apply([forge(62, [id])]))).to.equal("BLOCK_INVALID");
-    await store.revert();
-    expect(await found([...first, ...second])).to.deep.equal([...first, ...none(second)]);
-    expect(contentsOf(store)).to.deep.equal(contents);
-  });
-
   it("lists a transaction under its recipient even if its type does not affect the recipient's wallet", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
@@ -475,7 +442,7 @@ describe("the LMDB store", () => {
     const { nethash } = chain.network.network;
     const { db } = store.environment;
     db.meta.putSync(Buffer.from("format"), { schema: 1, nethash });
-    db.transactionNumbers.dropSync();
+    db.undo.dropSync();
     await store.stop();
     const path = join(dataDir, "chain.mdb");
     const before = readFileSync(path);
