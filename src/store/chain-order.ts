@@ -45,9 +45,7 @@ export const keyOfNumber = (value: number): Buffer | undefined =>
   Number.isInteger(value) && value >= 0 && value <= 0xffffffff ? numberKey(value) : undefined;
 
 /** Key of a text; undefined for ill-formed Unicode, which is nowhere in the store. */
-export const keyOfText = (text: string): Buffer | undefined => (isWellFormed(text) ? textDigest(text) : undefined);
-
-const isWellFormed = (text: string): boolean => !/[\ud800-\udfff]/u.test(text);
+export const keyOfText = (text: string): Buffer | undefined => (text.isWellFormed() ? textDigest(text) : undefined);
 
 /** The one value that a range lets through. */
 export const onlyValue = <T extends number | bigint>({ from, to }: Range<T>): T | undefined => (from !== undefined && from === to ? from : undefined);
