@@ -100,6 +100,7 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
     const root = openFile(draft, options);
     try {
       checkFormat({ root, path: draft }, nethash, "write");
+      // A reader, which may open the store at once, cannot make those that it lacks.
       openDatabases(root);
     } finally {
       void root.close();

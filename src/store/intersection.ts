@@ -1,6 +1,6 @@
 import type { Steps } from "../steps.js";
 import type { Search } from "./search.js";
-import { arraySequence, inSteps, type Sequence } from "./sequence.js";
+import { arraySequence, partsOf, type Sequence, stepNumbers } from "./sequence.js";
 
 /**
  * What passes several filters, each of which is answered by a sequence of whole numbers: of transactions, or of heights. Only the
@@ -72,16 +72,18 @@ export function* intersection<Filter>(
   const marked: { bits: Uint8Array; pass: boolean }[] = [];
   for (const { numbers, pass } of markings) {
     const bits = new Uint8Array((below >>> 3) + 1);
-    yield* inSteps(numbers, (some) => {
-      for (const number of some) bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7));
-    });
+    for (const part of partsOf(numbers, stepNumbers)) {
+      for (const number of part) bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7));
+      yield;
+    }
     marked.push({ bits, pass });
   }
   const left: number[] = [];
-  yield* inSteps(base, (some) => {
-    for (const number of some) {
+  for (const part of partsOf(base, stepNumbers)) {
+    for (const number of part) {
       if (marked.every(({ bits, pass }) => (((bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0) === pass)) left.push(number);
     }
-  });
+    yield;
+  }
   return arraySequence(left);
 }

@@ -3,7 +3,7 @@ import { intersection } from "./intersection.js";
 import { amountKey, numberKey } from "./keys.js";
 import type { Steps } from "../steps.js";
 import type { Search } from "./search.js";
-import { directed, reverseSequence, type Sequence } from "./sequence.js";
+import { directed, partsOf, reverseSequence, type Sequence } from "./sequence.js";
 import { type Comparable, comparisonOf, sortInSteps } from "./sorting.js";
 
 /**
@@ -80,8 +80,7 @@ function* cutInSteps<Ref extends Comparable, Row, Filter, Field extends string>(
   const end = Math.min(refs.total, offset + limit);
   search.require(end - offset);
   const rows: Row[] = [];
-  for (let from = offset; from < end; from += stepRows) {
-    const part = refs.slice(from, Math.min(stepRows, end - from));
+  for (const part of partsOf(refs, stepRows, offset, end)) {
     search.spend(part.length);
     for (const ref of part) rows.push(load(ref));
     yield;
@@ -183,8 +182,7 @@ function* countInOrder<Ref extends Comparable, Row, Filter, Field extends string
   const passes = test(filter, new Set(answers));
   const rows: Row[] = [];
   let total = 0;
-  for (let from = 0; from < refs.total; from += stepRows) {
-    const part = refs.slice(from, stepRows);
+  for (const part of partsOf(refs, stepRows)) {
     search.spend(part.length);
     for (const ref of part) {
       const row = load(ref);
@@ -224,8 +222,7 @@ function* putInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
     kept.push({ ref, value: row === undefined || value === undefined ? ref : value(row) });
     total++;
   };
-  for (let from = 0; from < refs.total; from += stepRows) {
-    const part = refs.slice(from, stepRows);
+  for (const part of partsOf(refs, stepRows)) {
     search.spend(part.length);
     part.forEach(look);
     if (kept.length >= 2 * end + keptBeyond) kept = (yield* sortInSteps(kept, comparison)).slice(0, end);

@@ -1,7 +1,6 @@
 import { type Entry, firstWithin, fromNth, type KeyRange, rankOf, readEntries, type ReadKeys, readNumbers, sizeOf } from "./counted-set.js";
 import { firstNotBelow } from "./halving.js";
 import type { Reading } from "./reading.js";
-import type { Steps } from "../steps.js";
 import { countBefore } from "./sorting.js";
 
 /** An ordered list, any part of which can be read without walking to it. The store answers questions from these. */
@@ -11,15 +10,12 @@ export interface Sequence<T> {
   slice(offset: number, limit: number): T[];
 }
 
-/** Numbers read between two yields: about a millisecond. */
-const stepNumbers = 2_000;
+/** Numbers of a sequence to read between two yields: about a millisecond. */
+export const stepNumbers = 2_000;
 
-/** Reads the numbers of a sequence from one place to another, some in each step. */
-export function* inSteps(sequence: Sequence<number>, visit: (some: readonly number[]) => void, begin = 0, end = sequence.total): Steps<void> {
-  for (let from = begin; from < end; from += stepNumbers) {
-    visit(sequence.slice(from, Math.min(stepNumbers, end - from)));
-    yield;
-  }
+/** What a sequence has from one place to another, `size` at a time, each part read when it is asked for. */
+export function* partsOf<T>(sequence: Sequence<T>, size: number, begin = 0, end = sequence.total): Generator<T[]> {
+  for (let from = begin; from < end; from += size) yield sequence.slice(from, Math.min(size, end - from));
 }
 
 export const emptySequence: Sequence<never> = { total: 0, slice: () => [] };

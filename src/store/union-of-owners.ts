@@ -5,7 +5,7 @@ import type { Reading } from "./reading.js";
 import { readWallet } from "./records.js";
 import type { Steps } from "../steps.js";
 import type { Search } from "./search.js";
-import { arraySequence, emptySequence, inSteps, lowerBound, type Sequence } from "./sequence.js";
+import { arraySequence, emptySequence, lowerBound, partsOf, type Sequence, stepNumbers } from "./sequence.js";
 
 /** The transactions that any of several addresses owns, as lists that have no number in common. One address costs nothing. */
 export const ownedByAny = (
@@ -41,10 +41,11 @@ export function* disjoint(sequences: readonly Sequence<number>[], search: Pick<S
 function* allOf(sequence: Sequence<number>): Steps<Uint32Array> {
   const numbers = new Uint32Array(sequence.total);
   let length = 0;
-  yield* inSteps(sequence, (some) => {
-    numbers.set(some, length);
-    length += some.length;
-  });
+  for (const part of partsOf(sequence, stepNumbers)) {
+    numbers.set(part, length);
+    length += part.length;
+    yield;
+  }
   return numbers;
 }
 
@@ -88,13 +89,13 @@ function* missingFrom(sequence: Sequence<number>, numbers: Uint32Array): Steps<n
       }
     } else {
       let next = 0;
-      const pass = (present: readonly number[]): void => {
+      for (const present of partsOf(sequence, stepNumbers, place, end)) {
         for (const one of present) {
           for (; next < some.length && (some[next] as number) < one; next++) missing.push(some[next] as number);
           if (some[next] === one) next++;
         }
-      };
-      yield* inSteps(sequence, pass, place, end);
+        yield;
+      }
       missing.push(...some.subarray(next));
     }
     place = end;
