@@ -40,9 +40,9 @@ interface Kind {
 
 const notes = ["coffee", "rent", "thank you", "invoice", "lunch ☕", "book club", "train ticket", "für die Torte", "donation", "games night"];
 
-/** A random amount between two numbers of whole tokens, with decimals. */
+/** A random amount between two numbers of whole tokens, with decimals: never zero, which nobody may send. */
 const amountBetween = ({ random }: Scene, from: number, to: number): bigint =>
-  BigInt(random.between(from, to - 1)) * token + (random.chance(0.5) ? BigInt(random.between(0, 99_999_999)) : BigInt(random.between(0, 99)) * 1_000_000n);
+  BigInt(random.between(from, to - 1)) * token + (random.chance(0.5) ? BigInt(random.between(1, 99_999_999)) : BigInt(random.between(1, 99)) * 1_000_000n);
 
 const someone = ({ random, cast, people }: Scene): Actor => cast.person(random.between(0, people - 1));
 
@@ -68,7 +68,7 @@ const transfer = async (scene: Scene): Promise<Wish | undefined> => {
   const sender = await payer(scene, 120);
   if (sender === undefined) return undefined;
   const recipientId = scene.random.chance(0.06) ? stranger(scene) : someone(scene).address;
-  return { sender, key: "transfer", order: { type: 0, amount: amountBetween(scene, 0, 100) + 1n, recipientId, ...note(scene) } };
+  return { sender, key: "transfer", order: { type: 0, amount: amountBetween(scene, 0, 100), recipientId, ...note(scene) } };
 };
 
 /** The next person gets a wallet: quickly at first, then about a hundred a day. */
@@ -87,7 +87,7 @@ const multiPayment = async (scene: Scene): Promise<Wish | undefined> => {
   const recipients = Array.from({ length: random.between(2, 8) }, () => someone(scene).address);
   if (random.chance(0.4)) recipients.push(random.pick(recipients));
   if (random.chance(0.15)) recipients.push(sender.address);
-  const payments = recipients.map((recipientId) => ({ amount: String(amountBetween(scene, 0, 4) + 1n), recipientId }));
+  const payments = recipients.map((recipientId) => ({ amount: String(amountBetween(scene, 0, 4)), recipientId }));
   return { sender, key: "multiPayment", order: { type: 6, asset: { payments }, ...note(scene) } };
 };
 
@@ -181,7 +181,7 @@ const htlcLock = async (scene: Scene): Promise<Wish | undefined> => {
     : { type: 1, value: ledger.chain.tip.timestamp + blocks * blocktime };
   const secretHash = sha256(scene.secretOf(sender.keys.publicKey, nonce + 1n));
   const asset = { lock: { secretHash, expiration } };
-  return { sender, key: "htlcLock", order: { type: 8, amount: amountBetween(scene, 0, 60) + 1n, recipientId: someone(scene).address, asset, ...note(scene) } };
+  return { sender, key: "htlcLock", order: { type: 8, amount: amountBetween(scene, 0, 60), recipientId: someone(scene).address, asset, ...note(scene) } };
 };
 
 /** One of the oldest open locks that have lapsed (or have not); undefined if there is none, or if the one drawn is already closed in this block. */

@@ -4,9 +4,12 @@ import type { Ledger } from "./ledger-state.js";
 import { createRandom, type Random } from "./random.js";
 import { kinds, type Scene, type Wish } from "./traffic-kinds.js";
 
-/** Makes transactions for the network `local`; the same seed and the same state of the chain give the same ones. */
+/** Makes transactions for the network `local`; the same seed and the same state of the chain give the same ones to begin with. */
 export interface Traffic {
-  /** Valid transactions for the next block, in order, already applied to the ledger. */
+  /**
+   * Valid transactions for the next block, in order, already applied to the ledger. Asked again for the same block, it draws others, so
+   * that transactions with which no block could be forged do not end the chain.
+   */
   next(ledger: Ledger, limit: number): Promise<SignedTransaction[]>;
 }
 
@@ -38,9 +41,11 @@ const sizeOf = (random: Random): number => {
   return random.chance(0.06) ? random.between(8, 20) : random.between(1, 6);
 };
 
-export const createTraffic = (seed: string, cast: Cast, crypto: ChainCrypto): Traffic => {
+export const createTraffic = (seed: string, cast: Cast, crypto: ChainCrypto, randomOf: (seed: string) => Random = createRandom): Traffic => {
   const total = kinds.reduce((sum, { weight }) => sum + weight, 0);
   let known = 0;
+  /** The tip that was built on last, and how often before. */
+  let drawn = { id: "", before: 0 };
 
   const pickKind = (random: Random) => {
     let drawn = random.between(1, total);
@@ -75,7 +80,8 @@ export const createTraffic = (seed: string, cast: Cast, crypto: ChainCrypto): Tr
     const { tip } = ledger.chain;
     // Only version 2 transactions are made, and those are valid once `aip11` holds at the tip.
     if (crypto.constantsAt(tip.height).aip11 !== true) return [];
-    const random = createRandom(`${seed}/${tip.height}/${tip.id}`);
+    drawn = { id: tip.id, before: tip.id === drawn.id ? drawn.before + 1 : 0 };
+    const random = randomOf(`${seed}/${tip.height}/${tip.id}${drawn.before === 0 ? "" : `/${drawn.before}`}`);
     known = await countWallets((number) => cast.person(number).address, ledger, known);
     const scene: Scene = {
       random,

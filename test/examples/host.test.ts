@@ -67,10 +67,11 @@ describe("the standalone host", () => {
     return (await response.json()) as Record<string, unknown>;
   };
   const untilHeight = (host: Host, height: number): Promise<void> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       host.events.on("block.applied", (block) => {
         if ((block as BlockData).height >= height) resolve();
       });
+      host.events.on("forger.failed", (failure) => reject(new Error((failure as { error: string }).error)));
     });
   const tipOf = async (host: Host) => {
     const snapshot = await host.plugin.chain.snapshot();

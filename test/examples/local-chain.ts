@@ -5,14 +5,15 @@ import { createCast } from "../../examples/standalone/cast.js";
 import { blockData, createCrypto, type SignedBlock } from "../../examples/standalone/crypto.js";
 import { createLocalNetwork, localSeed } from "../../examples/standalone/genesis.js";
 import { castKeyRing } from "../../examples/standalone/key-ring.js";
+import type { Random } from "../../examples/standalone/random.js";
 import { createTraffic } from "../../examples/standalone/traffic.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
 /** The epoch time at which the tests' chains continue after genesis: fixed, so that they always forge the same blocks. */
 export const beginning = 300_000_000;
 
-/** The network `local` and everything that forges on it, with Portico's rules in memory. */
-export const createLocalChain = () => {
+/** The network `local` and everything that forges on it, with Portico's rules in memory. `randomOf`: what its traffic is drawn with. */
+export const createLocalChain = (randomOf?: (seed: string) => Random) => {
   const network = createLocalNetwork();
   const crypto = createCrypto(network);
   const cast = createCast(localSeed, crypto);
@@ -27,7 +28,7 @@ export const createLocalChain = () => {
 
   /** The forging parts of a host as after a start, with nothing cached. */
   const createMaker = (): BlockMaker => {
-    const traffic = createTraffic(localSeed, cast, crypto);
+    const traffic = createTraffic(localSeed, cast, crypto, randomOf);
     return createBlockMaker({ crypto, keyRing: castKeyRing(cast), sources: [traffic.next] });
   };
 

@@ -1,15 +1,24 @@
 import { expect } from "chai";
 import { blockData, type MultiSignatureAsset, type SignedBlock, type SignedTransaction } from "../../examples/standalone/crypto.js";
+import { createRandom, type Random } from "../../examples/standalone/random.js";
 import { forgerOf, forgingOrder, roundOf, slotOf } from "../../src/chain/rounds.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createLocalChain, type LocalChain } from "./local-chain.js";
 
-const blocks = 260;
+const blocks = 300;
 
 /** The crypto package's findings about a block, except those about multisignature wallets, which it cannot verify. */
 const findings = ({ verification, transactions }: SignedBlock): string[] => {
   const unknown = transactions.filter(({ verified }) => !verified).map(({ serialized }) => `=> ${serialized.toString("hex")}`);
   return verification.errors.map(String).filter((error) => error !== "One or more transactions are not verified:" && !unknown.includes(error));
+};
+
+const expectValid = ({ crypto }: LocalChain, forged: SignedBlock[]): void => {
+  for (const block of forged) {
+    const read = crypto.readBlock(blockData(block));
+    expect(findings(read), `block ${block.data.height}`).to.deep.equal([]);
+    expect(read.data.id).to.equal(block.data.id);
+  }
 };
 
 const senderOf = ({ data }: SignedTransaction): string => String(data.senderPublicKey);
@@ -26,11 +35,7 @@ describe("the standalone host's chain and traffic", () => {
   });
 
   it("makes blocks that the crypto package verifies when it reads them back", () => {
-    for (const block of made) {
-      const read = chain.crypto.readBlock(blockData(block));
-      expect(findings(read), `block ${block.data.height}`).to.deep.equal([]);
-      expect(read.data.id).to.equal(block.data.id);
-    }
+    expectValid(chain, made);
   });
 
   it("chains its blocks, each in a slot of its own and by the forger of that slot", async () => {
@@ -133,5 +138,24 @@ describe("the standalone host's chain and traffic", () => {
       rest.push(block);
     }
     expect([...first, ...rest].map(({ data }) => data.id)).to.deep.equal(made.slice(0, 40).map(({ data }) => data.id));
+  });
+
+  it("draws others when it is asked again for the same block", async () => {
+    const maker = chain.createMaker();
+    const ids = async (from = maker) => (await chain.forgeNext(from)).transactions.map(({ id }) => id);
+    const first = await ids();
+    expect(first).to.not.be.empty;
+    expect(await ids()).to.not.include.members(first);
+    expect(await ids(chain.createMaker()), "after a restart").to.deep.equal(first);
+  });
+
+  it("makes valid blocks of the least and the greatest that it can draw, too", async () => {
+    /** Every second number drawn is the least or the greatest. */
+    const extreme = (seed: string): Random => {
+      const random = createRandom(seed);
+      const between: Random["between"] = (from, to) => (random.chance(0.5) ? random.between(from, to) : random.pick([from, to]));
+      return { ...random, between };
+    };
+    expectValid(chain, await createLocalChain(extreme).grow(blocks));
   });
 });
