@@ -54,14 +54,13 @@ const openDatabase = (root: RootDatabase<unknown, Buffer>, name: DatabaseName): 
 const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases =>
   Object.fromEntries((Object.keys(databases) as DatabaseName[]).map((name) => [name, openDatabase(root, name)])) as StoreDatabases;
 
-const checkFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: string, access: StoreAccess): void => {
-  const meta = openDatabase(root, "meta");
-  const found = meta.get(formatKey) as Format | undefined;
+/** Whether a store has its format: if not, it is new. @throws PorticoError if it is not one that this version can use. */
+const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: string, access: StoreAccess): boolean => {
+  const found = openDatabase(root, "meta").get(formatKey) as Format | undefined;
   if (found === undefined) {
     if (access !== "write") throw new PorticoError("NOT_READY", `${path} does not contain a Portico store yet`);
     if (openDatabase(root, "blocks").getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} contains blocks but does not name their network`);
-    transact({ path, root }, () => meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
-    return;
+    return false;
   }
   if (found.schema !== schemaVersion) {
     throw new PorticoError(
@@ -72,7 +71,11 @@ const checkFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash
   if (found.nethash !== nethash) {
     throw new PorticoError("STORE_FOREIGN", `${path} belongs to the network ${found.nethash}, not to ${nethash}`);
   }
+  return true;
 };
+
+const giveFormat = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">, nethash: string): void =>
+  transact({ path, root }, () => void db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
 
 interface OpenOptions {
   access?: StoreAccess;
@@ -99,9 +102,8 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
   makeWhole(path, (draft) => {
     const root = openFile(draft, options);
     try {
-      checkFormat({ root, path: draft }, nethash, "write");
-      // A reader, which may open the store at once, cannot make those that it lacks.
-      openDatabases(root);
+      // All of them: a reader, which may open the store at once, cannot make those that it lacks.
+      giveFormat({ root, path: draft, db: openDatabases(root) }, nethash);
     } finally {
       void root.close();
     }
@@ -135,10 +137,11 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   const root = openRoot(dataDir, path, nethash, options);
   let endWriting: (() => void) | undefined;
   try {
-    if (access === "write") endWriting = becomeWriter(path, root);
     // Before all databases are opened, since those that a store of another layout lacks would be made.
-    checkFormat({ root, path }, nethash, access);
+    const isNew = !hasFormat({ root, path }, nethash, access);
     const db = openDatabases(root);
+    if (access === "write") endWriting = becomeWriter(path, root);
+    if (isNew) giveFormat({ root, path, db }, nethash);
     const committing = createCommitting(path, rootOptions(options));
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { open } from "lmdb";
 import { PorticoError } from "../../src/errors.js";
 import type { StoreChange } from "../../src/store/change-log.js";
 import { openEnvironment } from "../../src/store/environment.js";
@@ -228,7 +229,12 @@ describe("the LMDB store", () => {
         const told = Promise.all(racing.map(lineOf));
         const moment = String(Date.now() + 50);
         for (const { stdin } of racing) stdin.write(moment);
-        expect((await told).sort()).to.deep.equal(["STORE_IN_USE", "STORE_IN_USE", "opened"]);
+        const outcomes = await told;
+        expect(outcomes.toSorted()).to.deep.equal(["STORE_IN_USE", "STORE_IN_USE", "opened"]);
+        // Whoever tries later knows the writer by its place among LMDB's readers, which it must not have lost while it opened the store.
+        const seen = open({ path: join(dataDir, `${which}.mdb`), readOnly: true });
+        expect(seen.readerList()).to.match(new RegExp(`^ *${racing[outcomes.indexOf("opened")]?.pid} `, "m"));
+        await seen.close();
       } finally {
         const ended = racing.filter(({ exitCode }) => exitCode === null).map((one) => once(one, "exit"));
         for (const { stdin } of racing) stdin.end();
