@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import type { Page, TransactionQuery, WalletQuery } from "../../types/chain-adapter.js";
-import type { Transaction } from "../../types/chain.js";
+import type { TransactionQuery, WalletQuery } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
@@ -43,23 +42,22 @@ describe("a search of the store", () => {
     expect(expected?.total).to.be.above(0);
 
     const snapshot = store.snapshot();
-    // Several, so that they take a while: they share the turns.
-    const fields = ["timestamp", "amount", "fee", "id"] as const;
-    const all = Promise.all(fields.map(async (field) => snapshot?.transactions({ ...withLetter, order: { field, direction: "desc" } })));
-    const under = { way: true };
-    void all.finally(() => (under.way = false));
-    let [written, meanwhile] = [0, 0];
-    for (const block of chain.blocks.slice(260, 275)) {
-      await store.apply([rules.parseBlock(block)]);
-      written++;
-      if (!under.way) break;
-      meanwhile++;
-    }
-    for (let i = 0; i < written + 10; i++) await store.revert();
-    const [page] = (await all) as [Page<Transaction>];
+    const written = { all: false };
+    /** One search after another: whenever a block is written or reverted, one is under way. */
+    const searching = (async () => {
+      const pages: unknown[] = [];
+      while (!written.all) pages.push(await snapshot?.transactions(withLetter));
+      return pages;
+    })();
+    const more = chain.blocks.slice(260, 275);
+    for (const block of more) await store.apply([rules.parseBlock(block)]);
+    for (let count = 0; count < more.length + 10; count++) await store.revert();
+    written.all = true;
+    for (const page of await searching) expect(page).to.deep.equal(expected);
     snapshot?.release?.();
-    expect(meanwhile, "blocks written under it").to.be.above(0);
-    expect(page).to.deep.equal(expected);
+    const now = store.snapshot();
+    expect((await now?.transactions(withLetter))?.total, "what the blocks have changed").to.not.equal(expected?.total);
+    now?.release?.();
   });
 
   it("is abandoned when the store stops, and its snapshot can be released afterwards", async () => {
