@@ -15,6 +15,8 @@ export interface AnswererNeeds<State extends Scope> {
   cacheSize: number;
   /** Bytes from which on replies are available compressed. */
   threshold: number;
+  /** Milliseconds of work for which a new state may be held back while repeated replies are recomputed. */
+  longestRenewal: number;
 }
 
 export interface Answerer<State extends Scope> {
@@ -32,9 +34,6 @@ export interface Answerer<State extends Scope> {
   renew(state: State): Promise<void>;
 }
 
-/** Milliseconds of work for which a new state may be held back while repeated replies are recomputed. */
-const longestRenewal = 25;
-
 /** Releases a state when `work` is done: synchronously if its result is not a promise. */
 const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T> => {
   let result: MaybePromise<T> | undefined;
@@ -50,7 +49,7 @@ const releasing = <T>(state: Scope, work: () => MaybePromise<T>): MaybePromise<T
 
 /** Answers plans from states. A kept reply is only ever given out for the state that it was computed from. */
 export const createAnswerer = <State extends Scope>(needs: AnswererNeeds<State>): Answerer<State> => {
-  const { openState, tipId, cacheSize, threshold } = needs;
+  const { openState, tipId, cacheSize, threshold, longestRenewal } = needs;
   const replies = createReplyCache<Plan<State>>(cacheSize);
   const running = new Map<string, Promise<Reply>>();
 

@@ -43,6 +43,9 @@ export interface Serve<State extends Scope> {
 /** Fraction of the cache's bytes that parsed requests may take. */
 const planShare = 0.1;
 
+/** Milliseconds for which a new state may be held back. */
+const longestRenewal = 25;
+
 /** Makes the headers that tell which generation answered, and (`Vary`) which request headers that depended on. */
 const versionHeadersBy = ({ compression }: EdgeOptions, byOrigin: boolean) => {
   const always = [...(compression === false ? [] : ["Accept-Encoding"]), ...(byOrigin ? ["Origin"] : [])];
@@ -93,7 +96,7 @@ export const createServe = <State extends Scope>(options: EdgeOptions, needs: Se
   const readBody = createBodyReader(options.bodyLimit);
   const versionHeaders = versionHeadersBy(options, standing.byOrigin);
   const plans = createPlanMemory<State>(options.cacheSize * planShare);
-  const answerer = createAnswerer<State>({ ...needs, cacheSize: options.cacheSize * (1 - planShare), threshold });
+  const answerer = createAnswerer<State>({ ...needs, cacheSize: options.cacheSize * (1 - planShare), threshold, longestRenewal });
   const { defaultVersion } = options;
   const planner = createPlanner<State>({ ...needs, defaultVersion, versionHeaders, plans, standing });
   const inFlight = createInFlight();

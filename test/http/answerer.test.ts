@@ -31,10 +31,13 @@ describe("the renewal of kept replies", () => {
 
   const stateAt = (id: string, count: number): CountedState => ({ count, tip: { id, height: count }, release: () => void released.push(id) });
 
+  const answererFor = (longestRenewal: number): Answerer<CountedState> =>
+    createAnswerer({ openState: () => stateAt("one", 1), tipId: () => tip, cacheSize: 1_000_000, threshold: 1_000, longestRenewal });
+
   beforeEach(() => {
     tip = "one";
     released = [];
-    answerer = createAnswerer<CountedState>({ openState: () => stateAt("one", 1), tipId: () => tip, cacheSize: 1_000_000, threshold: 1_000 });
+    answerer = answererFor(Infinity);
   });
 
   /** Asks for each at the first tip, as clients do. */
@@ -80,10 +83,12 @@ describe("the renewal of kept replies", () => {
   });
 
   it("ends when it has taken long enough, so that the new state is not held back", async () => {
+    answerer = answererFor(25);
     const plans = Array.from({ length: 8 }, (_, index) => planOf(String(index), ({ count }) => (spin(count === 1 ? 0 : 10), count)));
     await askAll(plans);
     await answerer.renew(stateAt("two", 2));
     expect(released).to.deep.equal(["two"]);
-    expect(plans.filter((plan) => keptAt("two", plan) !== undefined).length).to.be.within(1, 3);
+    // Fewer if the machine is busy: even none.
+    expect(plans.filter((plan) => keptAt("two", plan) !== undefined).length).to.be.at.most(3);
   });
 });

@@ -34,7 +34,7 @@ const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(res
 
 describe("searches", () => {
   it("return short answers synchronously", () => {
-    expect(createSearches({ turn: 50, most: 2 }).run(steps(3))).to.equal(3);
+    expect(createSearches({ turn: 1_000, most: 2 }).run(steps(3))).to.equal(3);
   });
 
   it("yield to the event loop between turns when they are long", async () => {
