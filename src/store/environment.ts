@@ -135,12 +135,12 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   const path = storeFile(dataDir);
   const { access = "write" } = options;
   const root = openRoot(dataDir, path, nethash, options);
-  let endWriting: (() => void) | undefined;
+  let endWriting: (() => Promise<void>) | undefined;
   try {
+    if (access === "write") endWriting = becomeWriter(path, rootOptions(options));
     // Before all databases are opened, since those that a store of another layout lacks would be made.
     const isNew = !hasFormat({ root, path }, nethash, access);
     const db = openDatabases(root);
-    if (access === "write") endWriting = becomeWriter(path, root);
     if (isNew) giveFormat({ root, path, db }, nethash);
     const committing = createCommitting(path, rootOptions(options));
     let closing: Promise<void> | undefined;
@@ -149,7 +149,7 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
         await committing.close();
         await root.close();
       } finally {
-        endWriting?.();
+        await endWriting?.();
       }
     };
     const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
@@ -157,7 +157,7 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
     return environment;
   } catch (cause) {
     void root.close();
-    endWriting?.();
+    void endWriting?.();
     if (cause instanceof PorticoError) throw cause;
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import type { RootDatabase } from "lmdb";
+import type { RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
 import { PorticoError } from "../errors.js";
-import { textKey } from "./keys.js";
+import { openSound } from "./file-opening.js";
 
 /**
  * One process at a time writes a store: two would overwrite each other's work. The one that writes keeps its process id in a file beside
@@ -9,12 +9,10 @@ import { textKey } from "./keys.js";
  * which processes have the store open.
  */
 
-type WrittenRoot = Pick<RootDatabase<unknown, Buffer>, "get" | "readerCheck" | "readerList" | "transactionSync">;
-
 /** Paths of the stores that this process writes: they share its process id. */
 const writtenHere = new Set<string>();
 
-const isOpenIn = (process: number, root: WrittenRoot): boolean => {
+const isOpenIn = (process: number, root: RootDatabase<unknown, Buffer>): boolean => {
   root.readerCheck();
   return new RegExp(`^ *${process} `, "m").test(root.readerList());
 };
@@ -31,27 +29,35 @@ const isNoted = (file: string): boolean => {
 };
 
 /**
- * Makes this process the one that writes. To be called once its databases are open, since opening them makes lmdb-js give up its place
- * among the readers. `otherwise`: for the error message, what can be done other than stopping the other process. Returns what ends the
- * role, to be called once the store is closed. @throws PorticoError STORE_IN_USE
+ * Makes this process the one that writes. `options`: as those with which the process opens the store. `otherwise`: for the error message,
+ * what can be done other than stopping the other process. Returns what ends the role, to be called once the store is closed.
+ * @throws PorticoError STORE_IN_USE
  */
-export const becomeWriter = (path: string, root: WrittenRoot, otherwise = "serve the store as a reader"): (() => void) => {
+export const becomeWriter = (path: string, options: Omit<RootDatabaseOptionsWithPath, "path">, otherwise = "serve the store as a reader"): (() => Promise<void>) => {
   if (writtenHere.has(path)) throw new PorticoError("STORE_IN_USE", `${path} is already being written by this process`);
-  // A process that has read once is in LMDB's table of readers, where others see it.
-  root.get(textKey("nothing"));
+  // Opened once more, only to hold a place among LMDB's readers, where others see this process: lmdb-js gives up the place of a root in
+  // which a database is opened, or a read transaction ended.
+  const place = openSound<unknown, Buffer>(path, options);
   const file = `${path}-writer`;
-  // In a write transaction, since there is one at a time among all processes: of two that begin at the same moment, one is first.
-  root.transactionSync(() => {
+  const note = (): void => {
     if (isNoted(file)) return;
     const other = Number(readFileSync(file, "utf8"));
-    if (other !== process.pid && isOpenIn(other, root)) {
+    if (other !== process.pid && isOpenIn(other, place)) {
       throw new PorticoError("STORE_IN_USE", `${path} is being written by process ${other}: stop it, or ${otherwise}`);
     }
     writeFileSync(file, String(process.pid));
-  });
+  };
+  try {
+    // In a write transaction, since there is one at a time among all processes: of two that begin at the same moment, one is first.
+    place.transactionSync(note);
+  } catch (error) {
+    void place.close();
+    throw error;
+  }
   writtenHere.add(path);
-  return () => {
+  return async () => {
     writtenHere.delete(path);
     rmSync(file, { force: true });
+    await place.close();
   };
 };

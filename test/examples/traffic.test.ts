@@ -9,7 +9,7 @@ const blocks = 300;
 
 /** The crypto package's findings about a block, except those about multisignature wallets, which it cannot verify. */
 const findings = ({ verification, transactions }: SignedBlock): string[] => {
-  const unknown = transactions.filter(({ verified }) => !verified).map(({ serialized }) => `=> ${serialized.toString("hex")}`);
+  const unknown = transactions.filter(({ verified, data }) => !verified && data.signatures !== undefined).map(({ serialized }) => `=> ${serialized.toString("hex")}`);
   return verification.errors.map(String).filter((error) => error !== "One or more transactions are not verified:" && !unknown.includes(error));
 };
 
@@ -145,7 +145,8 @@ describe("the standalone host's chain and traffic", () => {
     const ids = async (from = maker) => (await chain.forgeNext(from)).transactions.map(({ id }) => id);
     const first = await ids();
     expect(first).to.not.be.empty;
-    expect(await ids()).to.not.include.members(first);
+    const others = await ids();
+    expect(others.filter((id) => first.includes(id))).to.be.empty;
     expect(await ids(chain.createMaker()), "after a restart").to.deep.equal(first);
   });
 

@@ -220,7 +220,7 @@ describe("the LMDB store", () => {
       const script = fileURLToPath(new URL("racing-process.ts", import.meta.url));
       const dataDir = temporaryFolder();
       // The file exists, and so does the lock that a killed process left.
-      await (which === "chain" ? openEnvironment(dataDir, "a network") : openWebhookStore(dataDir)).close();
+      await (which === "chain" ? openEnvironment(dataDir, chain.network.network.nethash) : openWebhookStore(dataDir)).close();
       writeFileSync(join(dataDir, `${which}.mdb-writer`), "999999");
       const racing = Array.from({ length: 3 }, () => spawn(process.execPath, ["--import", "tsx", script, which, dataDir], { stdio: ["pipe", "pipe", "inherit"] }));
       const lineOf = async ({ stdout }: (typeof racing)[number]): Promise<string> => String(((await once(stdout, "data")) as [Buffer])[0]).trim();

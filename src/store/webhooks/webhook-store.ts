@@ -143,17 +143,24 @@ const openFile = (path: string) => openSound<never, never>(path, rootOptions);
 export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?: boolean | undefined } = {}): WebhookEnvironment => {
   const path = resolve(dataDir, "webhooks.mdb");
   let root: RootDatabase<never, never> | undefined;
-  let endWriting: (() => void) | undefined;
+  let endWriting: (() => Promise<void>) | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
     if (!existsSync(path)) makeWhole(path, (draft) => void openFile(draft).close());
     const opened = (root = openFile(path));
     const store = createWebhookStore({ path, root: opened });
-    if (deliver) endWriting = becomeWriter(path, opened, "start this one with `webhooks.deliver` set to false");
-    return { store, close: () => opened.close().finally(endWriting) };
+    if (deliver) endWriting = becomeWriter(path, rootOptions, "start this one with `webhooks.deliver` set to false");
+    const close = async (): Promise<void> => {
+      try {
+        await opened.close();
+      } finally {
+        await endWriting?.();
+      }
+    };
+    return { store, close };
   } catch (cause) {
     void root?.close();
-    endWriting?.();
+    void endWriting?.();
     if (cause instanceof PorticoError) throw cause;
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
