@@ -46,8 +46,8 @@ describe("the HTTP sender", () => {
   it("reads an endless response only up to its limit, then closes the connection", async () => {
     let [written, closed] = [0, false];
     receiver.answer = (_request, response) => {
-      const more = (): void => {
-        if (closed) return;
+      const more = (error?: Error | null): void => {
+        if (closed || error) return;
         written += 1_024;
         response.write("x".repeat(1_024), more);
       };
