@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+
 type Stop = () => Promise<void>;
 
 /** Of the process, not of this module: mocha may load it once with `require` and, for test files with a top-level `await`, once more with `import`. */
@@ -10,6 +12,13 @@ export const atEnd = (stop: Stop): void => {
 
 /** Read by mocha, which is told to load this file before any other. */
 export const mochaHooks = {
+  /** Parallel runs send what a test found to another process as JSON. A big integer in it would lose the results of the whole file. */
+  afterEach(this: Mocha.Context): void {
+    const { err } = this.currentTest as { err?: { actual?: unknown; expected?: unknown } };
+    if (err === undefined || typeof err.expected === "string") return;
+    if ("actual" in err) err.actual = inspect(err.actual);
+    if ("expected" in err) err.expected = inspect(err.expected);
+  },
   afterAll: async (): Promise<void> => {
     for (const stop of stops.splice(0)) await stop();
   },

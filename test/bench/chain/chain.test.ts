@@ -65,21 +65,21 @@ describe("the bench's chain", () => {
     const snapshot = store.snapshot();
     const addressOf = createAddresses(size.wallets);
     for (let number = origin + 1; number < size.wallets; number++) {
-      const wallet = snapshot?.wallet(addressOf(number));
+      const wallet = await snapshot?.wallet(addressOf(number));
       expect(wallet, `wallet ${number}`).to.include({
         balance: BigInt(chain.ledger.balances[number] ?? -1),
         nonce: BigInt(chain.ledger.nonces[number] ?? -1),
       });
       expect(chain.ledger.balances[number], `wallet ${number}`).to.be.at.least(0);
     }
-    const busiestPage = snapshot?.transactions({
+    const busiestPage = await snapshot?.transactions({
       filter: { ownerId: addressOf(busiest) },
       order: { field: "timestamp", direction: "desc" },
       offset: 0,
       limit: 1,
     });
     expect(busiestPage).to.have.property("total", size.busiest);
-    expect(snapshot?.delegate(publicKeyOf(busiest + 1))).to.have.property("producedBlocks").that.is.above(10);
+    expect(await snapshot?.delegate(publicKeyOf(busiest + 1))).to.have.property("producedBlocks").that.is.above(10);
     snapshot?.release?.();
   });
 
@@ -94,7 +94,7 @@ describe("the bench's chain", () => {
     }
     const query = { filter: {}, order: { field: "balance", direction: "desc" }, offset: 0, limit: 1_000 } as const;
     const [snapshot, expected] = [store.snapshot(), await other.snapshot()];
-    expect(snapshot?.wallets(query)).to.deep.equal(await expected?.wallets(query));
+    expect(await snapshot?.wallets(query)).to.deep.equal(await expected?.wallets(query));
     snapshot?.release?.();
   });
 });

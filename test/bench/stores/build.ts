@@ -22,13 +22,12 @@ const nextBatch = (chain: BenchChain, end: number): FullBlock[] => {
 };
 
 /** What the store holds must be what the generator says, or the figures would be those of another chain. */
-const requireEqual = (store: Store, { ledger }: BenchChain, size: ChainSize): void => {
+const requireEqual = async (store: Store, { ledger }: BenchChain, size: ChainSize): Promise<void> => {
   const snapshot = store.snapshot();
   if (snapshot === undefined) throw new Error("the store is empty");
   const page = { filter: {}, offset: 0, limit: 1 } as const;
-  const wallets = snapshot.wallets({ ...page, order: { field: "balance", direction: "desc" } });
-  const transactions = snapshot.transactions({ ...page, order: { field: "timestamp", direction: "desc" } });
-  if (wallets instanceof Promise || transactions instanceof Promise) throw new Error("the store answers later");
+  const wallets = await snapshot.wallets({ ...page, order: { field: "balance", direction: "desc" } });
+  const transactions = await snapshot.transactions({ ...page, order: { field: "timestamp", direction: "desc" } });
   snapshot.release?.();
   const found = { height: snapshot.tip.height, wallets: wallets.total, transactions: transactions.total };
   const wanted = { height: size.blocks, wallets: ledger.wallets, transactions: ledger.transactions };
@@ -44,7 +43,7 @@ const fill = async (store: Store, chain: BenchChain, size: ChainSize, progress: 
     progress.tell(chain.height - 1, chain.ledger.transactions);
   }
   await store.written();
-  requireEqual(store, chain, size);
+  await requireEqual(store, chain, size);
   store.markComplete();
 };
 
