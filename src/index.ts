@@ -1,6 +1,6 @@
 export { createApiPlugin } from "./plugin.js";
 export { errorTable, PorticoError } from "./errors.js";
-export { defaultOptions } from "./options.js";
+export { defaultOptions } from "./options/options.js";
 export { version } from "./version.js";
 export type * from "../types/chain.js";
 export type * from "../types/chain-adapter.js";

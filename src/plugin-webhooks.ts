@@ -1,15 +1,15 @@
 import type { HostEvents } from "../types/events.js";
 import type { Clock, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import type { WebhookStore } from "../types/webhook-store.js";
-import { endAll } from "./end-all.js";
+import { endAll } from "./async/close-all.js";
 import { PorticoError } from "./errors.js";
-import type { Options } from "./options.js";
-import type { StoreChange } from "./store/change-log.js";
+import type { Options } from "./options/options.js";
+import type { StoreChange } from "./store/state/change-log.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
 import { describeEvents } from "./webhooks/known-events.js";
-import { type Authorize, openAuthorize } from "./webhooks/tokens.js";
+import { type Authorize, openAuthorize } from "./webhooks/registry/tokens.js";
 
 /** What the parts of a plugin share. */
 export interface Shared {

@@ -5,17 +5,17 @@ import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
 import { webhookRequests } from "./api/webhook-requests.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
-import { requireContext } from "./context.js";
+import { requireContext } from "./options/node-context.js";
 import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
 import { createLifecycle } from "./lifecycle.js";
-import { andThen } from "./maybe-promise.js";
-import { readOptions } from "./options.js";
+import { andThen } from "./async/maybe-promise.js";
+import { readOptions } from "./options/options.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
-import { quietLogger } from "./quiet-logger.js";
+import { quietLogger } from "./options/guarded-logger.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
-import type { BeforeShown } from "./store/store.js";
+import type { BeforeShown } from "./store/state/store.js";
 import { version } from "./version.js";
 
 /** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { addressOf, createNetworks, isNetwork } from "../src/networks.js";
+import { addressOf, createNetworks, isNetwork } from "../src/net/addresses.js";
 
 const contains = (network: string, address: string): boolean => {
   const parsed = addressOf(address);

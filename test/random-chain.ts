@@ -20,7 +20,7 @@ import {
   vote,
 } from "../src/conformance/drafts.js";
 import { networkOf } from "../src/conformance/network.js";
-import { type Party, parties, secondKeys } from "../src/conformance/parties.js";
+import { type Party, parties, secondKeys } from "../src/conformance/actors.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
 import type { Milestone, Network } from "../types/node-context.js";

@@ -102,7 +102,7 @@ export interface Clock {
   now(): number;
 }
 
-/** Every option. Defaults and units: `src/options.ts`. */
+/** Every option. Defaults and units: `src/options/options.ts`. */
 export interface PorticoOptions {
   /** Path at which the interface is mounted. */
   basePath?: string;

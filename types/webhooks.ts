@@ -189,7 +189,7 @@ export interface Webhooks {
   events(): EventDescription[];
 }
 
-/** Every option. Defaults: `src/webhooks/option-table.ts`. Times are in milliseconds. */
+/** Every option. Defaults: `src/webhooks/options.ts`. Times are in milliseconds. */
 export interface WebhookOptions {
   /** Any of these, each of 8 characters or more, authenticates a request. If there are none, one is generated and kept in the data folder. */
   tokens?: string[];

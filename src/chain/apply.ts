@@ -1,7 +1,7 @@
 import type { Lock, Transaction } from "../../types/chain.js";
 import type { Ledger, WalletDraft } from "../../types/transaction-type.js";
 import { PorticoError } from "../errors.js";
-import { atOnce, type Steps } from "../steps.js";
+import { atOnce, type Steps } from "../async/time-slicing.js";
 import type { FullBlock } from "./block.js";
 import { requireSoundEffect } from "./own-types.js";
 import type { ChainRules } from "./rules.js";

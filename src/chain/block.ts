@@ -1,7 +1,7 @@
 import type { Block, Transaction } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { PorticoError } from "../errors.js";
-import type { Steps } from "../steps.js";
+import type { Steps } from "../async/time-slicing.js";
 import { isPublicKey } from "./address.js";
 import { parseAmount } from "./amount.js";
 import { isVote } from "./kinds.js";

@@ -6,7 +6,7 @@ import { createAddressOf } from "./address.js";
 import { type FullBlock, parseBlock } from "./block.js";
 import { createEpoch, type Epoch } from "./epoch.js";
 import { createMilestones, type Milestones } from "./milestones.js";
-import { atOnce, type Steps } from "../steps.js";
+import { atOnce, type Steps } from "../async/time-slicing.js";
 import { createTransactionTypes, recipientsOf, type TransactionTypes } from "./transaction-types.js";
 
 /** Everything that is known about a network without reading its chain. */

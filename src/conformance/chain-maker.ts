@@ -4,8 +4,8 @@ import { parseAmount } from "../chain/amount.js";
 import { createMilestones } from "../chain/milestones.js";
 import type { Draft } from "./drafts.js";
 import { labelled } from "./drafts.js";
-import type { Party } from "./parties.js";
-import { plausibleHex, plausibleSignature } from "./plausible.js";
+import type { Party } from "./actors.js";
+import { plausibleHex, plausibleSignature } from "./fake-hash.js";
 
 /** SHA-256 of no bytes: the payload hash of a block without transactions. */
 const emptyPayloadHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

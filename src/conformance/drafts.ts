@@ -1,5 +1,5 @@
-import type { Party } from "./parties.js";
-import { plausibleHex } from "./plausible.js";
+import type { Party } from "./actors.js";
+import { plausibleHex } from "./fake-hash.js";
 
 /** A transaction before it is put into a chain. The chain maker adds the id, the nonce or timestamp, and the signatures. */
 export interface Draft {

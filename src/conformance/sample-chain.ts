@@ -18,7 +18,7 @@ import {
   vote,
 } from "./drafts.js";
 import { milestones, networkOf } from "./network.js";
-import { parties, secondKeys } from "./parties.js";
+import { parties, secondKeys } from "./actors.js";
 
 /**
  * The suite's own chain, block by block. The files in `figures` hold the expected results: after a change here, they must be worked

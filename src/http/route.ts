@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 
 /**
  * A route as a value, from which the router, validation, serializer, OpenAPI document, the README's tables and the tests are all made.
- * It names no framework, and is together with the input types (input.ts) all of `http` that `api` imports.
+ * It names no framework, and is together with the input types (input/schema.ts) all of `http` that `api` imports.
  */
 
 /** The requested page, once `page`, `limit` and `offset` are parsed. */

@@ -1,11 +1,11 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
-import { endAll } from "../end-all.js";
+import { endAll } from "../async/close-all.js";
 import { messageOf } from "../errors.js";
-import type { ChangeListener } from "./change-log.js";
-import { createFollower, type Follower, type FollowerNeeds } from "./follower.js";
-import { type BeforeShown, createStore, type Store, type StoreOptions } from "./store.js";
-import { watchSource } from "./watched-source.js";
+import type { ChangeListener } from "./state/change-log.js";
+import { createFollower, type Follower, type FollowerNeeds } from "./sync/follower.js";
+import { type BeforeShown, createStore, type Store, type StoreOptions } from "./state/store.js";
+import { watchSource } from "./sync/watchdog.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 /** Is told of every change of the store, and keeps rows of its own in it. */

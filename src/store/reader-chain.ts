@@ -3,12 +3,12 @@ import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../types/node-context.js";
 import type { ChainRules } from "../chain/rules.js";
-import { endAll } from "../end-all.js";
+import { endAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
-import { storeFile } from "./environment.js";
+import { storeFile } from "./lmdb/environment.js";
 import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
-import { createOpenSnapshots } from "./open-snapshots.js";
-import { createStore, type Store } from "./store.js";
+import { createOpenSnapshots } from "./state/open-snapshots.js";
+import { createStore, type Store } from "./state/store.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 export interface ReaderOptions {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Identities } from "@arkecosystem/crypto";
 import { addressOf, createAddressOf, multiSignaturePublicKey } from "../../src/chain/address.js";
-import { parties, secondKeys } from "../../src/conformance/parties.js";
+import { parties, secondKeys } from "../../src/conformance/actors.js";
 
 const keys = Array.from({ length: 20 }, (_, index) => Identities.PublicKey.fromPassphrase(`passphrase ${index}`));
 

@@ -20,7 +20,7 @@ import {
   vote,
 } from "../../src/conformance/drafts.js";
 import { milestones, networkOf } from "../../src/conformance/network.js";
-import { type Party, parties, secondKeys } from "../../src/conformance/parties.js";
+import { type Party, parties, secondKeys } from "../../src/conformance/actors.js";
 import type { Lock } from "../../types/chain.js";
 import type { TransactionType, WalletDraft } from "../../types/transaction-type.js";
 import { refusalOf } from "./refusal.js";

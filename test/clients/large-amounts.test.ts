@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { atTip } from "../../src/conformance/figures/at-tip.js";
-import { parties } from "../../src/conformance/parties.js";
+import { parties } from "../../src/conformance/actors.js";
 import { createSampleChain } from "../../src/conformance/sample-chain.js";
 import { createApiPlugin } from "../../src/index.js";
 import type { ApiPlugin } from "../../types/node-context.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
-import { parseExactJson } from "../../src/http/exact-json.js";
+import { parseExactJson } from "../../src/http/input/exact-json.js";
 import { chainNames } from "./chains.js";
 import { figuresOf } from "./figures.js";
 import { keepsToSchema, type Served, serveFirst } from "./first-generation.js";

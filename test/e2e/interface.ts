@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { parseExactJson } from "../../src/http/exact-json.js";
+import { parseExactJson } from "../../src/http/input/exact-json.js";
 import { createApiPlugin } from "../../src/index.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { NodeContext } from "../../types/node-context.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type Answerer, createAnswerer } from "../../src/http/answerer.js";
-import type { Plan } from "../../src/http/plan.js";
+import { type Answerer, createAnswerer } from "../../src/http/pipeline/answerer.js";
+import type { Plan } from "../../src/http/pipeline/plan.js";
 import type { Scope } from "../../src/http/route.js";
 
 interface CountedState extends Scope {

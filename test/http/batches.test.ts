@@ -5,7 +5,7 @@ import { connect as connect2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
-import { createBatches } from "../../src/http/batches.js";
+import { createBatches } from "../../src/http/fast/micro-batch.js";
 import type { Edge } from "../../src/http/edge.js";
 import { ask } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Type } from "@sinclair/typebox";
-import { exactNumber, NumberError, parseExactJson, surveyJson } from "../../src/http/exact-json.js";
-import { createSerializer } from "../../src/http/serializer.js";
+import { exactNumber, NumberError, parseExactJson, surveyJson } from "../../src/http/input/exact-json.js";
+import { createSerializer } from "../../src/http/reply/serializer.js";
 import { ask } from "./ask.js";
 import { echoed, type Thing, withThings } from "./things.js";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Type } from "@sinclair/typebox";
-import { OrderBy } from "../../src/http/input.js";
-import { createInputReaders } from "../../src/http/input-reader.js";
+import { OrderBy } from "../../src/http/input/schema.js";
+import { createInputReaders } from "../../src/http/input/input-reader.js";
 import { ask } from "./ask.js";
 import { echoed, type Served, serveThings } from "./things.js";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Type } from "@sinclair/typebox";
-import { createOpenApi, type OpenApiDocument } from "../../src/http/openapi.js";
+import { createOpenApi, type OpenApiDocument } from "../../src/http/openapi/document.js";
 import { routesOf } from "../../src/http/route.js";
 import { ask } from "./ask.js";
 import { routes, type Served, serveThings, type ThingState, withThings } from "./things.js";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createAskedLately } from "../../src/http/asked-lately.js";
-import { createBoundedMap } from "../../src/http/bounded-map.js";
-import { createReply, type Reply } from "../../src/http/reply.js";
-import { createReplyCache } from "../../src/http/reply-cache.js";
+import { createAskedLately } from "../../src/http/cache/doorkeeper.js";
+import { createBoundedMap } from "../../src/http/cache/bounded-map.js";
+import { createReply, type Reply } from "../../src/http/reply/reply.js";
+import { createReplyCache } from "../../src/http/cache/response-cache.js";
 import { ask } from "./ask.js";
 import { manyThings, type Served, serveThings, type ThingState, withThings } from "./things.js";
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../src/errors.js";
 import { createEdge, type Edge, type EdgeNeeds, type EdgeOptions } from "../../src/http/edge.js";
-import { Amount, Flag, InputOf, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../src/http/input.js";
+import { Amount, Flag, InputOf, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../src/http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../src/http/route.js";
 import { silentLogger } from "../silent.js";
 import type { Range as Bounds } from "../../types/chain-adapter.js";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
-import { operatorNames } from "../../src/webhooks/operators.js";
+import { operatorNames } from "../../src/webhooks/conditions/operators.js";
 import { growthPlot, plotFile } from "../bench/table/plot.js";
 import { readResults } from "../bench/table/results.js";
 import { contractOf, readReadme, tables, withTables } from "./tables.js";

@@ -3,8 +3,8 @@ import { optionsTable as commandLineTable } from "../../examples/standalone/opti
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { errorTable } from "../../src/errors.js";
-import { optionTable } from "../../src/options.js";
-import { webhookOptionTable } from "../../src/webhooks/option-table.js";
+import { optionTable } from "../../src/options/options.js";
+import { webhookOptionTable } from "../../src/webhooks/options.js";
 import { benchTable } from "../bench/table/markdown.js";
 import { readResults } from "../bench/table/results.js";
 

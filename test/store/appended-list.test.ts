@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { appendToList, listSequence } from "../../src/store/appended-list.js";
-import { createEntryLog } from "../../src/store/entry-log.js";
-import { createUndoJournal, rollBack } from "../../src/store/journal.js";
-import { listKey, pieceLength } from "../../src/store/list-pieces.js";
-import { createNewestReads } from "../../src/store/newest-reads.js";
-import { createPending, type Pending } from "../../src/store/pending.js";
-import { createReading } from "../../src/store/reading.js";
-import type { Store } from "../../src/store/store.js";
+import { appendToList, listSequence } from "../../src/store/records/posting-list.js";
+import { createEntryLog } from "../../src/store/layout/write-log.js";
+import { createUndoJournal, rollBack } from "../../src/store/write/journal.js";
+import { listKey, pieceLength } from "../../src/store/layout/posting-pieces.js";
+import { createNewestReads } from "../../src/store/write/fresh-read.js";
+import { createPending, type Pending } from "../../src/store/write/write-batch.js";
+import { createReading } from "../../src/store/lmdb/reading.js";
+import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 

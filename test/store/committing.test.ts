@@ -2,8 +2,8 @@ import workerThreads from "node:worker_threads";
 import { syncBuiltinESMExports } from "node:module";
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { createEntryLog, type LogBytes } from "../../src/store/entry-log.js";
-import { textKey } from "../../src/store/keys.js";
+import { createEntryLog, type LogBytes } from "../../src/store/layout/write-log.js";
+import { textKey } from "../../src/store/layout/keys.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 

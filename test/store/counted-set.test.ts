@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/counted-set.js";
-import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/counted-set-writer.js";
-import { createEntryLog, type EntryLog } from "../../src/store/entry-log.js";
-import { createUndoJournal, rollBack } from "../../src/store/journal.js";
-import { createNewestReads } from "../../src/store/newest-reads.js";
-import { createPending, type Pending } from "../../src/store/pending.js";
-import { createReading, type Reading } from "../../src/store/reading.js";
-import { countedNumbers, countedSequence } from "../../src/store/sequence.js";
-import { atOnce } from "../../src/steps.js";
-import type { Store } from "../../src/store/store.js";
+import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/records/ranked-set.js";
+import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/write/ranked-set-writer.js";
+import { createEntryLog, type EntryLog } from "../../src/store/layout/write-log.js";
+import { createUndoJournal, rollBack } from "../../src/store/write/journal.js";
+import { createNewestReads } from "../../src/store/write/fresh-read.js";
+import { createPending, type Pending } from "../../src/store/write/write-batch.js";
+import { createReading, type Reading } from "../../src/store/lmdb/reading.js";
+import { countedNumbers, countedSequence } from "../../src/store/records/sequence.js";
+import { atOnce } from "../../src/async/time-slicing.js";
+import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 

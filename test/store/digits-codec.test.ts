@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { blockCodec, transactionCodec } from "../../src/store/digits-codec.js";
-import { numberKey } from "../../src/store/keys.js";
-import { createReading } from "../../src/store/reading.js";
-import { readBlock, readTransaction } from "../../src/store/records.js";
+import { blockCodec, transactionCodec } from "../../src/store/layout/block-codec.js";
+import { numberKey } from "../../src/store/layout/keys.js";
+import { createReading } from "../../src/store/lmdb/reading.js";
+import { readBlock, readTransaction } from "../../src/store/records/records.js";
 import type { Block, Transaction } from "../../types/chain.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";

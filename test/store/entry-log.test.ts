@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { atOnce } from "../../src/steps.js";
-import { createEntryLog, entriesOf, keysIn } from "../../src/store/entry-log.js";
+import { atOnce } from "../../src/async/time-slicing.js";
+import { createEntryLog, entriesOf, keysIn } from "../../src/store/layout/write-log.js";
 
 const key = Buffer.from("key");
 

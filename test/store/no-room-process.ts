@@ -4,7 +4,7 @@
  */
 import { createChainRules } from "../../src/chain/rules.js";
 import { messageOf } from "../../src/errors.js";
-import { createStore } from "../../src/store/store.js";
+import { createStore } from "../../src/store/state/store.js";
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 

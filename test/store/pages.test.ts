@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { metaOffsets } from "../../src/store/meta-pages.js";
+import { metaOffsets } from "../../src/store/lmdb/meta-pages.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { answerList } from "../../src/store/question.js";
-import { createSearch, createSearches } from "../../src/store/search.js";
-import { arraySequence, mapSequence, numberSequence, reverseSequence, type Sequence } from "../../src/store/sequence.js";
+import { answerList } from "../../src/store/query/list-query.js";
+import { createSearch, createSearches } from "../../src/store/query/search.js";
+import { arraySequence, mapSequence, numberSequence, reverseSequence, type Sequence } from "../../src/store/records/sequence.js";
 import type { Page } from "../../types/chain-adapter.js";
 
 const total = 50_000;

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createChainRules } from "../../src/chain/rules.js";
 import { PorticoError } from "../../src/errors.js";
-import { createStore } from "../../src/store/store.js";
+import { createStore } from "../../src/store/state/store.js";
 import { createWebhookStore, openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { createSearch, createSearches } from "../../src/store/search.js";
-import type { Steps } from "../../src/steps.js";
-import { comparisonOf, sortInSteps } from "../../src/store/sorting.js";
+import { createSearch, createSearches } from "../../src/store/query/search.js";
+import type { Steps } from "../../src/async/time-slicing.js";
+import { comparisonOf, sortInSteps } from "../../src/store/records/sorting.js";
 
 /** Keeps the process busy for the given time. */
 const work = (milliseconds: number): void => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Entry } from "../../src/store/counted-set.js";
+import type { Entry } from "../../src/store/records/ranked-set.js";
 import {
   arraySequence,
   concatSequences,
@@ -10,7 +10,7 @@ import {
   type Sequence,
   unionSequence,
   withoutKeys,
-} from "../../src/store/sequence.js";
+} from "../../src/store/records/sequence.js";
 
 const offset = fc.integer({ min: 0, max: 60 });
 const limit = fc.integer({ min: 0, max: 60 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
-import { createStore, type Store, type StoreNeeds, type StoreOptions } from "../../src/store/store.js";
+import { createStore, type Store, type StoreNeeds, type StoreOptions } from "../../src/store/state/store.js";
 import type { Network } from "../../types/node-context.js";
 
 interface Opened {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { arraySequence, type Sequence, unionSequence } from "../../src/store/sequence.js";
-import { disjoint } from "../../src/store/union-of-owners.js";
+import { arraySequence, type Sequence, unionSequence } from "../../src/store/records/sequence.js";
+import { disjoint } from "../../src/store/query/union.js";
 
 /** Ascending numbers: a run of them, of which some are left out. */
 const ascending = (most: number): fc.Arbitrary<number[]> =>

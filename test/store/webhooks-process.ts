@@ -1,7 +1,7 @@
 /** A process that writes a webhook beside the one that writes blocks: `fork("webhooks-process.ts", [DIR])`. Ends at the first message. */
 import { once } from "node:events";
 import { createChainRules } from "../../src/chain/rules.js";
-import { createStore } from "../../src/store/store.js";
+import { createStore } from "../../src/store/state/store.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";

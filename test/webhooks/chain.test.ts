@@ -7,7 +7,7 @@ import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/node-context.js";
 import type { Webhooks } from "../../types/webhooks.js";
 import { createApiPlugin } from "../../src/plugin.js";
-import { createStore } from "../../src/store/store.js";
+import { createStore } from "../../src/store/state/store.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";

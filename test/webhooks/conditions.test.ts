@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Condition, ConditionResult, Operator } from "../../types/webhooks.js";
-import { combine, compileCondition, explain } from "../../src/webhooks/conditions.js";
-import { absent, valueAt } from "../../src/webhooks/json-value.js";
-import { createMatcher, type Matchable } from "../../src/webhooks/matcher.js";
-import { operatorNames, operators } from "../../src/webhooks/operators.js";
-import { createSubject } from "../../src/webhooks/subject.js";
+import { combine, compileCondition, explain } from "../../src/webhooks/conditions/conditions.js";
+import { absent, valueAt } from "../../src/webhooks/conditions/json-value.js";
+import { createMatcher, type Matchable } from "../../src/webhooks/conditions/matcher.js";
+import { operatorNames, operators } from "../../src/webhooks/conditions/operators.js";
+import { createSubject } from "../../src/webhooks/conditions/operand.js";
 
 /** Cases for each operator: the payload's value, the condition's value, and whether the condition holds. */
 const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][]> = {

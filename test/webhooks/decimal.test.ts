@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { compareDecimals, numberText, toDecimal } from "../../src/webhooks/decimal.js";
+import { compareDecimals, numberText, toDecimal } from "../../src/webhooks/conditions/decimal.js";
 
 /** Decimal text as an exact integer, scaled by the given number of decimal places. */
 const scaled = (text: string, places: number): bigint => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { DeliveryRow } from "../../types/webhook-store.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
-import { createDeliveries } from "../../src/webhooks/deliveries.js";
+import { createDeliveries } from "../../src/webhooks/deliver/deliveries.js";
 import { createManualClock } from "./manual-clock.js";
 import { webhookRow } from "./webhook-row.js";
 

@@ -7,7 +7,7 @@ import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { quietLogger } from "../../src/quiet-logger.js";
+import { quietLogger } from "../../src/options/guarded-logger.js";
 import { createLogger, createStage, eventually, localTargets, type Stage } from "./stage.js";
 
 const day = 24 * 3_600_000;

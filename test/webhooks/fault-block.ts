@@ -1,7 +1,7 @@
 import { type ChainMaker, createChainMaker } from "../../src/conformance/chain-maker.js";
 import { transfer } from "../../src/conformance/drafts.js";
 import { milestones } from "../../src/conformance/network.js";
-import { parties } from "../../src/conformance/parties.js";
+import { parties } from "../../src/conformance/actors.js";
 
 const transactionsInBlock = 3;
 

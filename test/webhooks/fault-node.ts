@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { createChainRules } from "../../src/chain/rules.js";
 import { networkOf } from "../../src/conformance/network.js";
-import { createStore } from "../../src/store/store.js";
+import { createStore } from "../../src/store/state/store.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";

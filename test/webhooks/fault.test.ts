@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { open } from "lmdb";
 import { createChainRules } from "../../src/chain/rules.js";
 import { networkOf } from "../../src/conformance/network.js";
-import { createStore } from "../../src/store/store.js";
+import { createStore } from "../../src/store/state/store.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { addFaultBlock, createFaultChain } from "./fault-block.js";
 import type { BlockData } from "../../types/events.js";

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createChainRules } from "../../src/chain/rules.js";
 import { messageOf } from "../../src/errors.js";
-import { createStore } from "../../src/store/store.js";
+import { createStore } from "../../src/store/state/store.js";
 import { createWebhookStore, openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 

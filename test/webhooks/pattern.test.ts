@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { limits } from "../../src/webhooks/draft.js";
-import { compilePattern, patternSize } from "../../src/webhooks/pattern.js";
+import { limits } from "../../src/webhooks/registry/draft.js";
+import { compilePattern, patternSize } from "../../src/webhooks/conditions/pattern.js";
 
 /** Patterns of some size, all that a pattern can be made of among them. */
 const patterns = [

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { Utils } from "@arkecosystem/crypto";
 import type { Block, Transaction } from "../../types/chain.js";
-import { createEmittedPayloads } from "../../src/webhooks/emitted-payloads.js";
-import { blockPayload, payloadJson, transactionPayload } from "../../src/webhooks/payload.js";
+import { createEmittedPayloads } from "../../src/webhooks/scan/emitted-payloads.js";
+import { blockPayload, payloadJson, transactionPayload } from "../../src/webhooks/scan/payload.js";
 
 const parsed = (payload: unknown): unknown => JSON.parse(payloadJson(payload));
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { webhookDefaults } from "../../src/webhooks/option-table.js";
-import { nextHealth, nextStep, readRetryAfter, waitBefore } from "../../src/webhooks/retry.js";
+import { webhookDefaults } from "../../src/webhooks/options.js";
+import { nextHealth, nextStep, readRetryAfter, waitBefore } from "../../src/webhooks/deliver/retry.js";
 
 const { schedule, jitter, disableAfter } = webhookDefaults;
 const now = Date.UTC(2024, 0, 1);

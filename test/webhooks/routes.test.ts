@@ -8,7 +8,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ApiPlugin } from "../../types/node-context.js";
-import type { OpenApiDocument } from "../../src/http/openapi.js";
+import type { OpenApiDocument } from "../../src/http/openapi/document.js";
 import { createApiPlugin } from "../../src/plugin.js";
 import { knownEvents } from "../../src/webhooks/known-events.js";
 import { loadChain } from "../data/read.js";

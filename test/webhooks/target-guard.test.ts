@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createTargetGuard } from "../../src/webhooks/target-guard.js";
+import { createTargetGuard } from "../../src/webhooks/send/target-guard.js";
 
 const special = {
   loopback: ["127.0.0.1", "127.255.255.254", "::1"],

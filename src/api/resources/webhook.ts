@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { DeliveryState } from "../../../types/webhooks.js";
-import { InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input.js";
-import { mostShown } from "../../webhooks/conditions.js";
-import { limits } from "../../webhooks/draft.js";
-import { operatorNames, operators } from "../../webhooks/operators.js";
-import { largestKept } from "../../webhooks/recent-events.js";
+import { InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input/schema.js";
+import { mostShown } from "../../webhooks/conditions/conditions.js";
+import { limits } from "../../webhooks/registry/draft.js";
+import { operatorNames, operators } from "../../webhooks/conditions/operators.js";
+import { largestKept } from "../../webhooks/scan/recent-events.js";
 import { TextOrNull } from "./text.js";
 
 const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });

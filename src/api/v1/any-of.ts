@@ -2,7 +2,7 @@ import type { Transaction } from "../../../types/chain.js";
 import type { ChainSnapshot, Page, TransactionFilter, TransactionQuery } from "../../../types/chain-adapter.js";
 import { inputError } from "../../errors.js";
 import type { PageRequest } from "../../http/route.js";
-import { compareTransactions } from "../questions/transactions.js";
+import { compareTransactions } from "../queries/transactions.js";
 
 /**
  * Lists of transactions that pass any of several filters, built from lists that pass all of them, the only ones that an adapter

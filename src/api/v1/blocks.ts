@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { parseAmount } from "../../chain/amount.js";
 import { PorticoError } from "../../errors.js";
-import { Text } from "../../http/input.js";
+import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { blockNamed, BlockListQuery, pageOfBlocks } from "../questions/blocks.js";
+import { blockNamed, BlockListQuery, pageOfBlocks } from "../queries/blocks.js";
 import { Amount } from "../resources/amount.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";

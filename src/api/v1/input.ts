@@ -1,6 +1,6 @@
 import { inputError } from "../../errors.js";
 import { isAddress } from "../../chain/address.js";
-import { WholeNumber } from "../../http/input.js";
+import { WholeNumber } from "../../http/input/schema.js";
 import type { PageRequest } from "../../http/route.js";
 import type { ApiState } from "../state.js";
 

@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { Type } from "@sinclair/typebox";
 import { inputError, PorticoError } from "../../errors.js";
-import { OrderBy, Text, WholeNumber } from "../../http/input.js";
+import { OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { knownPeers, pageOfPeers, peerFilters, type PeerOrder } from "../questions/peers.js";
+import { knownPeers, pageOfPeers, peerFilters, type PeerOrder } from "../queries/peers.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
 import { pageOfQuery, paging } from "./input.js";

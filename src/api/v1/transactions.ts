@@ -3,11 +3,11 @@ import type { TransactionFilter, TransactionOrder } from "../../../types/chain-a
 import type { TransactionData } from "../../../types/events.js";
 import type { UnconfirmedTransaction } from "../../chain/block.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, OrderBy, Text, WholeNumber } from "../../http/input.js";
+import { Amount, OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { Address, BlockId, Hash, PublicKey } from "../questions/fields.js";
-import { allUnconfirmed, readUnconfirmed, unconfirmedNamed } from "../questions/pool.js";
-import { transactionNamed, withBlockId } from "../questions/transactions.js";
+import { Address, BlockId, Hash, PublicKey } from "../queries/fields.js";
+import { allUnconfirmed, readUnconfirmed, unconfirmedNamed } from "../queries/pool.js";
+import { transactionNamed, withBlockId } from "../queries/transactions.js";
 import type { ApiState } from "../state.js";
 import { transactionsOfAny } from "./any-of.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { Text } from "../../http/input.js";
+import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { BlockListQuery, BlockSearchBody, BlockSearchQuery, findBlock, listBlocks, showBlock } from "../questions/blocks.js";
-import { within } from "../questions/page.js";
-import { listTransactions, transactionFilter, TransactionListQuery, withBlockId } from "../questions/transactions.js";
+import { BlockListQuery, BlockSearchBody, BlockSearchQuery, findBlock, listBlocks, showBlock } from "../queries/blocks.js";
+import { within } from "../queries/page.js";
+import { listTransactions, transactionFilter, TransactionListQuery, withBlockId } from "../queries/transactions.js";
 import { BlockResource } from "../resources/block.js";
 import { DataOf } from "../resources/data.js";
 import { TransactionResource } from "../resources/transaction.js";

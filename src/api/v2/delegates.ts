@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { Text } from "../../http/input.js";
+import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { andThen } from "../../maybe-promise.js";
-import { BlockListQuery, listBlocks } from "../questions/blocks.js";
-import { delegateFilter, DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../questions/delegates.js";
-import { within } from "../questions/page.js";
-import { balancesOfVoters, listWallets, walletFilter, WalletListQuery } from "../questions/wallets.js";
+import { andThen } from "../../async/maybe-promise.js";
+import { BlockListQuery, listBlocks } from "../queries/blocks.js";
+import { delegateFilter, DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../queries/delegates.js";
+import { within } from "../queries/page.js";
+import { balancesOfVoters, listWallets, walletFilter, WalletListQuery } from "../queries/wallets.js";
 import { BalancesResource } from "../resources/balances.js";
 import { BlockResource } from "../resources/block.js";
 import { DataOf } from "../resources/data.js";

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { Text } from "../../http/input.js";
+import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { findLock, listLocks, LockListQuery, LockSearchBody, LockSearchQuery } from "../questions/locks.js";
-import { TransactionSearchQuery } from "../questions/transactions.js";
-import { listUnlocked, UnlockedBody } from "../questions/unlocked.js";
+import { findLock, listLocks, LockListQuery, LockSearchBody, LockSearchQuery } from "../queries/locks.js";
+import { TransactionSearchQuery } from "../queries/transactions.js";
+import { listUnlocked, UnlockedBody } from "../queries/unlocked.js";
 import { DataOf } from "../resources/data.js";
 import { LockResource } from "../resources/lock.js";
 import { TransactionResource } from "../resources/transaction.js";

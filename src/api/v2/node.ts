@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { WholeNumber } from "../../http/input.js";
+import { WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { andThen } from "../../maybe-promise.js";
-import { hostStatus } from "../questions/host.js";
+import { andThen } from "../../async/maybe-promise.js";
+import { hostStatus } from "../queries/host.js";
 import { CryptoConfigurationResource, presentCryptoConfiguration } from "../resources/crypto-configuration.js";
 import { DataOf } from "../resources/data.js";
 import { FeeStatisticsResource, presentFeeStatistics } from "../resources/fee-statistics.js";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { Text } from "../../http/input.js";
+import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { findPeer, knownPeers, PeerListQuery, pageOfPeers, suspendedPeers } from "../questions/peers.js";
+import { findPeer, knownPeers, PeerListQuery, pageOfPeers, suspendedPeers } from "../queries/peers.js";
 import { DataOf } from "../resources/data.js";
 import { PeerResource } from "../resources/peer.js";
 import type { ApiState } from "../state.js";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../errors.js";
-import { Text } from "../../http/input.js";
+import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { DataOf } from "../resources/data.js";
 import { presentRoundDelegate, RoundDelegateResource } from "../resources/round.js";

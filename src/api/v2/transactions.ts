@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../errors.js";
-import { InputOf, Text } from "../../http/input.js";
+import { InputOf, Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { andThen } from "../../maybe-promise.js";
-import { findUnconfirmed, listUnconfirmed, mostSubmitted, submitTransactions } from "../questions/pool.js";
+import { andThen } from "../../async/maybe-promise.js";
+import { findUnconfirmed, listUnconfirmed, mostSubmitted, submitTransactions } from "../queries/pool.js";
 import {
   listTransactions,
   presentTransactionOf,
@@ -12,7 +12,7 @@ import {
   transactionNamed,
   TransactionSearchBody,
   TransactionSearchQuery,
-} from "../questions/transactions.js";
+} from "../queries/transactions.js";
 import { presentStaticFees, StaticFees } from "../resources/constants.js";
 import { DataOf } from "../resources/data.js";
 import { PoolResultResource } from "../resources/pool-result.js";

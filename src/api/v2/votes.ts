@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { isVote, voteKind } from "../../chain/kinds.js";
 import { PorticoError } from "../../errors.js";
-import { Text } from "../../http/input.js";
+import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { listTransactions, presentTransactionOf, transactionNamed, VoteListQuery } from "../questions/transactions.js";
+import { listTransactions, presentTransactionOf, transactionNamed, VoteListQuery } from "../queries/transactions.js";
 import { DataOf } from "../resources/data.js";
 import { TransactionResource } from "../resources/transaction.js";
 import type { ApiState } from "../state.js";

@@ -1,17 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { voteKind } from "../../chain/kinds.js";
-import { Text } from "../../http/input.js";
+import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { andThen } from "../../maybe-promise.js";
-import { listLocks, LockListQuery } from "../questions/locks.js";
-import { within } from "../questions/page.js";
+import { andThen } from "../../async/maybe-promise.js";
+import { listLocks, LockListQuery } from "../queries/locks.js";
+import { within } from "../queries/page.js";
 import {
   listTransactions,
   OwnedTransactionListQuery,
   ReceivedTransactionListQuery,
   VoteListQuery,
-} from "../questions/transactions.js";
-import { findWallet, listWallets, walletFilter, WalletListQuery, WalletSearchBody, WalletSearchQuery } from "../questions/wallets.js";
+} from "../queries/transactions.js";
+import { findWallet, listWallets, walletFilter, WalletListQuery, WalletSearchBody, WalletSearchQuery } from "../queries/wallets.js";
 import { DataOf } from "../resources/data.js";
 import { LockResource } from "../resources/lock.js";
 import { TransactionResource } from "../resources/transaction.js";

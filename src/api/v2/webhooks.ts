@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Clock } from "../../../types/node-context.js";
 import type { Webhooks } from "../../../types/webhooks.js";
 import { PorticoError } from "../../errors.js";
-import { OneOf, Text } from "../../http/input.js";
+import { OneOf, Text } from "../../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../http/route.js";
 import { DataOf } from "../resources/data.js";
 import {

@@ -2,7 +2,7 @@ import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.j
 import { rowOf, same } from "../comparing.js";
 import { labelled } from "../drafts.js";
 import { delegateLaw, walletLaw } from "../lists.js";
-import { parties } from "../parties.js";
+import { parties } from "../actors.js";
 import { everyRow } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 

@@ -1,6 +1,6 @@
 import type { BlockData } from "../../../types/events.js";
 import { same } from "../comparing.js";
-import { createPortraitist, type Portrait, type Portraitist } from "../portrait.js";
+import { createPortraitist, type Portrait, type Portraitist } from "../state-dump.js";
 import { type Bench, type ConformanceSubject, readingOf, Skipped, snapshotOf } from "../target.js";
 import type { CaseDefinition } from "./case.js";
 

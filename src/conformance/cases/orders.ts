@@ -1,7 +1,7 @@
 import type { ChainSnapshot, DelegateOrder, Order, WalletOrder } from "../../../types/chain-adapter.js";
 import { same } from "../comparing.js";
 import { delegateLaw, walletLaw } from "../lists.js";
-import { parties } from "../parties.js";
+import { parties } from "../actors.js";
 import type { Bench } from "../target.js";
 import { walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";

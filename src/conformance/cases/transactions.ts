@@ -3,7 +3,7 @@ import type { BlockData } from "../../../types/events.js";
 import { rowOf, same } from "../comparing.js";
 import { literalTransactions, type Place } from "../figures/transactions.js";
 import { transactionLaw } from "../lists.js";
-import { parties } from "../parties.js";
+import { parties } from "../actors.js";
 import type { Bench } from "../target.js";
 import { walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";

@@ -1,4 +1,4 @@
-import { parties, secondKeys } from "../parties.js";
+import { parties, secondKeys } from "../actors.js";
 import { delegate, type Figures, lock, wallet } from "./figures.js";
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council, pair } = parties;

@@ -1,8 +1,8 @@
 import type { Delegate, Lock, RoundDelegate, Wallet } from "../../../types/chain.js";
 import type { BlockData } from "../../../types/events.js";
 import { labelled } from "../drafts.js";
-import type { Party } from "../parties.js";
-import { plausibleHex } from "../plausible.js";
+import type { Party } from "../actors.js";
+import { plausibleHex } from "../fake-hash.js";
 
 /** The expected state of the suite's chain at one height, worked out from the rules without this project's code. */
 export interface Figures {

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../types/chain.js";
-import { type Party, parties } from "../parties.js";
+import { type Party, parties } from "../actors.js";
 
 const { bob, council, cyd, gus, hal, ivy, joe, kim, mia, pia } = parties;
 

@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync
 import { resolve } from "node:path";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { keepFromOthers } from "../file-mode.js";
+import { keepFromOthers } from "../lmdb/file-mode.js";
 
 /** A file that has grown beyond this (bytes) is rewritten with what it still has to keep, once that is at most half of it. */
 const largestFile = 8_388_608;

@@ -1,8 +1,8 @@
 /** The process that measures how fast blocks are written: no server, and one store, reset to where it was after each turn. */
-import { defaultOptions } from "../../../src/options.js";
+import { defaultOptions } from "../../../src/options/options.js";
 import type { FullBlock } from "../../../src/chain/block.js";
-import { openEnvironment } from "../../../src/store/environment.js";
-import { createStore, type Store } from "../../../src/store/store.js";
+import { openEnvironment } from "../../../src/store/lmdb/environment.js";
+import { createStore, type Store } from "../../../src/store/state/store.js";
 import { type BenchChain, createBenchChain } from "../chain/chain.js";
 import { type ChainSize, sizes, type SizeName } from "../chain/sizes.js";
 import { storeFolder } from "../stores/folders.js";

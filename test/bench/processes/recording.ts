@@ -1,8 +1,8 @@
 import { asBinary } from "lmdb";
-import { entriesOf, type LogBytes, type LogEntry } from "../../../src/store/entry-log.js";
-import type { Environment } from "../../../src/store/environment.js";
-import { databases } from "../../../src/store/keys.js";
-import { pieceKeyOf } from "../../../src/store/list-pieces.js";
+import { entriesOf, type LogBytes, type LogEntry } from "../../../src/store/layout/write-log.js";
+import type { Environment } from "../../../src/store/lmdb/environment.js";
+import { databases } from "../../../src/store/layout/keys.js";
+import { pieceKeyOf } from "../../../src/store/layout/posting-pieces.js";
 
 /** What one write transaction puts and removes, in order, as bytes. */
 export type RecordedWrite = readonly LogEntry[];

@@ -1,6 +1,6 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../../src/errors.js";
-import { defaultOptions } from "../../../src/options.js";
+import { defaultOptions } from "../../../src/options/options.js";
 
 /** Asks one thing of the current state, within the bounds of a request, and releases it as a request does. */
 export const askOnce = async <T>(chain: ChainAdapter, ask: (snapshot: ChainSnapshot) => MaybePromise<T>): Promise<T> => {

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync } from "node:fs";
 import type { FullBlock } from "../../../src/chain/block.js";
-import { createStore, type Store } from "../../../src/store/store.js";
+import { createStore, type Store } from "../../../src/store/state/store.js";
 import { type BenchChain, createBenchChain } from "../chain/chain.js";
 import type { ChainSize } from "../chain/sizes.js";
-import { defaultOptions } from "../../../src/options.js";
+import { defaultOptions } from "../../../src/options/options.js";
 import { isBuilt, storeFolder } from "./folders.js";
 import { createProgress, type Progress } from "./progress.js";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { schemaVersion } from "../../../src/store/keys.js";
+import { schemaVersion } from "../../../src/store/layout/keys.js";
 import { chainVersion } from "../chain/chain.js";
 import type { ChainSize } from "../chain/sizes.js";
 

@@ -1,6 +1,6 @@
 import { createChainRules } from "../../../src/chain/rules.js";
-import { defaultOptions } from "../../../src/options.js";
-import { createStore } from "../../../src/store/store.js";
+import { defaultOptions } from "../../../src/options/options.js";
+import { createStore } from "../../../src/store/state/store.js";
 import { benchNetwork } from "../chain/chain.js";
 import type { ChainSize } from "../chain/sizes.js";
 import { storeFolder } from "./folders.js";

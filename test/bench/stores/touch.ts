@@ -1,4 +1,4 @@
-import { openEnvironment } from "../../../src/store/environment.js";
+import { openEnvironment } from "../../../src/store/lmdb/environment.js";
 import { benchNetwork } from "../chain/chain.js";
 import type { ChainSize } from "../chain/sizes.js";
 import { storeFolder } from "./folders.js";

@@ -1,5 +1,5 @@
 import { Agent, fetch, type RequestInit } from "undici";
-import { parseExactJson } from "../../../src/http/exact-json.js";
+import { parseExactJson } from "../../../src/http/input/exact-json.js";
 
 export interface Answer {
   status: number;

@@ -1,0 +1,111 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Block } from "../../../types/chain.js";
+import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise } from "../../../types/chain-adapter.js";
+import { PorticoError } from "../../errors.js";
+import { Amount, OrderBy, Range, WholeNumber } from "../../http/input/schema.js";
+import type { PageAnswer } from "../../http/route.js";
+import { andThen } from "../../async/maybe-promise.js";
+import { type BlockResource, presentBlock } from "../resources/block.js";
+import type { ApiState } from "../state.js";
+import { BlockId, Hex, PublicKey } from "./fields.js";
+import { type ListRequest, pageOf } from "./page.js";
+
+const fields = ({ exact }: { exact: boolean }) => ({
+  id: Type.Optional(BlockId),
+  version: Type.Optional(WholeNumber({ minimum: 0 })),
+  previousBlock: Type.Optional(BlockId),
+  payloadHash: Type.Optional(Hex),
+  generatorPublicKey: Type.Optional(PublicKey),
+  blockSignature: Type.Optional(Hex),
+  timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Seconds since the network's epoch." })),
+  height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact })),
+  numberOfTransactions: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact })),
+  totalAmount: Type.Optional(Range(Amount(), { exact })),
+  totalFee: Type.Optional(Range(Amount(), { exact })),
+  reward: Type.Optional(Range(Amount(), { exact })),
+  payloadLength: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Bytes." })),
+});
+
+const orders: readonly BlockOrder[] = [
+  "height",
+  "timestamp",
+  "version",
+  "id",
+  "numberOfTransactions",
+  "totalAmount",
+  "totalFee",
+  "reward",
+  "payloadLength",
+];
+const order = { default: "height:desc" };
+
+export const BlockListQuery = Type.Object({ ...fields({ exact: true }), orderBy: OrderBy(orders, order) });
+export const BlockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
+export const BlockSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+
+/** A page of blocks. The filter may name blocks by id or height, as paths do. */
+export const pageOfBlocks = async <Row>(
+  { filter, ...rest }: ListRequest<BlockFilter, BlockQuery["order"]>,
+  state: ApiState,
+  present: (block: Block) => Row,
+): Promise<PageAnswer<Row>> => {
+  const named = filter === undefined ? undefined : await withBlockIds(filter, state);
+  return pageOf({ ...rest, filter: named }, (query) => state.chain.blocks(query), present);
+};
+
+type PresentedBlock = Static<typeof BlockResource>;
+
+/** Presents blocks with the usernames of their generators, each looked up once. */
+const presentBlocks = async (blocks: Block[], { chain, rules }: ApiState): Promise<PresentedBlock[]> => {
+  const keys = [...new Set(blocks.map(({ generatorPublicKey }) => generatorPublicKey))];
+  const usernames = new Map(
+    await Promise.all(keys.map(async (publicKey) => [publicKey, (await chain.delegate(publicKey))?.username ?? null] as const)),
+  );
+  return blocks.map((block) =>
+    presentBlock(block, {
+      generator: {
+        username: usernames.get(block.generatorPublicKey) ?? null,
+        address: rules.addressOf(block.generatorPublicKey),
+        publicKey: block.generatorPublicKey,
+      },
+      tipHeight: chain.tip.height,
+      epoch: rules.epoch,
+    }),
+  );
+};
+
+export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["order"]>, state: ApiState): Promise<PageAnswer<PresentedBlock>> => {
+  const { rows, total } = await pageOfBlocks(request, state, (block) => block);
+  return { rows: await presentBlocks(rows, state), total };
+};
+
+/** The block at a height written in digits; undefined for anything else, and for heights above the tip. */
+export const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | undefined> =>
+  /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
+
+/** The id of the block that a filter names. Digits are tried as a height first; if there is no such block, the name is the id. */
+export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> => andThen(blockAtHeight(name, state), (block) => block?.id ?? name);
+
+const withBlockIds = async ({ id, previousBlock, ...filter }: BlockFilter, state: ApiState): Promise<BlockFilter> => ({
+  ...filter,
+  ...(id === undefined ? {} : { id: await blockIdNamed(id, state) }),
+  ...(previousBlock === undefined ? {} : { previousBlock: await blockIdNamed(previousBlock, state) }),
+});
+
+/** A block by height or id; digits are tried as a height first. */
+export const blockNamed = async (name: string, state: ApiState): Promise<Block | undefined> =>
+  (await blockAtHeight(name, state)) ?? (await state.chain.block({ id: name.toLowerCase() }));
+
+/** As `blockNamed`. @throws PorticoError BLOCK_NOT_FOUND */
+export const findBlock = async (name: string, state: ApiState): Promise<Block> => {
+  const found = await blockNamed(name, state);
+  if (found === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+  return found;
+};
+
+/** As `findBlock`, presented. */
+export const showBlock = async (name: string, state: ApiState): Promise<{ data: PresentedBlock }> => {
+  const [data] = await presentBlocks([await findBlock(name, state)], state);
+  if (data === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+  return { data };
+};

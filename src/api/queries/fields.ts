@@ -1,0 +1,37 @@
+import { InputOf, Text } from "../../http/input/schema.js";
+
+/** Input types of the values by which lists are filtered. */
+
+const hexText = (description: string, digits?: number) =>
+  InputOf<string>(
+    {
+      parse: (value) =>
+        typeof value === "string" && /^[0-9a-fA-F]+$/.test(value) && (digits === undefined || value.length === digits)
+          ? { value: value.toLowerCase() }
+          : { rule: digits === undefined ? "must be hexadecimal digits" : `must be ${digits} hexadecimal digits` },
+      accepts: { type: "string", pattern: digits === undefined ? "^[0-9a-fA-F]+$" : `^[0-9a-fA-F]{${digits}}$` },
+    },
+    { description },
+  );
+
+/** Puts a hash or public key from a path into lower case, as adapters expect; leaves any other name as it is. */
+export const inKnownCase = (name: string): string =>
+  (name.length === 64 || name.length === 66) && /^[0-9a-fA-F]+$/.test(name) ? name.toLowerCase() : name;
+
+export const Hex = hexText("Hexadecimal digits.");
+export const Hash = hexText("64 hexadecimal digits.", 64);
+export const PublicKey = hexText("Public key: 66 hexadecimal digits.", 66);
+
+/** Only the form is checked: filtering by an address without a wallet gives an empty list. */
+export const Address = Text({ pattern: "^[0-9A-Za-z]+$", maxLength: 64, description: "Address." });
+
+export const BlockId = InputOf<string>(
+  {
+    parse: (value) =>
+      typeof value === "string" && /^([0-9]{1,20}|[0-9a-fA-F]{64})$/.test(value)
+        ? { value: value.toLowerCase() }
+        : { rule: "must be up to 20 decimal or 64 hexadecimal digits" },
+    accepts: { type: "string", pattern: "^([0-9]{1,20}|[0-9a-fA-F]{64})$" },
+  },
+  { description: "Id of a block (up to 20 decimal or 64 hexadecimal digits), or its height." },
+);

@@ -1,0 +1,95 @@
+import { Type, type Static } from "@sinclair/typebox";
+import semver from "semver";
+import type { Peer } from "../../../types/chain.js";
+import type { Order } from "../../../types/chain-adapter.js";
+import { PorticoError, shown } from "../../errors.js";
+import { OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
+import type { PageAnswer, PageRequest } from "../../http/route.js";
+import type { ApiState } from "../state.js";
+import { type PeerResource, presentPeer } from "../resources/peer.js";
+import { hostList } from "./host-list.js";
+
+type PresentedPeer = Static<typeof PeerResource>;
+export type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" | "latency";
+
+const peerOrders: readonly PeerOrder[] = ["ip", "port", "version", "height", "status", "os", "latency"];
+
+export const peerFilters = {
+  ip: Type.Optional(Text()),
+  port: Type.Optional(WholeNumber({ minimum: 0, maximum: 65_535 })),
+  version: Type.Optional(Text()),
+  os: Type.Optional(Text()),
+  status: Type.Optional(Text({ description: "A number, or OK for 200." })),
+};
+
+export const PeerListQuery = Type.Object({ ...peerFilters, orderBy: OrderBy(peerOrders, { default: "latency:asc" }) });
+type PeerFilter = Omit<Static<typeof PeerListQuery>, "orderBy">;
+
+const answering = "200";
+
+const passes = (peer: PresentedPeer, { status, ...rest }: PeerFilter): boolean =>
+  (status === undefined || String(peer.status) === (status.toUpperCase() === "OK" ? answering : status)) &&
+  (Object.keys(rest) as (keyof typeof rest)[]).every((key) => rest[key] === undefined || peer[key] === rest[key]);
+
+const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** By semantic version. Versions that are not semantic come first, compared as text. */
+const compareVersions = (a: string, b: string): number => {
+  const [left, right] = [semver.parse(a, { loose: true }), semver.parse(b, { loose: true })];
+  if (left === null || right === null) return left === right ? compare(a, b) : left === null ? -1 : 1;
+  return semver.compareBuild(left, right);
+};
+
+const compareBy = (field: PeerOrder, a: PresentedPeer, b: PresentedPeer): number =>
+  field === "version" ? compareVersions(a.version, b.version) : compare(a[field], b[field]);
+
+/** Ties are broken by address, then port, which identify a peer; `asc` is the exact reverse of `desc`. */
+const inOrder = (peers: PresentedPeer[], { field, direction }: Order<PeerOrder>): PresentedPeer[] => {
+  const sign = direction === "asc" ? 1 : -1;
+  return peers.sort((a, b) => sign * (compareBy(field, a, b) || compare(a.ip, b.ip) || a.port - b.port));
+};
+
+const isPublic = (peer: Peer): boolean => peer.isPublic ?? true;
+
+const isText = (value: unknown): boolean => typeof value === "string";
+
+/** What a host has to say of a peer. */
+const required = {
+  ip: isText,
+  port: Number.isInteger,
+  version: isText,
+  height: Number.isInteger,
+  status: Number.isInteger,
+  latency: Number.isFinite,
+} satisfies Partial<Record<keyof Peer, (value: unknown) => boolean>>;
+
+/** @throws TypeError naming the peer, of which the host's log would not know otherwise */
+const present = (peer: Peer): PresentedPeer => {
+  const wrong = (Object.keys(required) as (keyof typeof required)[]).find((name) => !required[name](peer[name]));
+  if (wrong !== undefined) throw new TypeError(`the host's peer ${shown(peer.ip)} has the ${wrong} ${shown(peer[wrong])}`);
+  return presentPeer(peer);
+};
+
+/** Peers as the host's `method` has returned them, as far as their public interface is on. */
+const publicPeers = (method: string, returned: readonly Peer[] | undefined): Peer[] => hostList(`peers.${method}`, returned).filter(isPublic);
+
+export const knownPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => publicPeers("list", await peers?.list());
+export const suspendedPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => publicPeers("suspended", await peers?.suspended?.());
+
+export const pageOfPeers = (
+  peers: readonly Peer[],
+  { filter, orderBy, page: { offset, limit } }: { filter: PeerFilter; orderBy: Order<PeerOrder>; page: PageRequest },
+): PageAnswer<PresentedPeer> => {
+  const rows = inOrder(
+    peers.map(present).filter((peer) => passes(peer, filter)),
+    orderBy,
+  );
+  return { rows: rows.slice(offset, offset + limit), total: rows.length };
+};
+
+/** @throws PorticoError PEER_NOT_FOUND */
+export const findPeer = (peers: readonly Peer[], ip: string): PresentedPeer => {
+  const peer = peers.find((each) => each.ip === ip);
+  if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND");
+  return present(peer);
+};

@@ -1,0 +1,87 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Transaction } from "../../../types/chain.js";
+import type { MaybePromise, TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-adapter.js";
+import { inputError } from "../../errors.js";
+import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
+import type { PageAnswer } from "../../http/route.js";
+import { andThen } from "../../async/maybe-promise.js";
+import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
+import type { ApiState } from "../state.js";
+import { blockIdNamed } from "./blocks.js";
+import { Address, BlockId, Hash, Hex, inKnownCase, PublicKey } from "./fields.js";
+import { type ListRequest, pageOf } from "./page.js";
+
+const fields = ({ exact }: { exact: boolean }) => ({
+  id: Type.Optional(Hash),
+  blockId: Type.Optional(BlockId),
+  type: Type.Optional(WholeNumber({ minimum: 0 })),
+  typeGroup: Type.Optional(WholeNumber({ minimum: 0, description: "1 is the core group." })),
+  version: Type.Optional(WholeNumber({ minimum: 1 })),
+  senderPublicKey: Type.Optional(PublicKey),
+  senderId: Type.Optional(Address),
+  recipientId: Type.Optional(Address),
+  ownerId: Type.Optional(Address),
+  vendorField: Type.Optional(Text({ description: "Exact match." })),
+  vendorFieldHex: Type.Optional(Hex),
+  timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Seconds since the network's epoch." })),
+  amount: Type.Optional(Range(Amount(), { exact })),
+  fee: Type.Optional(Range(Amount(), { exact })),
+  nonce: Type.Optional(Amount({ description: "Only in version 2." })),
+});
+
+const SomeAddresses = Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these is sender or recipient." }));
+const addresses = { addresses: SomeAddresses };
+
+const orders: readonly TransactionOrder[] = ["timestamp", "type", "amount", "fee", "version", "id"];
+const order = { default: "timestamp:desc", description: "`timestamp` orders by place in the chain." };
+const orderBy = OrderBy(orders, order);
+
+const { type, typeGroup, ...ofOneType } = fields({ exact: true });
+const { recipientId, ...ofOneRecipient } = fields({ exact: true });
+
+/** `address` is another name for `addresses`, used by clients of third-generation nodes. */
+export const TransactionListQuery = Type.Object({ ...ofOneType, type, typeGroup, ...addresses, address: SomeAddresses, orderBy });
+/** For the transactions of one wallet. `addresses` is not accepted: the routes use it themselves, for a second owner. */
+export const OwnedTransactionListQuery = Type.Object({ ...ofOneRecipient, recipientId, orderBy });
+/** For the transactions that a wallet received. The path already fixes `recipientId`, and a filter can name only one recipient. */
+export const ReceivedTransactionListQuery = Type.Object({ ...ofOneRecipient, orderBy });
+export const VoteListQuery = Type.Object({ ...ofOneType, ...addresses, orderBy });
+export const TransactionSearchQuery = Type.Object({ orderBy });
+export const TransactionSearchBody = Type.Object({ ...fields({ exact: false }), ...addresses, orderBy: Type.Optional(OrderBy(orders)) });
+
+/** Turns the list's `address` into `addresses`. @throws PorticoError BAD_REQUEST if both are given: a filter can hold only one such list. */
+export const transactionFilter = ({ address, ...filter }: TransactionFilter & { address?: string[] }): TransactionFilter => {
+  if (address === undefined) return filter;
+  if (filter.addresses === undefined) return { ...filter, addresses: address };
+  throw inputError("query", "address", 'cannot be given together with "addresses"');
+};
+
+/** A transaction by its id in either letter case; undefined if it is not in the chain. */
+export const transactionNamed = (id: string, { chain }: ApiState): MaybePromise<Transaction | undefined> => chain.transaction(inKnownCase(id));
+
+/** The adapter's order, as `ListQuery` defines it: ties go by place in the chain, and `asc` is the exact reverse of `desc`. */
+export const compareTransactions = ({ field, direction }: TransactionQuery["order"]): ((a: Transaction, b: Transaction) => number) => {
+  const sign = direction === "asc" ? 1 : -1;
+  const inChain = (a: Transaction, b: Transaction): number => a.blockHeight - b.blockHeight || a.sequence - b.sequence;
+  if (field === "timestamp") return (a, b) => sign * inChain(a, b);
+  return (a, b) => sign * (a[field] < b[field] ? -1 : a[field] > b[field] ? 1 : inChain(a, b));
+};
+
+export const presentTransactionOf = (transaction: Transaction, { chain, rules }: ApiState): Static<typeof TransactionResource> =>
+  presentTransaction(transaction, { tipHeight: chain.tip.height, epoch: rules.epoch });
+
+/** Resolves the block that a filter names by id or height, as paths do, to its id. */
+export const withBlockId = ({ blockId, ...filter }: TransactionFilter, state: ApiState): MaybePromise<TransactionFilter> =>
+  blockId === undefined ? filter : andThen(blockIdNamed(blockId, state), (id) => ({ ...filter, blockId: id }));
+
+export const listTransactions = (
+  { filter, ...rest }: ListRequest<TransactionFilter, TransactionQuery["order"]>,
+  state: ApiState,
+): MaybePromise<PageAnswer<Static<typeof TransactionResource>>> =>
+  andThen(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) =>
+    pageOf(
+      { ...rest, filter: narrowed },
+      (query) => state.chain.transactions(query),
+      (transaction) => presentTransactionOf(transaction, state),
+    ),
+  );

@@ -1,0 +1,83 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { type FailureBody, reasonOf } from "../reply/error-reply.js";
+import { underWay } from "./pipelining.js";
+
+const seconds = 1000;
+
+/** Longer than the pauses of clients that poll once per block, and than proxies usually keep idle connections open. */
+const keepAliveTimeout = 75 * seconds;
+
+/** For a request with its body to arrive. */
+const requestTimeout = 60 * seconds;
+
+/** Without anything sent or received, as by a client that has stopped reading. Longer than a host's pool should need for an answer. */
+const idleTimeout = 120 * seconds;
+
+const statusOf: Partial<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+const failureJson = (status: number): string => {
+  const error = reasonOf(status);
+  const body: FailureBody = { statusCode: status, error, message: error };
+  return JSON.stringify(body);
+};
+
+const headersOf = (json: string): Record<string, string> => ({
+  "Content-Type": "application/json; charset=utf-8",
+  "Content-Length": String(Buffer.byteLength(json)),
+  Connection: "close",
+});
+
+const failureText = (status: number): string => {
+  const json = failureJson(status);
+  const headers = Object.entries(headersOf(json)).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...headers, "", json].join("\r\n");
+};
+
+/** Responses after which a request is going to be refused: what else is wrong with the connection meanwhile says nothing new. */
+const refusedAfter = new WeakSet<ServerResponse>();
+
+/** Answers malformed, oversized or overdue requests in JSON, like all others. */
+const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  // What seems overdue may have come long ago: it has not been read, as requests before it wait for their turn.
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.isPaused()) return;
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const earlier = underWay(socket);
+  // Where that is the answer to a request that breaks off, there will be none.
+  if (earlier?.req.complete === true) {
+    // What was asked before on the connection is answered first.
+    if (!refusedAfter.has(earlier)) earlier.once("finish", () => refuse(error, socket));
+    refusedAfter.add(earlier);
+    return;
+  }
+  socket.end(failureText(statusOf[error.code ?? ""] ?? 400));
+};
+
+/** Answers a request whose `Expect` header names anything but `100-continue`. */
+const refuseExpectation = (_request: IncomingMessage, response: ServerResponse): void => {
+  const json = failureJson(417);
+  response.writeHead(417, headersOf(json)).end(json);
+};
+
+/** Makes a server for a listener, not yet listening. */
+export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void): Server => {
+  const server = createServer({ keepAliveTimeout, requestTimeout, requireHostHeader: false }, listener);
+  server.setTimeout(idleTimeout);
+  // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
+  (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
+  server.on("checkExpectation", refuseExpectation);
+  server.on("connect", (_request, socket: Socket) => {
+    // Node.js has let go of it: neither the time limits nor the end of the server would close it.
+    const close = (): void => void socket.destroy();
+    socket.on("error", close).on("timeout", close).on("finish", close).resume();
+    refuse(new Error("this is no proxy"), socket);
+  });
+  return server;
+};

@@ -1,0 +1,157 @@
+import {
+  Type,
+  type Static,
+  type TArray,
+  type TBoolean,
+  type TInteger,
+  type TNumber,
+  type TSchema,
+  type TString,
+  type TUnsafe,
+} from "@sinclair/typebox";
+import type { Order } from "../../../types/chain-adapter.js";
+
+/**
+ * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed once, at the edge; handlers get the
+ * `Static` type. Plain TypeBox types work too. A query string carries nested members as `balance.from=1` and arrays as `a=1,2`,
+ * `a=1&a=2`, `a.0=1&a.1=2` or `a[]=1&a[]=2`. Numbers and booleans may be written as text, in bodies too.
+ */
+
+/** The parsed value, or the rule that the value breaks, worded to follow the field's name: `must be ...`. */
+export type Parsed<T> = { value: T } | { rule: string };
+
+/** A custom input type: how its values are parsed, and how the docs describe them. */
+export interface InputKind<T> {
+  /** `value` is text from a query or path, or any JSON value, with whole numbers beyond 2^53 as bigints. */
+  parse(value: unknown): Parsed<T>;
+  /** JSON schema of what is accepted. */
+  accepts: Record<string, unknown>;
+}
+
+interface InputOptions {
+  description?: string;
+  /** As a client would write it. */
+  default?: unknown;
+}
+
+/** Marks a schema whose values are parsed by an InputKind. */
+export const inputKeyword = "x-input";
+/** Marks a range that also takes a single value, as both bounds. */
+export const exactKeyword = "x-exact";
+
+/** Makes an input type that is parsed by `kind`. */
+export const InputOf = <T>(kind: InputKind<T>, options: InputOptions = {}): TUnsafe<T> =>
+  Type.Unsafe<T>({ ...options, [inputKeyword]: kind });
+
+interface NumberOptions {
+  minimum?: number;
+  maximum?: number;
+  default?: number;
+  description?: string;
+}
+
+/** A whole number that a double holds exactly. */
+export const WholeNumber = (options: NumberOptions = {}): TInteger => Type.Integer(options);
+
+/** Any finite number. */
+export const DecimalNumber = (options: NumberOptions = {}): TNumber => Type.Number(options);
+
+export const Flag = (options: { default?: boolean; description?: string } = {}): TBoolean => Type.Boolean(options);
+
+export const Text = (
+  options: { minLength?: number; maxLength?: number; pattern?: string; default?: string; description?: string } = {},
+): TString => Type.String(options);
+
+/** One of these texts. */
+export const OneOf = <const Value extends string>(
+  values: readonly Value[],
+  options: { default?: NoInfer<Value>; description?: string } = {},
+): TUnsafe<Value> => Type.Unsafe<Value>({ ...options, type: "string", enum: [...values] });
+
+/** In a query, comma-separated or repeated. */
+export const ListOf = <Item extends TSchema>(
+  item: Item,
+  options: { minItems?: number; maxItems?: number; description?: string } = {},
+): TArray<Item> => Type.Array(item, options);
+
+const amountText = /^-?\d{1,40}$/;
+
+const parseAmount = (value: unknown): Parsed<bigint> => {
+  if (typeof value === "bigint") {
+    return { value };
+  }
+  if (typeof value === "number" && Number.isSafeInteger(value)) {
+    return { value: BigInt(value) };
+  }
+  if (typeof value === "string" && amountText.test(value)) {
+    return { value: BigInt(value) };
+  }
+  return { rule: "must be a whole number" };
+};
+
+const amountKind: InputKind<bigint> = {
+  parse: parseAmount,
+  accepts: { anyOf: [{ type: "integer" }, { type: "string", pattern: amountText.source }] },
+};
+
+/** A whole number of 1e-8 of the token, up to 40 digits as text: a JSON number with all its digits, or decimal text. */
+export const Amount = (options: InputOptions = {}): TUnsafe<bigint> => InputOf(amountKind, options);
+
+/**
+ * Inclusive bounds `{ from, to }`, each optional; in a query `field.from=1&field.to=9`. With `exact`, a single value may replace
+ * the object and stands for both bounds: `field=5`.
+ */
+export const Range = <Bound extends TSchema>(bound: Bound, options: { exact?: boolean; description?: string } = {}) => {
+  const { exact = false, ...rest } = options;
+  return Type.Object(
+    { from: Type.Optional(bound), to: Type.Optional(bound) },
+    { ...rest, ...(exact ? { [exactKeyword]: true } : {}), additionalProperties: false },
+  );
+};
+
+type OrderFields<Field extends string> = readonly Field[] | Readonly<Record<string, Field>>;
+
+const snakeCased = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const acceptedNames = <Field extends string>(fields: OrderFields<Field>): Map<string, Field> => {
+  const named = Array.isArray(fields)
+    ? (fields as readonly Field[]).map((field) => [field, field] as const)
+    : Object.entries(fields);
+  return new Map(named.flatMap(([name, field]) => [[name, field] as const, [snakeCased(name), field] as const]));
+};
+
+/** How `OrderBy` parses its values; a building block for order types that accept further forms. */
+export const orderKind = <const Field extends string>(fields: OrderFields<Field>): InputKind<Order<Field>> => {
+  const names = acceptedNames(fields);
+  const shown = Array.isArray(fields) ? (fields as readonly Field[]) : Object.keys(fields);
+  const rule = `must be one of ${shown.join(", ")}, each alone or with :asc or :desc`;
+  const parse = (value: unknown): Parsed<Order<Field>> => {
+    const match = typeof value === "string" ? /^([^:]+)(?::(asc|desc))?$/i.exec(value) : null;
+    const field = match?.[1] === undefined ? undefined : names.get(match[1]);
+    if (match === null || field === undefined) {
+      return { rule };
+    }
+    return { value: { field, direction: match[2]?.toLowerCase() === "desc" ? "desc" : "asc" } };
+  };
+  const pattern = `^(${[...names.keys()].join("|")})(:([aA][sS][cC]|[dD][eE][sS][cC]))?$`;
+  return { parse, accepts: { type: "string", pattern } };
+};
+
+/**
+ * `field`, `field:asc` or `field:desc`; a bare field is ascending. The direction is case-insensitive; names may be in camelCase or
+ * snake_case. `fields` lists the names, or maps each accepted name to the one that handlers use (`{ votes: "voteBalance" }`).
+ */
+export const OrderBy = <const Field extends string>(
+  fields: OrderFields<Field>,
+  options: { default?: string; description?: string } = {},
+): TUnsafe<Order<Field>> => {
+  const kind = orderKind(fields);
+  const wrong = options.default === undefined ? undefined : kind.parse(options.default);
+  if (wrong !== undefined && "rule" in wrong) {
+    throw new TypeError(`The default order "${String(options.default)}" ${wrong.rule}.`);
+  }
+  return InputOf(kind, options);
+};
+
+/** The type that handlers get for an input schema. */
+export type Input<Schema extends TSchema> = Static<Schema>;

@@ -1,0 +1,182 @@
+import { Type } from "@sinclair/typebox";
+import { generationOf, isKept, replySchema } from "../pipeline/endpoint.js";
+import { reasonOf } from "../reply/error-reply.js";
+import type { JsonSchema } from "../json-schema.js";
+import { parametersOf } from "./parameters.js";
+import { createSchemaWriter, type SchemaWriter } from "./schemas.js";
+import { describeOutgoing } from "./webhooks.js";
+import { type OutgoingRequest, type Route, routesOf, type Scope } from "../route.js";
+import type { Generation } from "../routing/version.js";
+
+export interface OpenApiInfo {
+  title: string;
+  version: string;
+  description?: string;
+}
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  openapi: "3.1.0";
+  info: OpenApiInfo;
+  tags: { name: string }[];
+  paths: Record<string, Record<string, JsonSchema>>;
+  webhooks: Record<string, JsonSchema>;
+  components: Record<string, JsonSchema>;
+}
+
+interface OpenApiOptions {
+  basePath: string;
+  defaultVersion: Generation;
+  amounts: "number" | "string";
+}
+
+const Failure = Type.Object(
+  {
+    success: Type.Optional(Type.Literal(false, { description: "Only in the first generation." })),
+    statusCode: Type.Integer(),
+    error: Type.String(),
+    message: Type.String(),
+    validation: Type.Optional(Type.Object({ source: Type.String(), keys: Type.Array(Type.String()) })),
+  },
+  { title: "Failure" },
+);
+
+/** How the first generation reports client errors, with HTTP 200. */
+const FirstGenerationFailure = Type.Object(
+  { success: Type.Literal(false), error: Type.String() },
+  { title: "FirstGenerationFailure" },
+);
+
+const replyHeaders = {
+  "API-Version": { description: "Generation that answered.", schema: { type: "integer", enum: [1, 2] } },
+  "X-Request-Id": { description: "Identifies the request in the log.", schema: { type: "string" } },
+  "X-Block-Height": { description: "Height of the state that the reply was computed from.", schema: { type: "integer" } },
+  ETag: { description: "Strong validator of the body's bytes.", schema: { type: "string" } },
+  "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer" } },
+};
+
+const referTo = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
+const referToHeaders = (names: (keyof typeof replyHeaders)[]): JsonSchema =>
+  Object.fromEntries(names.map((name) => [name, referTo("headers", name)]));
+const json = (schema: JsonSchema): JsonSchema => ({ "application/json": { schema } });
+
+/** Error statuses that a route may answer with. In the first generation, few errors keep a status of their own. */
+const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
+  const kept = (route.errors ?? []).filter((status) => status >= 500);
+  const told = generation === 1 ? kept : [400, ...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
+  const body = generation === 1 || route.body === undefined ? [] : [413, ...(route.requiresJsonType === true ? [415] : [])];
+  const entry = route.authenticated === true ? [401] : [];
+  // Every route answers 503 while the node is stopping; that of a route with statuses of its own is in its `default`.
+  const always = [429, 500, ...(route.kind === "item" && typeof route.status === "function" ? [] : [503])];
+  return [...new Set([...told, ...entry, ...body, ...always])].sort((a, b) => a - b);
+};
+
+const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter, options: OpenApiOptions): JsonSchema => {
+  const generation = generationOf(route.versions);
+  const reply = writer.reply(replySchema(route), generation === 2 && options.amounts === "string");
+  const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, false)] } : reply;
+  const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
+  const headers = referToHeaders([
+    "API-Version",
+    "X-Request-Id",
+    ...(route.stateless === true ? [] : ["X-Block-Height" as const]),
+    ...(isKept(route) ? ["ETag" as const] : []),
+  ]);
+  const success = { description: route.summary, headers, content: json(schema) };
+  return {
+    [typeof status === "number" ? status : 200]: success,
+    ...(typeof status === "number" ? {} : { default: success }),
+    ...Object.fromEntries(failuresOf(route, generation).map((failure) => [failure, referTo("responses", String(failure))])),
+  };
+};
+
+const operationId = (method: string, path: string): string =>
+  `${method}/${path}`
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "")
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join("");
+
+const operationOf = <State extends Scope>(
+  route: Route<State>,
+  path: string,
+  writer: SchemaWriter,
+  options: OpenApiOptions,
+): JsonSchema => {
+  const parameters = parametersOf(route, writer);
+  return {
+    operationId: operationId(route.method.toLowerCase(), path),
+    tags: [route.resource],
+    summary: route.summary,
+    ...(route.authenticated === true ? { security: [{ token: [] }] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: route.bodyOptional !== true, content: json(writer.input(route.body)) } }),
+    responses: responsesOf(route, writer, options),
+  };
+};
+
+const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(
+    [...failures].sort().map((status) => {
+      const waits = status === "429" || status === "503" ? (["Retry-After"] as const) : [];
+      const headers = referToHeaders(["API-Version", "X-Request-Id", ...waits]);
+      return [status, { description: reasonOf(Number(status)), headers, content: json(schema) }];
+    }),
+  );
+
+/**
+ * Describes routes and the requests that targets of webhooks receive. Routes of the default generation or of both are listed
+ * directly below the base path, others below `/v1` or `/v2`, so that every path works as written. Throws TypeError if two different
+ * schemas have the same name.
+ */
+export const createOpenApi = <State extends Scope>(
+  routes: readonly Route<State>[],
+  options: OpenApiOptions,
+  info: OpenApiInfo,
+  outgoing: readonly OutgoingRequest[] = [],
+): OpenApiDocument => {
+  const writer = createSchemaWriter();
+  const paths: OpenApiDocument["paths"] = {};
+  const failures = new Set<string>();
+  for (const route of routes) {
+    const [generation] = route.versions;
+    const below = route.versions.includes(options.defaultVersion) ? "" : `/v${generation}`;
+    const operation = operationOf(route, below + route.path, writer, options);
+    const path = options.basePath + below + route.path || "/";
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
+    failuresOf(route, generationOf(route.versions)).forEach((status) => failures.add(String(status)));
+  }
+  const webhooks = describeOutgoing(outgoing, writer);
+  const responses = failureResponses(failures, writer.reply(Failure, false));
+  return {
+    openapi: "3.1.0",
+    info,
+    tags: [...new Set(routes.map(({ resource }) => resource))].map((name) => ({ name })),
+    paths,
+    webhooks,
+    components: {
+      schemas: writer.components,
+      responses,
+      headers: replyHeaders,
+      securitySchemes: {
+        token: { type: "apiKey", in: "header", name: "Authorization", description: "The token, or `Bearer` followed by the token." },
+      },
+    },
+  };
+};
+
+/** `GET /openapi.json`. */
+export const openApiRoute = <State extends Scope>(document: () => OpenApiDocument): Route<State> =>
+  routesOf<State>().item({
+    method: "GET",
+    path: "/openapi.json",
+    versions: [1, 2],
+    resource: "node",
+    summary: "Describes this interface.",
+    stateless: true,
+    cache: "tip",
+    reply: Type.Unsafe<OpenApiDocument>({}),
+    answer: document,
+  });

@@ -1,0 +1,53 @@
+import type { TObject } from "@sinclair/typebox";
+import { querySchema } from "../pipeline/endpoint.js";
+import { exactKeyword, inputKeyword } from "../input/schema.js";
+import { isSchema, type JsonSchema } from "../json-schema.js";
+import type { SchemaWriter } from "./schemas.js";
+import type { Route, Scope } from "../route.js";
+
+interface Parameter {
+  name: string;
+  required: boolean;
+  schema: unknown;
+}
+
+/** The parameters of a query as clients write them: members of nested objects have dotted names. */
+const flattened = (schema: JsonSchema, within: string): Parameter[] => {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(isSchema(schema.properties) ? schema.properties : {}).flatMap(([name, part]): Parameter[] => {
+    const own = {
+      name: within + name,
+      required: within === "" && required.includes(name) && !(isSchema(part) && "default" in part),
+      schema: part,
+    };
+    if (!isSchema(part) || part.type !== "object" || inputKeyword in part) {
+      return [own];
+    }
+    const single = part[exactKeyword] === true && isSchema(part.properties) ? [{ ...own, schema: part.properties.from }] : [];
+    return [...single, ...flattened(part, `${own.name}.`)];
+  });
+};
+
+const describe =
+  (place: "path" | "query" | "header", writer: SchemaWriter) =>
+  (parameter: Parameter): JsonSchema => {
+    const { description, ...schema } = writer.input(parameter.schema);
+    return {
+      name: parameter.name,
+      in: place,
+      required: parameter.required,
+      ...(description === undefined ? {} : { description }),
+      ...(schema.type === "array" ? { style: "form", explode: false } : {}),
+      schema,
+    };
+  };
+
+/** Parameters that are always there: those of a path, or the headers of a request that the node sends. */
+export const requiredParameters = (place: "path" | "header", { properties }: TObject, writer: SchemaWriter): JsonSchema[] =>
+  Object.entries(properties).map(([name, schema]) => describe(place, writer)({ name, required: true, schema }));
+
+/** The parameters of a route, those of its path first. */
+export const parametersOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter): JsonSchema[] => [
+  ...(route.params === undefined ? [] : requiredParameters("path", route.params, writer)),
+  ...flattened(querySchema(route), "").map(describe("query", writer)),
+];

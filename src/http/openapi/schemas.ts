@@ -1,0 +1,103 @@
+import { exactKeyword, type InputKind, inputKeyword } from "../input/schema.js";
+import { amountKeyword, isSchema, type JsonSchema } from "../json-schema.js";
+
+/** Writes schemas for an OpenAPI document. Named ones are collected in `components` and replaced by references. */
+export interface SchemaWriter {
+  /** Named schemas, for `components.schemas`. */
+  readonly components: Record<string, JsonSchema>;
+  reply(schema: unknown, amountsAsText: boolean): JsonSchema;
+  input(schema: unknown): JsonSchema;
+}
+
+interface Manner {
+  amountsAsText: boolean;
+  input: boolean;
+}
+
+const amountAsText: JsonSchema = { type: "string", pattern: "^-?\\d+$" };
+
+/** The members of a schema that describe a value rather than its form. */
+const annotations = ({ title, description, default: preset }: JsonSchema): JsonSchema => ({
+  ...(title === undefined ? {} : { title }),
+  ...(description === undefined ? {} : { description }),
+  ...(preset === undefined ? {} : { default: preset }),
+});
+
+const nameOf = ({ $id, title }: JsonSchema): string | undefined => {
+  const name = $id ?? title;
+  return typeof name === "string" ? name.replace(/[^\w.-]/g, "") : undefined;
+};
+
+const withDefault = (properties: unknown, name: unknown): boolean =>
+  isSchema(properties) && isSchema(properties[String(name)]) && "default" in (properties[String(name)] as JsonSchema);
+
+/** An object as input: members with a default are not required, and members that are not named are not allowed. */
+const asInput = (schema: JsonSchema): JsonSchema => {
+  if (schema.type !== "object") {
+    return schema;
+  }
+  const { required, ...rest } = schema;
+  const needed = Array.isArray(required) ? required.filter((name) => !withDefault(schema.properties, name)) : [];
+  return { additionalProperties: false, ...rest, ...(needed.length === 0 ? {} : { required: needed }) };
+};
+
+export const createSchemaWriter = (): SchemaWriter => {
+  const components: Record<string, JsonSchema> = {};
+
+  /** Refers to a named schema. Throws TypeError if the name already stands for a different one. */
+  const refer = (name: string, schema: JsonSchema): JsonSchema => {
+    const present = components[name];
+    if (present !== undefined && JSON.stringify(present) !== JSON.stringify(schema)) {
+      throw new TypeError(`Two schemas are called "${name}".`);
+    }
+    components[name] = schema;
+    return { $ref: `#/components/schemas/${name}` };
+  };
+
+  const parts = (schema: JsonSchema, manner: Manner): JsonSchema => {
+    const written: JsonSchema = {};
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (keyword === "properties" || keyword === "patternProperties") {
+        written[keyword] = Object.fromEntries(
+          Object.entries(value as JsonSchema).map(([name, part]) => [name, write(part, manner)]),
+        );
+      } else if (keyword === "anyOf" || keyword === "allOf" || keyword === "oneOf") {
+        written[keyword] = (value as unknown[]).map((part) => write(part, manner));
+      } else if (keyword === "items" || (keyword === "additionalProperties" && isSchema(value))) {
+        written[keyword] = write(value, manner);
+      } else if (keyword !== "$id" && !keyword.startsWith("x-")) {
+        written[keyword] = value;
+      }
+    }
+    return manner.input ? asInput(written) : written;
+  };
+
+  const form = (schema: JsonSchema, manner: Manner): JsonSchema => {
+    if (inputKeyword in schema) {
+      return { ...(schema[inputKeyword] as InputKind<unknown>).accepts, ...annotations(schema) };
+    }
+    if (schema[amountKeyword] === true && manner.amountsAsText) {
+      return { ...amountAsText, ...annotations(schema) };
+    }
+    const written = parts(schema, manner);
+    if (schema[exactKeyword] === true && isSchema(schema.properties)) {
+      return { anyOf: [write(schema.properties.from, manner), written] };
+    }
+    return written;
+  };
+
+  const write = (schema: unknown, manner: Manner): JsonSchema => {
+    if (!isSchema(schema)) {
+      return {};
+    }
+    const name = nameOf(schema);
+    const written = form(schema, manner);
+    return name === undefined ? written : refer(name, written);
+  };
+
+  return {
+    components,
+    reply: (schema, amountsAsText) => write(schema, { amountsAsText, input: false }),
+    input: (schema) => write(schema, { amountsAsText: false, input: true }),
+  };
+};

@@ -1,0 +1,186 @@
+import { Type, type TObject, type TSchema } from "@sinclair/typebox";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import { inputError, PorticoError } from "../../errors.js";
+import type { ReadInput } from "../input/input-reader.js";
+import { Meta, pageInput, type PageInput, pageMeta, pagingProperties } from "../input/paging.js";
+import { createQueryLayout, type QueryPairs } from "../input/query-string.js";
+import type { PageAnswer, Route, Scope } from "../route.js";
+import { parameterNames } from "../routing/router.js";
+import { createSerializer } from "../reply/serializer.js";
+import type { Generation } from "../routing/version.js";
+
+/** The input of one request, parsed. */
+export interface RouteInput {
+  params: unknown;
+  query: unknown;
+  /** For list routes only. */
+  page: PageInput | undefined;
+  /** Set once the body has been read. */
+  body: unknown;
+}
+
+/** The path and query parameters of a request as text, for the links of a reply to repeat. */
+export interface Asked {
+  params: Record<string, string>;
+  pairs: QueryPairs;
+}
+
+/** The outcome of a route. */
+export interface Answered {
+  status: number;
+  json: string;
+}
+
+/** A route with everything that is derived from it once, at start. */
+export interface CompiledRoute<State extends Scope> {
+  readonly route: Route<State>;
+  /** Whether replies are kept until the tip moves. */
+  readonly kept: boolean;
+  /** The generation whose error format applies. */
+  readonly failsAs: Generation;
+  readonly takesBody: boolean;
+  /** Throws BAD_REQUEST. */
+  readInput(asked: Asked): RouteInput;
+  /** Takes the parsed JSON body, undefined if there was none. Throws BAD_REQUEST. */
+  readBody(body: unknown): unknown;
+  /** What the route answers: a reply, or the rows of a page. */
+  ask(input: RouteInput, state: State): MaybePromise<unknown>;
+  /** Writes what `ask` has returned, or its promise has resolved with, as JSON text. */
+  write(answer: unknown, input: RouteInput, asked: Asked): Answered;
+}
+
+export interface CompileNeeds {
+  basePath: string;
+  amounts: "number" | "string";
+  inputReader(schema: unknown, source: "query" | "params" | "payload"): ReadInput;
+}
+
+/** The schema of one page of a list. */
+const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
+
+/** All query parameters of a route, paging included. */
+export const querySchema = <State extends Scope>(route: Route<State>): TObject =>
+  Type.Object({ ...(route.kind === "list" ? pagingProperties : {}), ...route.query?.properties });
+
+/** The schema of a route's reply, envelope included. */
+export const replySchema = <State extends Scope>(route: Route<State>): TSchema =>
+  route.kind === "list" ? pageSchema(route.item) : route.reply;
+
+/** Routes of both generations are the same for either version, and count as second generation. */
+export const generationOf = (versions: readonly Generation[]): Generation => (versions.includes(2) ? 2 : 1);
+
+const refuse = (path: string, problem: string): never => {
+  throw new TypeError(`Route ${path}: ${problem}.`);
+};
+
+const checkParams = <State extends Scope>(route: Route<State>): void => {
+  const declared = Object.keys(route.params?.properties ?? {}).sort();
+  const named = parameterNames(route.path).sort();
+  if (declared.join() !== named.join()) {
+    refuse(route.path, "the parameters of the path and of its schema differ");
+  }
+};
+
+const readerOfBody = <State extends Scope>(route: Route<State>, needs: CompileNeeds): ((body: unknown) => unknown) => {
+  const schema = route.body ?? Type.Object({});
+  const read = needs.inputReader(schema, "payload");
+  const optional = route.bodyOptional === true || route.body === undefined;
+  return (body) => {
+    if (body === undefined && !optional) {
+      throw inputError("payload", "value", "is required");
+    }
+    const value = read(body ?? {});
+    return route.body === undefined ? undefined : value;
+  };
+};
+
+const splitPaging = (query: unknown): { page: PageInput; query: unknown } => {
+  const { page, limit, offset, ...rest } = query as { page?: number; limit: number; offset?: number };
+  const paging = { limit, ...(page === undefined ? {} : { page }), ...(offset === undefined ? {} : { offset }) };
+  return { page: pageInput(paging), query: rest };
+};
+
+const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileNeeds) => {
+  const schema = querySchema(route);
+  const layOut = createQueryLayout(schema, { leaveOutUnknown: route.ignoresUnknownQuery === true });
+  const readQuery = needs.inputReader(schema, "query");
+  const readParams = route.params === undefined ? undefined : needs.inputReader(route.params, "params");
+  const own = route.query !== undefined;
+  return ({ params, pairs }: Asked): RouteInput => {
+    const parsedParams = readParams?.({ ...params });
+    const all = readQuery(layOut(pairs));
+    if (route.kind === "item") {
+      return { params: parsedParams, query: own ? all : undefined, page: undefined, body: undefined };
+    }
+    const { page, query } = splitPaging(all);
+    return { params: parsedParams, query: own ? query : undefined, page, body: undefined };
+  };
+};
+
+const requirePage = (page: PageInput | undefined): PageInput => {
+  if (page === undefined) {
+    throw new PorticoError("INTERNAL", "A list was requested without a page.");
+  }
+  return page;
+};
+
+/** Makes the path of a list for links. */
+const createLinkPath = (basePath: string, path: string): ((params: Record<string, string>) => string) => {
+  const [begin = "", ...rest] = `${basePath}/v2${path}`.split("{");
+  const parts = rest.map((part) => part.split("}")) as [name: string, text: string][];
+  return (params) => parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, begin);
+};
+
+const writerOf = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State>["write"] => {
+  const serialize = createSerializer(replySchema(route), {
+    amountsAsText: needs.amounts === "string" && generationOf(route.versions) === 2,
+  });
+  if (route.kind === "item") {
+    const status = route.status ?? 200;
+    return (answer) => ({ status: typeof status === "number" ? status : status(answer), json: serialize(answer) });
+  }
+  const linkPath = createLinkPath(needs.basePath, route.path);
+  return (answer, { page }, asked) => {
+    const { rows, total } = answer as PageAnswer<unknown>;
+    const meta = pageMeta({ count: rows.length, total }, linkPath(asked.params), asked.pairs, requirePage(page));
+    return { status: 200, json: serialize({ meta, data: rows }) };
+  };
+};
+
+const askerOf = <State extends Scope>(route: Route<State>): CompiledRoute<State>["ask"] => {
+  if (route.kind === "item") {
+    return ({ params, query, body }, state) => route.answer({ params, query, body } as never, state);
+  }
+  return ({ params, query, body, page }, state) => {
+    const { offset, limit } = requirePage(page);
+    return route.answer({ params, query, body, page: { offset, limit } } as never, state);
+  };
+};
+
+/** Whether replies may be kept at all: only those to a GET that anyone may send. */
+const isKeepable = <State extends Scope>({ method, authenticated }: Route<State>): boolean => method === "GET" && authenticated !== true;
+
+/** Whether replies are kept until the tip moves. Those that are carry an ETag. */
+export const isKept = <State extends Scope>(route: Route<State>): boolean =>
+  isKeepable(route) && (route.cache ?? (route.stateless === true ? "never" : "tip")) === "tip";
+
+/** Derives everything that a route needs at run time. Throws TypeError for an inconsistent route. */
+export const compileRoute = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State> => {
+  checkParams(route);
+  if (route.method === "GET" && route.body !== undefined) {
+    refuse(route.path, "a GET has no body");
+  }
+  if (route.cache === "tip" && !isKeepable(route)) {
+    refuse(route.path, "only the reply to a GET that anyone may send can be kept");
+  }
+  return {
+    route,
+    kept: isKept(route),
+    failsAs: generationOf(route.versions),
+    takesBody: route.method === "POST" || route.method === "PUT",
+    readInput: readerOfInput(route, needs),
+    readBody: readerOfBody(route, needs),
+    ask: askerOf(route),
+    write: writerOf(route, needs),
+  };
+};

@@ -1,0 +1,100 @@
+import { hash } from "node:crypto";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { HeaderPairs } from "./default-headers.js";
+
+export type Encoding = "br" | "gzip";
+
+/** The bytes of a reply in one content encoding, with the headers that go with them. */
+export interface Variant {
+  bytes: Buffer;
+  headers: HeaderPairs;
+}
+
+/** A reply that can be sent any number of times. */
+export interface Reply {
+  readonly status: number;
+  readonly plain: Variant;
+  /** Bytes that it takes in memory. */
+  readonly size: number;
+  /** Makes a compressed variant, once per encoding. Absent if the body is too small to be worth it. */
+  encoded?(encoding: Encoding): Promise<Variant>;
+  /** A compressed variant, if it has already been made. */
+  ready?(encoding: Encoding): Variant | undefined;
+}
+
+export interface ReplyFacts {
+  status: number;
+  json: string;
+  /** Height of the state that it was computed from, if it was. */
+  height: number | undefined;
+  /** Whether it gets an ETag, by which clients can revalidate it. */
+  validated: boolean;
+  cacheControl: "no-cache" | "no-store";
+  /** Whether it will be kept in the cache. */
+  lasting: boolean;
+}
+
+/**
+ * `Buffer.from` puts short texts into shared pieces of memory, each of which lives as long as any of its texts: a reply that is kept
+ * gets memory of its own, so that it does not keep others alive.
+ */
+const bytesOf = ({ json, lasting }: ReplyFacts): Buffer => {
+  if (!lasting) {
+    return Buffer.from(json);
+  }
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(json));
+  bytes.write(json);
+  return bytes;
+};
+
+const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: (bytes) => promisify(gzip)(bytes),
+};
+
+const plainHeaders = ({ height, cacheControl }: ReplyFacts): string[] => [
+  "Content-Type",
+  "application/json; charset=utf-8",
+  "Cache-Control",
+  cacheControl,
+  ...(height === undefined ? [] : ["X-Block-Height", String(height)]),
+];
+
+/** Bytes that a kept reply takes besides its body: headers, keys and the like. */
+const overhead = 1024;
+
+/**
+ * Makes a reply from its JSON text. ETags are strong, depend on the bytes alone, and differ by encoding. Bodies of at least
+ * `threshold` bytes are available compressed, and each encoding is computed once.
+ */
+export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
+  const bytes = bytesOf(facts);
+  const headers = plainHeaders(facts);
+  const tag = facts.validated ? hash("sha1", bytes, "base64url") : undefined;
+  const tagged = (suffix: string): string[] => (tag === undefined ? [] : ["ETag", `"${tag}${suffix}"`]);
+  const plain: Variant = { bytes, headers: [...headers, ...tagged("")] };
+  if (bytes.length < threshold) {
+    return { status: facts.status, plain, size: bytes.length + overhead };
+  }
+  const made = new Map<Encoding, Promise<Variant>>();
+  const ready = new Map<Encoding, Variant>();
+  const encode = async (encoding: Encoding): Promise<Variant> => {
+    const encoded = await compressors[encoding](bytes);
+    const variant = { bytes: encoded, headers: [...headers, "Content-Encoding", encoding, ...tagged(`-${encoding}`)] };
+    ready.set(encoding, variant);
+    return variant;
+  };
+  return {
+    status: facts.status,
+    plain,
+    // all compressed variants together take less than half of the plain bytes
+    size: bytes.length * 1.5 + overhead,
+    encoded: (encoding) => {
+      const variant = made.get(encoding) ?? encode(encoding);
+      made.set(encoding, variant);
+      return variant;
+    },
+    ready: (encoding) => ready.get(encoding),
+  };
+};

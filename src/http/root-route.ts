@@ -1,0 +1,28 @@
+import { Type } from "@sinclair/typebox";
+import type { OpenApiInfo } from "./openapi/document.js";
+import { type Route, routesOf, type Scope } from "./route.js";
+
+const Front = Type.Object(
+  {
+    title: Type.String(),
+    version: Type.String(),
+    openapi: Type.String({ description: "Path of the OpenAPI document." }),
+    health: Type.String({ description: "Path of the health report." }),
+  },
+  { title: "Front" },
+);
+
+/** `GET` of the base path itself: tells whoever opens it in a browser where to look next. */
+export const frontRoute = <State extends Scope>(basePath: string, { title, version }: OpenApiInfo): Route<State> => {
+  const data = { title, version, openapi: `${basePath}/openapi.json`, health: `${basePath}/health` };
+  return routesOf<State>().item({
+    method: "GET",
+    path: "",
+    versions: [1, 2],
+    resource: "node",
+    summary: "Returns the interface's name and version, and where it is described.",
+    stateless: true,
+    reply: Type.Object({ data: Front }),
+    answer: () => ({ data }),
+  });
+};

@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { PorticoError } from "../../errors.js";
+
+export type Generation = 1 | 2;
+
+/** The version that a request names: 0 for none, -1 for a whole number that is not a generation. */
+export type NamedVersion = Generation | 0 | -1;
+
+const named = (version: number): NamedVersion => (version === 1 || version === 2 ? version : -1);
+
+const vendorForms = [
+  /application\/vnd\.core-api\.v(\d+)\+json/i,
+  /application\/vnd\.core-api\+json\s*;(?:[^,]*;)?\s*version="?(\d+)\b/i,
+  /application\/vnd\.ark\.core-api\.v(\d+)\+json/i,
+];
+
+const versionInAccept = (accept: string): NamedVersion => {
+  for (const form of vendorForms) {
+    const version = form.exec(accept)?.[1];
+    if (version !== undefined) {
+      return named(Number(version));
+    }
+  }
+  return 0;
+};
+
+/** The version in `API-Version` if that is a whole number, otherwise that of a vendor type in `Accept`. */
+export const versionInHeaders = (headers: IncomingHttpHeaders): NamedVersion => {
+  const header = headers["api-version"];
+  if (typeof header === "string" && /^\d+$/.test(header)) {
+    return named(Number(header));
+  }
+  return headers.accept !== undefined && /vnd\./i.test(headers.accept) ? versionInAccept(headers.accept) : 0;
+};
+
+/** The generation of a named version; undefined for none. Throws UNSUPPORTED_VERSION. */
+export const generationNamed = (version: NamedVersion): Generation | undefined => {
+  if (version === -1) {
+    throw new PorticoError("UNSUPPORTED_VERSION");
+  }
+  return version === 0 ? undefined : version;
+};
+
+/** Splits the version off the front of a path below the base path. */
+export const versionInPath = (path: string): { version: NamedVersion; path: string } => {
+  const match = /^\/v(\d+)(?=\/|$)/.exec(path);
+  return match === null ? { version: 0, path } : { version: named(Number(match[1])), path: path.slice(match[0].length) };
+};

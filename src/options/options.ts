@@ -1,0 +1,90 @@
+import type { PorticoOptions } from "../../types/node-context.js";
+import { PorticoError } from "../errors.js";
+import { isObject, networks, offOr, oneOf, type OptionRow, origins, path, waitFrom, wholeFrom } from "./checks.js";
+import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";
+
+/** All options, with defaults filled in. */
+export type Options = { [Name in keyof Required<PorticoOptions>]: Filled<NonNullable<PorticoOptions[Name]>> };
+/** The object form of an option (where it may also be false) has every member. */
+type Filled<T> = T extends string | number | boolean | readonly unknown[] ? T : { [Member in keyof T]-?: NonNullable<T[Member]> };
+
+/** Every option: its default, unit, meaning and check. The README's table is generated from this. */
+export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow<Options[Name]>> } = Object.freeze({
+  basePath: { default: "/api", unit: "path", meaning: "Where the interface is mounted.", check: path },
+  defaultVersion: { default: 2, unit: "1 or 2", meaning: "Generation that answers requests that name none.", check: oneOf(1, 2) },
+  amounts: {
+    default: "number",
+    unit: '"number" or "string"',
+    meaning: "How the second generation writes amounts: JSON numbers with all their digits, or decimal strings.",
+    check: oneOf("number", "string"),
+  },
+  bodyLimit: { default: 1_048_576, unit: "bytes", meaning: "Largest accepted request body.", check: wholeFrom(1) },
+  rateLimit: {
+    default: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
+    unit: "requests; addresses or CIDR",
+    meaning: "Requests per minute from one address, and the addresses that are exempt; `false` switches the limit off.",
+    check: offOr({ perMinute: wholeFrom(1), exempt: networks }),
+  },
+  trustedProxies: {
+    default: [],
+    unit: "addresses or CIDR",
+    meaning: "Proxies whose `X-Forwarded-For` is trusted.",
+    check: networks,
+  },
+  cors: {
+    default: { origins: "*" },
+    unit: '"*" or origins',
+    meaning: "Origins whose pages may read replies in a browser; `false` switches CORS off.",
+    check: offOr({ origins }),
+  },
+  compression: {
+    default: { threshold: 1024 },
+    unit: "bytes",
+    meaning: "Reply bodies of this size or more are compressed; `false` switches compression off.",
+    check: offOr({ threshold: wholeFrom(0) }),
+  },
+  cacheSize: { default: 67_108_864, unit: "bytes", meaning: "Memory for replies to repeated requests, kept until the tip moves; up to twice as much while those for the next tip are prepared.", check: wholeFrom(0) },
+  searchRows: {
+    default: 250_000,
+    unit: "rows",
+    meaning: "Rows of the store that one request may look at where no index has the answer. A request that needs more gets a 400.",
+    check: wholeFrom(1),
+  },
+  stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: waitFrom(0) },
+  undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted.", check: wholeFrom(1) },
+  webhooks: {
+    default: webhookDefaults,
+    unit: "an object, or false",
+    meaning: "The webhook engine, with the options that follow; `false` switches it off.",
+    check: offOr(Object.fromEntries(Object.entries(webhookOptionTable).map(([name, { check }]) => [name, check]))),
+  },
+});
+
+const optionNames = Object.keys(optionTable) as (keyof Options)[];
+
+const deepFreeze = <T>(value: T): T => {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
+};
+
+/** Every option's default. */
+export const defaultOptions: Readonly<Options> = deepFreeze(
+  Object.fromEntries(optionNames.map((name) => [name, structuredClone(optionTable[name].default)])),
+) as unknown as Options;
+
+const givenMembers = (value: object): object => Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+
+/** Fills in defaults. @throws PorticoError OPTION_INVALID for an unknown option or an invalid value. */
+export const readOptions = (given: PorticoOptions = {}): Readonly<Options> => {
+  const options: Record<string, unknown> = { ...defaultOptions };
+  for (const [name, value] of Object.entries(given) as [string, unknown][]) {
+    if (!Object.hasOwn(optionTable, name)) {
+      throw new PorticoError("OPTION_INVALID", `options.${name} is not an option; the options are ${optionNames.join(", ")}`);
+    }
+    if (value === undefined) continue;
+    const wrong = optionTable[name as keyof Options].check(value);
+    if (wrong !== undefined) throw new PorticoError("OPTION_INVALID", `options.${name} ${wrong}`);
+    options[name] = isObject(value) ? { ...(options[name] as object), ...givenMembers(value) } : value;
+  }
+  return Object.freeze(options) as unknown as Options;
+};

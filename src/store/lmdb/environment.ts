@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
+import { messageOf, PorticoError } from "../../errors.js";
+import { type CommitThreadData, createCommitting } from "./commit-worker.js";
+import type { LogBytes } from "../layout/write-log.js";
+import { makeWhole, openSound } from "./open-file.js";
+import { type DatabaseName, databases, schemaVersion, textKey } from "../layout/keys.js";
+import { becomeWriter } from "./writer-lock.js";
+import { transact } from "./transact.js";
+
+export type StoreDatabase = Database<unknown, Buffer>;
+export type StoreDatabases = Record<DatabaseName, StoreDatabase>;
+
+/** An open LMDB environment with its databases. */
+export interface Environment {
+  readonly path: string;
+  readonly root: RootDatabase<unknown, Buffer>;
+  readonly db: StoreDatabases;
+  /** Commits all entries of a log in one transaction, in another thread (commit-worker.ts). */
+  commit(log: LogBytes): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * What a process may do with a store. `write`: everything; one process at a time. `webhooks`: another process writes blocks, this one
+ * writes webhooks only. `read`: nothing is written. Only `write` makes a store that is not there.
+ */
+export type StoreAccess = "write" | "webhooks" | "read";
+
+interface Format {
+  schema: number;
+  nethash: string;
+}
+
+const formatKey = textKey("format");
+
+/** Room for the store's own databases and for those of webhooks, which share the environment. */
+const maxDatabases = 64;
+
+const encoder = { useRecords: false, useBigIntExtension: true, moreTypes: false } as const;
+
+const encodings = {
+  raw: { encoding: "binary" },
+  record: { encoding: "msgpack", encoder },
+  // Of runs of digits, texts are made before anything else is read: there is no need to copy their bytes first.
+  digits: { encoding: "msgpack", encoder: { ...encoder, copyBuffers: false } },
+} as const;
+
+/** Makes it if the store may be written and does not have it yet. */
+const openDatabase = (root: RootDatabase<unknown, Buffer>, name: DatabaseName): StoreDatabase =>
+  root.openDB<unknown, Buffer>({ name, keyEncoding: "binary", ...(encodings[databases[name]] as DatabaseOptions) });
+
+const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases =>
+  Object.fromEntries((Object.keys(databases) as DatabaseName[]).map((name) => [name, openDatabase(root, name)])) as StoreDatabases;
+
+/** Whether a store has its format: if not, it is new. @throws PorticoError if it is not one that this version can use. */
+const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: string, access: StoreAccess): boolean => {
+  const found = openDatabase(root, "meta").get(formatKey) as Format | undefined;
+  if (found === undefined) {
+    if (access !== "write") throw new PorticoError("NOT_READY", `${path} does not contain a Portico store yet`);
+    if (openDatabase(root, "blocks").getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} contains blocks but does not name their network`);
+    return false;
+  }
+  if (found.schema !== schemaVersion) {
+    throw new PorticoError(
+      "STORE_FOREIGN",
+      `${path} was written in layout ${found.schema}; this version reads layout ${schemaVersion}: move it away and the chain is reindexed from the block source; webhooks must be created again`,
+    );
+  }
+  if (found.nethash !== nethash) {
+    throw new PorticoError("STORE_FOREIGN", `${path} belongs to the network ${found.nethash}, not to ${nethash}`);
+  }
+  return true;
+};
+
+const giveFormat = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">, nethash: string): void =>
+  transact({ path, root }, () => void db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
+
+interface OpenOptions {
+  access?: StoreAccess;
+  disposable?: boolean;
+  /** Checks whatever else has to be true of the store, and throws if it is not. */
+  check?: (environment: Environment) => void;
+}
+
+const rootOptions = ({ access = "write", disposable = false }: OpenOptions): CommitThreadData["options"] => ({
+  maxDbs: maxDatabases,
+  keyEncoding: "binary",
+  noSubdir: true,
+  readOnly: access === "read",
+  // Transactions are explicit: those that lmdb-js batches by itself reject a promise that nobody holds when they fail.
+  eventTurnBatching: false,
+  // A commit is on the disk when it is done: lmdb-js waits for syncs that overlap with later commits in a way that may never end.
+  overlappingSync: false,
+  ...(disposable ? { useWritemap: true, noSync: true } : {}),
+});
+
+const openFile = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => openSound<unknown, Buffer>(path, rootOptions(options));
+
+const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
+  makeWhole(path, (draft) => {
+    const root = openFile(draft, options);
+    try {
+      // All of them: a reader, which may open the store at once, cannot make those that it lacks.
+      giveFormat({ root, path: draft, db: openDatabases(root) }, nethash);
+    } finally {
+      void root.close();
+    }
+  });
+
+const openRoot = (dataDir: string, path: string, nethash: string, options: OpenOptions): RootDatabase<unknown, Buffer> => {
+  const { access = "write" } = options;
+  if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `${path} does not exist yet`);
+  try {
+    if (access === "write" && !existsSync(path)) {
+      mkdirSync(dataDir, { recursive: true });
+      makeStore(path, nethash, options);
+    }
+    return openFile(path, options);
+  } catch (cause) {
+    if (cause instanceof PorticoError) throw cause;
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
+  }
+};
+
+/** File of the store in a folder: an absolute path, since the process may change its working directory. */
+export const storeFile = (dataDir: string): string => resolve(dataDir, "chain.mdb");
+
+/**
+ * Opens, or makes, the environment `chain.mdb` in a folder.
+ * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE, NOT_READY; the files in the folder are then as they were.
+ */
+export const openEnvironment = (dataDir: string, nethash: string, options: OpenOptions = {}): Environment => {
+  const path = storeFile(dataDir);
+  const { access = "write" } = options;
+  const root = openRoot(dataDir, path, nethash, options);
+  let endWriting: (() => Promise<void>) | undefined;
+  try {
+    if (access === "write") endWriting = becomeWriter(path, rootOptions(options));
+    // Before all databases are opened, since those that a store of another layout lacks would be made.
+    const isNew = !hasFormat({ root, path }, nethash, access);
+    const db = openDatabases(root);
+    if (isNew) giveFormat({ root, path, db }, nethash);
+    const committing = createCommitting(path, rootOptions(options));
+    let closing: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      try {
+        await committing.close();
+        await root.close();
+      } finally {
+        await endWriting?.();
+      }
+    };
+    const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
+    options.check?.(environment);
+    return environment;
+  } catch (cause) {
+    void root.close();
+    void endWriting?.();
+    if (cause instanceof PorticoError) throw cause;
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+};

@@ -1,0 +1,55 @@
+import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
+import type { Environment } from "./environment.js";
+import { canBeKey, type DatabaseName } from "../layout/keys.js";
+
+/**
+ * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet last until
+ * the next read.
+ */
+export interface Reading {
+  get(database: DatabaseName, key: Buffer): unknown;
+  /** The value of a key, as it is stored. */
+  bytes(database: DatabaseName, key: Buffer): Buffer | undefined;
+  /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
+  range(database: DatabaseName, options: RangeOptions): Iterable<{ key: Buffer; value: unknown }>;
+  keys(database: DatabaseName, options: RangeOptions): Iterable<Buffer>;
+  /** How many keys a range has. */
+  count(database: DatabaseName, options: RangeOptions): number;
+}
+
+/** Reads one value by its key. */
+export type Getting = Pick<Reading, "get">;
+
+/** From `start` (inclusive) to `end` (exclusive). */
+export interface KeyBounds {
+  start?: Buffer;
+  end?: Buffer;
+}
+
+/** The reads that writing blocks needs: only these have to take pending writes into account. */
+export interface WriterReading extends Getting {
+  range(database: DatabaseName, bounds: KeyBounds): Iterable<{ key: Buffer; value: unknown }>;
+  count(database: DatabaseName, bounds: KeyBounds): number;
+}
+
+/** What lmdb-js's types leave out: it can read within a given transaction. */
+interface BytesWithin {
+  getBinary(key: Buffer, within: { transaction?: ReadTransaction }): Buffer | undefined;
+}
+
+/** A read transaction of what is committed now: lmdb-js by itself reuses one until the event loop has turned. */
+export const openTransaction = ({ root }: Pick<Environment, "root">): ReadTransaction => {
+  root.resetReadTxn();
+  return root.useReadTransaction();
+};
+
+export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
+  const within = transaction === undefined ? {} : { transaction };
+  return {
+    get: (database, key) => (canBeKey(key) ? db[database].get(key, within) : undefined),
+    bytes: (database, key) => (db[database] as BytesWithin).getBinary(key, within),
+    range: (database, options) => db[database].getRange({ ...options, ...within }),
+    keys: (database, options) => db[database].getKeys({ ...options, ...within }),
+    count: (database, options) => db[database].getKeysCount({ ...options, ...within }),
+  };
+};

@@ -1,0 +1,257 @@
+import type { ListQuery, MaybePromise, Page, Range } from "../../../types/chain-adapter.js";
+import { intersection } from "./intersection.js";
+import { amountKey, numberKey } from "../layout/keys.js";
+import type { Steps } from "../../async/time-slicing.js";
+import type { Search } from "./search.js";
+import { directed, partsOf, reverseSequence, type Sequence } from "../records/sequence.js";
+import { type Comparable, comparisonOf, sortInSteps } from "../records/sorting.js";
+
+/**
+ * How the store answers a list question.
+ *
+ * An access is one way to the rows: a sequence of references, in the order asked for or in one of its own, with the filters that it
+ * answers. If one access answers every filter, its length is the total; if it is in the order asked for too, the page is cut straight
+ * out of it.
+ *
+ * Several accesses that together answer every filter are intersected where that takes less than looking at rows.
+ *
+ * Otherwise rows are looked at. With the total known, an access in the order asked for is walked from the nearer end until the page is
+ * full. Else every row of the shortest access is tested against the remaining filters; what passes is sorted, and the page cut out of
+ * it. How many references memory holds depends on where the page ends, not on how many rows pass. The number of rows to look at is known
+ * beforehand; a question that takes more than the search may cost is refused.
+ */
+export interface Access<Ref, Filter> {
+  refs: Sequence<Ref>;
+  answers: readonly (keyof Filter)[];
+  /** Whether `refs` come in the order asked for. */
+  ordered: boolean;
+  /** The complement: all rows that its `answers` do not let through, in any order; those that other filters leave out may be missing. */
+  others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<Ref> };
+}
+
+/** Turns an access whose references ascend into the direction asked for; one that is not in the order asked for stays as it is. */
+export const towards = <Ref, Filter>(direction: "asc" | "desc", access: Access<Ref, Filter>): Access<Ref, Filter> =>
+  access.ordered ? { ...access, refs: directed(access.refs, direction) } : access;
+
+export interface ListQuestion<Ref extends Comparable, Row, Filter, Field extends string> {
+  query: ListQuery<Filter, Field>;
+  /** Made one by one: most questions are answered by the first, and some take reading to make. */
+  accesses: Iterable<Access<Ref, Filter>>;
+  load(ref: Ref): Row;
+  test(filter: Filter, answered: ReadonlySet<keyof Filter>): ((row: Row) => boolean) | undefined;
+  /** What the list is ordered by; undefined where that is the reference itself. Rows of equal value go by reference, as `ties` says. */
+  value: ((row: Row) => Comparable | null) | undefined;
+  ties: "asc" | "desc";
+  /** Exclusive upper bound of references that are whole numbers. If given, several accesses can be intersected. */
+  below?: number;
+}
+
+/** Rows of the largest page that is read in one step. */
+const pageRows = 100;
+/** Rows looked at between two yields: about a millisecond. */
+const stepRows = 250;
+/** Rows looked at in one go, at the least: finding where they are takes as long as reading so many. */
+const leastRows = 16;
+
+export const answerList = <Ref extends Comparable, Row, Filter extends object, Field extends string>(
+  question: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): MaybePromise<Page<Row>> => {
+  const { query, load, test } = question;
+  const { filter, offset, limit } = query;
+  const accesses: Access<Ref, Filter>[] = [];
+  let total: number | undefined;
+  for (const access of question.accesses) {
+    accesses.push(access);
+    if (test(filter, new Set(access.answers)) !== undefined) continue;
+    total ??= access.refs.total;
+    if (offset >= total) return { rows: [], total };
+    if (!access.ordered) continue;
+    return limit <= pageRows ? { rows: access.refs.slice(offset, limit).map(load), total } : search.run(cutInSteps(access.refs, question, search));
+  }
+  return search.run(lookFor(accesses, question, total, search));
+};
+
+function* cutInSteps<Ref extends Comparable, Row, Filter, Field extends string>(
+  refs: Sequence<Ref>,
+  { query: { offset, limit }, load }: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): Steps<Page<Row>> {
+  const end = Math.min(refs.total, offset + limit);
+  search.require(end - offset);
+  const rows: Row[] = [];
+  for (const part of partsOf(refs, stepRows, offset, end)) {
+    search.spend(part.length);
+    for (const ref of part) rows.push(load(ref));
+    yield;
+  }
+  return { rows, total: refs.total };
+}
+
+function* lookFor<Ref extends Comparable, Row, Filter extends object, Field extends string>(
+  accesses: readonly Access<Ref, Filter>[],
+  question: ListQuestion<Ref, Row, Filter, Field>,
+  total: number | undefined,
+  search: Search,
+): Steps<Page<Row>> {
+  if (total === undefined) {
+    const refs = yield* crossed(accesses, question, search);
+    if (refs !== undefined) return yield* cutInSteps(refs, question, search);
+  }
+  const whole = least(accesses, ({ refs }) => refs.total);
+  if (whole === undefined) return { rows: [], total: 0 };
+  if (total !== undefined) {
+    const near = nearness(question.query, total);
+    const expected = ({ refs }: Access<Ref, Filter>): number => Math.ceil((near / total) * refs.total);
+    const ordered = accesses.filter((access) => access.ordered);
+    const access = least(ordered, expected);
+    const likely = access === undefined ? Infinity : expected(access);
+    // In case it has to go further than expected, enough has to be left for the other way.
+    const most = whole.refs.total <= search.left ? Math.min(whole.refs.total, search.left - whole.refs.total) : search.left;
+    if (access !== undefined && likely < Math.max(most, 1)) {
+      const rows = yield* walk(access, question, { total, likely, most }, search);
+      if (rows !== undefined) return { rows, total };
+    }
+  }
+  search.require(whole.refs.total);
+  return yield* whole.ordered ? countInOrder(whole, question, search) : putInOrder(whole, question, search);
+}
+
+/** The references of exactly the rows that pass, in order, where that takes less than looking at rows. */
+function* crossed<Ref extends Comparable, Row, Filter extends object, Field extends string>(
+  accesses: readonly Access<Ref, Filter>[],
+  { query: { filter }, below }: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): Steps<Sequence<Ref> | undefined> {
+  if (below === undefined) return undefined;
+  const asked = (Object.keys(filter) as (keyof Filter)[]).filter((name) => filter[name] !== undefined);
+  // With `below` given, references are numbers.
+  const numbers = accesses as unknown as readonly Access<number, Filter>[];
+  return (yield* intersection(numbers, asked, { below, search })) as unknown as Sequence<Ref> | undefined;
+}
+
+/** How many of the rows that pass lie between the nearer end of the list and the far end of the page. */
+const nearness = ({ offset, limit }: { offset: number; limit: number }, total: number): number => Math.min(offset + limit, total - offset);
+
+const least = <T>(items: readonly T[], cost: (item: T) => number): T | undefined => {
+  let best: T | undefined;
+  for (const item of items) if (best === undefined || cost(item) < cost(best)) best = item;
+  return best;
+};
+
+/**
+ * The page, by looking at rows from the nearer end on until it is full: at first about as many as it is `likely` to take, then more at a
+ * time. Undefined when it takes more than `most`.
+ */
+function* walk<Ref extends Comparable, Row, Filter, Field extends string>(
+  { refs, answers }: Access<Ref, Filter>,
+  { query: { filter, offset, limit }, load, test }: ListQuestion<Ref, Row, Filter, Field>,
+  { total, likely, most }: { total: number; likely: number; most: number },
+  search: Search,
+): Steps<Row[] | undefined> {
+  const passes = test(filter, new Set(answers));
+  const take = Math.min(limit, total - offset);
+  const backwards = total - offset < offset + limit;
+  const list = backwards ? reverseSequence(refs) : refs;
+  const skip = backwards ? total - offset - take : offset;
+  const rows: Row[] = [];
+  let passed = 0;
+  let step = Math.max(leastRows, likely);
+  for (let from = 0; rows.length < take && from < list.total; ) {
+    if (from >= most) return undefined;
+    const part = list.slice(from, Math.min(step, stepRows, most - from));
+    from += part.length;
+    step *= 2;
+    search.spend(part.length);
+    for (const ref of part) {
+      if (rows.length === take) break;
+      const row = load(ref);
+      if ((passes === undefined || passes(row)) && passed++ >= skip) rows.push(row);
+    }
+    yield;
+  }
+  return backwards ? rows.reverse() : rows;
+}
+
+/** The page and the total, by looking at every row, in order. */
+function* countInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
+  { refs, answers }: Access<Ref, Filter>,
+  { query: { filter, offset, limit }, load, test }: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): Steps<Page<Row>> {
+  const passes = test(filter, new Set(answers));
+  const rows: Row[] = [];
+  let total = 0;
+  for (const part of partsOf(refs, stepRows)) {
+    search.spend(part.length);
+    for (const ref of part) {
+      const row = load(ref);
+      if (passes !== undefined && !passes(row)) continue;
+      if (total >= offset && rows.length < limit) rows.push(row);
+      total++;
+    }
+    yield;
+  }
+  return { rows, total };
+}
+
+interface Kept<Ref> {
+  ref: Ref;
+  value: Comparable | null;
+}
+
+/** References that may be kept, beyond twice what the page needs, before they are sorted and cut. */
+const keptBeyond = 4096;
+
+/** The page and the total, by looking at every row and sorting those that pass. */
+function* putInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
+  { refs, answers }: Access<Ref, Filter>,
+  { query, load, test, value, ties }: ListQuestion<Ref, Row, Filter, Field>,
+  search: Search,
+): Steps<Page<Row>> {
+  const { filter, order, offset, limit } = query;
+  const passes = test(filter, new Set(answers));
+  const comparison = comparisonOf<Kept<Ref>>({ direction: order.direction, value: (kept) => kept.value, key: ({ ref }) => ref, ties });
+  const end = offset + limit;
+  let kept: Kept<Ref>[] = [];
+  let total = 0;
+  const look = (ref: Ref): void => {
+    // A row with nothing left to test, and ordered by its reference, need not be read.
+    const row = passes === undefined && value === undefined ? undefined : load(ref);
+    if (row !== undefined && passes !== undefined && !passes(row)) return;
+    kept.push({ ref, value: row === undefined || value === undefined ? ref : value(row) });
+    total++;
+  };
+  for (const part of partsOf(refs, stepRows)) {
+    search.spend(part.length);
+    part.forEach(look);
+    if (kept.length >= 2 * end + keptBeyond) kept = (yield* sortInSteps(kept, comparison)).slice(0, end);
+    yield;
+  }
+  const page = (yield* sortInSteps(kept, comparison)).slice(offset, end);
+  return { rows: page.map(({ ref }) => load(ref)), total };
+}
+
+/** Bounds of a range in a set whose keys begin with a number: first key in, first key beyond. */
+export const numberBounds = ({ from, to }: Range<number>): [Buffer | undefined, Buffer | undefined] => [
+  from === undefined ? undefined : numberKey(clamp(Math.ceil(from))),
+  to === undefined || to >= largest ? undefined : numberKey(clamp(Math.floor(to) + 1)),
+];
+
+/** The same for amounts. */
+export const amountBounds = ({ from, to }: Range<bigint>): [Buffer | undefined, Buffer | undefined] => [
+  from === undefined ? undefined : amountKey(from),
+  to === undefined ? undefined : amountKey(to + 1n),
+];
+
+/** The same in a set that descends: by the negated amount, after a prefix. No key of an amount begins with 255. */
+export const descendingBounds = ({ from, to }: Range<bigint>, prefix?: Buffer): [Buffer | undefined, Buffer | undefined] => {
+  const behind = (key: Buffer): Buffer => (prefix === undefined ? key : Buffer.concat([prefix, key]));
+  return [
+    to === undefined ? prefix : behind(amountKey(-to)),
+    from === undefined ? prefix && behind(Buffer.from([0xff])) : behind(amountKey(-from + 1n)),
+  ];
+};
+
+const largest = 0xffffffff;
+const clamp = (value: number): number => Math.min(largest, Math.max(0, value));

@@ -1,0 +1,140 @@
+import type { Delegate, Tip } from "../../../../types/chain.js";
+import { approvalOf } from "../../../chain/amount.js";
+import { type DelegateRecord, delegateCodec, type StateRecord } from "../../layout/codec.js";
+import { keysIn } from "../../layout/write-log.js";
+import type { Reading } from "../../lmdb/reading.js";
+import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "../../records/records.js";
+import type { Steps } from "../../../async/time-slicing.js";
+import { readUndo } from "../../write/undo.js";
+
+/** Every delegate at one tip. There are some thousands at the most, and every list of them needs them all. */
+export interface DelegateList {
+  readonly tip: Tip;
+  /** In no order. */
+  readonly all: readonly Delegate[];
+  /** By address; those that have one. */
+  readonly secondPublicKeys: ReadonlyMap<string, string>;
+  readonly byPublicKey: ReadonlyMap<string, Delegate>;
+  readonly byAddress: ReadonlyMap<string, Delegate>;
+  readonly byUsername: ReadonlyMap<string, Delegate>;
+  /** By public key; those that the last finished round ranked. */
+  readonly ranks: ReadonlyMap<string, number>;
+  /** Of all of them. */
+  readonly producedBlocks: number;
+}
+
+/** Reads the delegates at a tip; given the list at a tip not long before, only what has changed since. */
+export function* readDelegates(reading: Reading, state: StateRecord, before?: DelegateList): Steps<DelegateList> {
+  const changes = before === undefined ? undefined : yield* changesSince(before, reading, state);
+  const read: Read =
+    before === undefined || changes === undefined
+      ? { delegates: new Map(), secondPublicKeys: new Map() }
+      : { delegates: new Map(before.byPublicKey), secondPublicKeys: new Map(before.secondPublicKeys) };
+  for (const record of changes?.records ?? allRecords(reading)) {
+    readInto(read, record, reading);
+    yield;
+  }
+  return yield* listOf(read, before === undefined || changes?.ranking !== false ? readRanks(reading) : before.ranks, state);
+}
+
+const allRecords = (reading: Reading): DelegateRecord[] =>
+  [...reading.range("delegates", {})].map(({ value }) => delegateCodec.unpack(value as unknown[]));
+
+interface Changes {
+  /** Of every delegate whose record or wallet has changed, and perhaps of some others. */
+  records: readonly DelegateRecord[];
+  ranking: boolean;
+}
+
+/** Beyond so many blocks, reading all delegates is as fast. */
+const mostBlocks = 16;
+
+/** What the blocks after a tip have changed; undefined if it is too far back or no longer in the chain, or if an undo record is missing. */
+function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state: StateRecord): Steps<Changes | undefined> {
+  if (state.tip.height - tip.height > mostBlocks || heightOf(reading, tip.id) !== tip.height) return undefined;
+  const records = new Map<string, DelegateRecord>();
+  const add = (record: DelegateRecord | undefined): void => void (record !== undefined && records.set(record.publicKey, record));
+  let ranking = false;
+  for (let height = tip.height + 1; height <= state.tip.height; height++) {
+    const undo = yield* readUndo(reading, height);
+    if (undo === undefined) return undefined;
+    yield;
+    const written = yield* keysIn(undo, ["delegates", "wallets", "meta"]);
+    ranking ||= written.meta.some((key) => key.equals(rankingKey));
+    yield;
+    for (const key of written.delegates) {
+      add(delegateCodec.unpack(reading.get("delegates", key) as unknown[]));
+      yield;
+    }
+    for (const key of written.wallets) {
+      const delegate = byAddress.get(key.toString("utf8"));
+      if (delegate !== undefined) add(readDelegate(reading, delegate.publicKey));
+      yield;
+    }
+  }
+  return { records: [...records.values()], ranking };
+}
+
+interface Read {
+  /** By public key. `listOf` fills in their ranks and approvals. */
+  delegates: Map<string, Delegate>;
+  secondPublicKeys: Map<string, string>;
+}
+
+const readInto = ({ delegates, secondPublicKeys }: Read, record: DelegateRecord, reading: Reading): void => {
+  const { address, publicKey, voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = record;
+  const wallet = readWallet(reading, address);
+  delegates.delete(publicKey);
+  secondPublicKeys.delete(address);
+  if (wallet === undefined || wallet.username === null) return;
+  if (wallet.secondPublicKey !== null) secondPublicKeys.set(address, wallet.secondPublicKey);
+  delegates.set(publicKey, {
+    username: wallet.username,
+    address,
+    publicKey,
+    voteBalance,
+    rank: null,
+    approval: 0,
+    producedBlocks,
+    missedBlocks,
+    forgedFees,
+    forgedRewards,
+    forgedTotal: forgedFees + forgedRewards,
+    lastBlock,
+    resigned: wallet.resigned,
+    vote: wallet.vote,
+    balance: wallet.balance,
+  });
+};
+
+const readRanks = (reading: Reading): ReadonlyMap<string, number> => new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
+
+function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Steps<DelegateList> {
+  const all = [...delegates.values()].map((delegate) => {
+    const rank = ranks.get(delegate.publicKey) ?? null;
+    const approval = approvalOf(delegate.voteBalance, supply);
+    return delegate.rank === rank && delegate.approval === approval ? delegate : { ...delegate, rank, approval };
+  });
+  const by = (name: "publicKey" | "address" | "username") => new Map(all.map((delegate) => [delegate[name], delegate]));
+  yield;
+  const byPublicKey = by("publicKey");
+  yield;
+  const byAddress = by("address");
+  yield;
+  const byUsername = by("username");
+  const producedBlocks = all.reduce((sum, delegate) => sum + delegate.producedBlocks, 0);
+  return { tip, all, secondPublicKeys, byPublicKey, byAddress, byUsername, ranks, producedBlocks };
+}
+
+export const findDelegate = (delegates: DelegateList, identifier: string): Delegate | undefined =>
+  delegates.byUsername.get(identifier) ?? delegates.byAddress.get(identifier) ?? delegates.byPublicKey.get(identifier);
+
+/** Derives something from a list when it is first asked for, and keeps it for as long as the list lives. */
+export const keptWith = <T>(make: (delegates: DelegateList) => T): ((delegates: DelegateList) => T) => {
+  const kept = new WeakMap<DelegateList, { made: T }>();
+  return (delegates) => {
+    const found = kept.get(delegates) ?? { made: make(delegates) };
+    kept.set(delegates, found);
+    return found.made;
+  };
+};

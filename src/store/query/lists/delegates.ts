@@ -1,0 +1,122 @@
+import type { Delegate } from "../../../../types/chain.js";
+import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise, Page, WalletOrder } from "../../../../types/chain-adapter.js";
+import { atOnce } from "../../../async/time-slicing.js";
+import { type DelegateList, keptWith } from "./delegate-list.js";
+import { type DelegateRow, delegateTester } from "../filters.js";
+import { type Access, answerList } from "../list-query.js";
+import { existing } from "../../records/records.js";
+import type { Search } from "../search.js";
+import { arraySequence, mapSequence, type Sequence } from "../../records/sequence.js";
+import { comparisonOf, countBefore } from "../../records/sorting.js";
+
+interface SortedBy {
+  field: DelegateOrder | WalletOrder;
+  direction: "asc" | "desc";
+  /** What delegates of equal value are ordered by. */
+  ties: "username" | "address";
+}
+
+const orders = keptWith(() => new Map<string, readonly Delegate[]>());
+
+/** All delegates of a tip in an order: sorted once, when it is first asked for. */
+export const delegatesBy = ({ field, direction, ties }: SortedBy, delegates: DelegateList): readonly Delegate[] => {
+  const known = orders(delegates);
+  const name = `${field}:${direction} ${ties}`;
+  const sorted =
+    known.get(name) ?? [...delegates.all].sort(comparisonOf({ direction, value: (delegate) => delegate[field], key: (delegate) => delegate[ties], ties: "asc" }));
+  known.set(name, sorted);
+  return sorted;
+};
+
+/** Answers a list question, at once: all delegates are in memory. References are usernames. */
+export const askDelegates = (query: DelegateQuery, delegates: DelegateList): MaybePromise<Page<Delegate>> => {
+  const page = answerList(
+    {
+      query,
+      accesses: accessesTo(query, delegates),
+      load: (username: string): DelegateRow => {
+        const delegate = existing(delegates.byUsername.get(username), `delegate ${username}`);
+        return { delegate, secondPublicKey: delegates.secondPublicKeys.get(delegate.address) ?? null };
+      },
+      test: delegateTester,
+      value: ({ delegate }) => delegate[query.order.field],
+      ties: "asc",
+    },
+    unbounded,
+  );
+  return page instanceof Promise ? page.then(withoutSecondKeys) : withoutSecondKeys(page);
+};
+
+const withoutSecondKeys = ({ rows, total }: Page<DelegateRow>): Page<Delegate> => ({ rows: rows.map(({ delegate }) => delegate), total });
+
+/** Delegates are too few to take turns with other searches. */
+const unbounded: Search = {
+  run: atOnce,
+  left: Infinity,
+  require: () => undefined,
+  spend: () => undefined,
+};
+
+type DelegateAccess = Access<string, DelegateFilter>;
+
+/** Every access from which a question about delegates could be answered. */
+const accessesTo = (query: DelegateQuery, delegates: DelegateList): DelegateAccess[] => [
+  ...namedOutright(query, delegates),
+  ...ofOneValue(query, delegates),
+  ...inRanges(query, delegates),
+  { answers: [], ordered: true, refs: usernames(delegatesBy({ ...query.order, ties: "username" }, delegates)) },
+];
+
+const usernames = (delegates: readonly Delegate[]): Sequence<string> => mapSequence(arraySequence(delegates), ({ username }) => username);
+
+/** By what identifies delegates, or by a part of the username. */
+const namedOutright = ({ filter }: DelegateQuery, { all, byAddress, byPublicKey, byUsername }: DelegateList): DelegateAccess[] => {
+  const accesses: DelegateAccess[] = [];
+  const add = (name: keyof DelegateFilter, found: (Delegate | undefined)[]): void => {
+    const known = found.filter((delegate) => delegate !== undefined);
+    accesses.push({ answers: [name], ordered: known.length < 2, refs: usernames(known) });
+  };
+  if (filter.address !== undefined) add("address", [byAddress.get(filter.address)]);
+  if (filter.publicKey !== undefined) add("publicKey", [byPublicKey.get(filter.publicKey)]);
+  if (filter.usernames !== undefined) add("usernames", [...new Set(filter.usernames)].map((username) => byUsername.get(username)));
+  const { username: part } = filter;
+  if (part !== undefined) add("username", all.filter(({ username }) => username.includes(part)));
+  return accesses;
+};
+
+const groupsBy = (valueOf: (delegate: Delegate, delegates: DelegateList) => string | boolean | null) =>
+  keptWith((delegates) => {
+    const groups = new Map<string | boolean | null, Delegate[]>();
+    for (const delegate of delegates.all) {
+      const value = valueOf(delegate, delegates);
+      const group = groups.get(value);
+      if (group === undefined) groups.set(value, [delegate]);
+      else group.push(delegate);
+    }
+    return groups;
+  });
+
+const groups = {
+  vote: groupsBy(({ vote }) => vote),
+  resigned: groupsBy(({ resigned }) => resigned),
+  secondPublicKey: groupsBy(({ address }, { secondPublicKeys }) => secondPublicKeys.get(address) ?? null),
+};
+
+const ofOneValue = ({ filter }: DelegateQuery, delegates: DelegateList): DelegateAccess[] =>
+  (["vote", "resigned", "secondPublicKey"] as const).flatMap((name): DelegateAccess[] => {
+    const wanted = filter[name];
+    return wanted === undefined ? [] : [{ answers: [name], ordered: false, refs: usernames(groups[name](delegates).get(wanted) ?? []) }];
+  });
+
+const ranges = ["balance", "approval", "forgedFees", "forgedRewards", "forgedTotal", "producedBlocks", "voteBalance"] as const;
+
+const inRanges = ({ filter }: DelegateQuery, delegates: DelegateList): DelegateAccess[] =>
+  ranges.flatMap((name): DelegateAccess[] => {
+    const range = filter[name];
+    if (range === undefined) return [];
+    const { from = -Infinity, to = Infinity } = range;
+    const sorted = delegatesBy({ field: name, direction: "asc", ties: "username" }, delegates);
+    const start = countBefore(sorted, (delegate) => delegate[name] < from);
+    const end = countBefore(sorted, (delegate) => delegate[name] <= to);
+    return [{ answers: [name], ordered: false, refs: usernames(sorted.slice(start, end)) }];
+  });

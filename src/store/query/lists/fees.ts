@@ -1,0 +1,87 @@
+import type { FeeStatistics } from "../../../../types/chain.js";
+import type { MaybePromise } from "../../../../types/chain-adapter.js";
+import { averageOf } from "../../../chain/amount.js";
+import { heightsAt } from "../chain-order.js";
+import { type FeeRecord, feeCodec, type StateRecord } from "../../layout/codec.js";
+import { feeBucketSeconds, feeKey, parseFeeKey } from "../../layout/keys.js";
+import type { Reading } from "../../lmdb/reading.js";
+import { existing, readTransaction, transactionsOfBlock } from "../../records/records.js";
+import type { Steps } from "../../../async/time-slicing.js";
+import type { Search } from "../search.js";
+
+type Totals = Map<string, FeeRecord & { typeGroup: number; type: number }>;
+
+export interface FeeNeeds {
+  reading: Reading;
+  state: StateRecord;
+  search: Search;
+}
+
+/**
+ * Fees of a window of time by type. Whole hours are read from their buckets; only the parts of hours at either end are read block by
+ * block.
+ */
+export const askFeeStatistics = ({ from, to }: { from: number; to: number }, needs: FeeNeeds): MaybePromise<FeeStatistics[]> => {
+  const { tip } = needs.state;
+  const first = Math.max(0, from);
+  const last = Math.min(to, tip.timestamp);
+  return last < first ? [] : needs.search.run(addUp(first, last, needs));
+};
+
+function* addUp(first: number, last: number, needs: FeeNeeds): Steps<FeeStatistics[]> {
+  const totals: Totals = new Map();
+  const firstBucket = Math.ceil(first / feeBucketSeconds);
+  // The tip's hour counts as whole: the chain has no more of it.
+  const endBucket = Math.floor((last === needs.state.tip.timestamp ? last + feeBucketSeconds : last + 1) / feeBucketSeconds);
+  if (firstBucket >= endBucket) yield* addBlocks(totals, first, last, needs);
+  else {
+    yield* addBlocks(totals, first, firstBucket * feeBucketSeconds - 1, needs);
+    yield* addBuckets(totals, firstBucket, endBucket, needs);
+    yield* addBlocks(totals, endBucket * feeBucketSeconds, last, needs);
+  }
+  return [...totals.values()]
+    .sort((a, b) => a.typeGroup - b.typeGroup || a.type - b.type)
+    .map(({ typeGroup, type, count, sum, min, max }) => ({ typeGroup, type, avg: averageOf(sum, count), min, max, sum }));
+}
+
+const add = (totals: Totals, typeGroup: number, type: number, { count, sum, min, max }: FeeRecord): void => {
+  const name = `${typeGroup}/${type}`;
+  const total = totals.get(name);
+  if (total === undefined) {
+    totals.set(name, { typeGroup, type, count, sum, min, max });
+    return;
+  }
+  total.count += count;
+  total.sum += sum;
+  if (min < total.min) total.min = min;
+  if (max > total.max) total.max = max;
+};
+
+/** Hours read between two yields. */
+const stepBuckets = 24;
+
+function* addBuckets(totals: Totals, firstBucket: number, endBucket: number, { reading, search }: FeeNeeds): Steps<void> {
+  for (let bucket = firstBucket; bucket < endBucket; bucket += stepBuckets) {
+    const end = Math.min(endBucket, bucket + stepBuckets);
+    for (const { key, value } of reading.range("fees", { start: feeKey(bucket, 0, 0), end: feeKey(end, 0, 0) })) {
+      const { typeGroup, type } = parseFeeKey(key);
+      add(totals, typeGroup, type, feeCodec.unpack(value as unknown[]));
+      search.spend(1);
+    }
+    yield;
+  }
+}
+
+function* addBlocks(totals: Totals, from: number, to: number, { reading, state, search }: FeeNeeds): Steps<void> {
+  if (to < from) return;
+  const heights = heightsAt({ from, to }, reading, state);
+  for (let height = heights.from; height < heights.below; height++) {
+    const { first, count } = transactionsOfBlock(reading, height);
+    for (let number = first; number < first + count; number++) {
+      const { typeGroup, type, fee } = existing(readTransaction(reading, number), `transaction ${number}`);
+      add(totals, typeGroup, type, { count: 1, sum: fee, min: fee, max: fee });
+    }
+    search.spend(count);
+    yield;
+  }
+}

@@ -1,0 +1,171 @@
+import type { TransactionFilter, TransactionQuery } from "../../../../types/chain-adapter.js";
+import { isPublicKey } from "../../../chain/address.js";
+import type { ChainRules } from "../../../chain/rules.js";
+import { listSequence } from "../../records/posting-list.js";
+import { betweenKeys, keyOfNumber, keyOfText, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
+import type { StateRecord, WalletRecord } from "../../layout/codec.js";
+import { amountKey, lists, sets } from "../../layout/keys.js";
+import { type Access, amountBounds, numberBounds, towards } from "../list-query.js";
+import type { Reading } from "../../lmdb/reading.js";
+import { heightOf, transactionNumber, transactionsOfBlock } from "../../records/records.js";
+import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, type Sequence, unionSequence } from "../../records/sequence.js";
+
+type Name = keyof TransactionFilter;
+type TransactionAccess = Access<number, TransactionFilter>;
+
+interface Needs {
+  reading: Reading;
+  state: StateRecord;
+  rules: ChainRules;
+  wallet(address: string): WalletRecord | undefined;
+}
+
+/** What searches have found beforehand, as lists without a number in common. */
+export interface Gathered {
+  /** Those of any of the filter's `addresses`. */
+  ofAny?: readonly Sequence<number>[];
+  /** Those whose vendor field contains the filter's `vendorFieldHex`. */
+  withPart?: readonly Sequence<number>[] | undefined;
+}
+
+/** Every access from which a question about transactions could be answered. */
+export function* accessesTo(query: TransactionQuery, needs: Needs, { ofAny, withPart }: Gathered): Iterable<TransactionAccess> {
+  const { timestamp } = query.filter;
+  const { reading, state, rules, wallet } = needs;
+  const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
+  const narrow = (sequence: Sequence<number>): Sequence<number> => (timestamp === undefined ? sequence : withinWindow(sequence, window));
+  const within: Within = { reading, state, rules, wallet, window, narrow, answered: window.exact ? ["timestamp"] : [] };
+  yield* inChainOrder(query, within, ofAny);
+  yield* ofOneValue(query, within);
+  if (withPart !== undefined) yield { answers: ["vendorFieldHex"], ordered: false, refs: concatSequences(withPart) };
+  yield* inOwnOrder(query, within);
+}
+
+interface Within extends Needs {
+  /** The part of the chain that the range of times leaves. */
+  window: Window;
+  narrow(sequence: Sequence<number>): Sequence<number>;
+  /** Filters that the window has answered. */
+  answered: readonly Name[];
+}
+
+/** Accesses whose references are in chain order: the order asked for if that is by `timestamp`, else candidates to be sorted. */
+function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly Sequence<number>[] | undefined): Iterable<TransactionAccess> {
+  const { filter, order } = query;
+  const { reading, rules, window, narrow, answered } = within;
+  const ordered = order.field === "timestamp";
+  const access = (answers: Name[], ...parts: Sequence<number>[]): TransactionAccess => {
+    const refs = unionSequence(parts.map(narrow));
+    return towards(order.direction, { answers: [...answers, ...answered], ordered, refs });
+  };
+  const listOf = (list: "sent" | "received" | "owned" | "voted", address: string): Sequence<number> => {
+    const wallet = within.wallet(address);
+    return wallet === undefined ? emptySequence : listSequence(reading, lists[list], wallet.number, wallet[list]);
+  };
+
+  if (filter.id !== undefined) {
+    const number = transactionNumber(reading, filter.id);
+    yield access(["id"], number === undefined ? emptySequence : arraySequence([number]));
+  }
+  if (filter.blockId !== undefined) yield access(["blockId"], blockSequence(filter.blockId, reading));
+  if (filter.recipientId !== undefined) yield access(["recipientId"], listOf("received", filter.recipientId));
+  if (filter.ownerId !== undefined) yield access(["ownerId"], listOf("owned", filter.ownerId));
+  if (ofAny !== undefined) yield access(["addresses"], ...ofAny);
+  for (const [name, address] of senders(filter, rules)) {
+    yield access([name], address === undefined ? emptySequence : listOf("sent", address));
+    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) yield access([name, "type", "typeGroup"], listOf("voted", address));
+  }
+  if (filter.type !== undefined || filter.typeGroup !== undefined || filter.version !== undefined) {
+    yield ofKinds(query, within);
+  }
+  yield access([], windowSequence(window));
+}
+
+const ofKinds = ({ filter, order }: TransactionQuery, within: Within): TransactionAccess => {
+  const kinds: Name[] = ["type", "typeGroup", "version"];
+  const places = kindsOf(filter, within.state);
+  const listsOf = (some: readonly number[]): Sequence<number>[] => some.map((place) => within.narrow(kindSequence(place, within)));
+  const ordered = order.field === "timestamp";
+  const refs = unionSequence(listsOf(places));
+  const rest = [...within.state.kinds.keys()].filter((place) => !places.includes(place));
+  const others = { answers: kinds, refs: () => concatSequences(listsOf(rest)) };
+  return towards(order.direction, { answers: [...kinds, ...within.answered], ordered, refs, others });
+};
+
+/** Address of the sender, by filter; undefined for a text that is no public key. */
+const senders = ({ senderId, senderPublicKey }: TransactionFilter, rules: ChainRules): [Name, string | undefined][] => [
+  ...(senderId === undefined ? [] : [["senderId", senderId] as [Name, string]]),
+  ...(senderPublicKey === undefined
+    ? []
+    : [["senderPublicKey", isPublicKey(senderPublicKey) ? rules.addressOf(senderPublicKey) : undefined] as [Name, string | undefined]]),
+];
+
+/** Places of the kinds present in the chain that the filter lets through. */
+const kindsOf = ({ type, typeGroup, version }: TransactionFilter, { kinds }: StateRecord): number[] =>
+  [...kinds.keys()].filter((place) => {
+    const kind = kinds[place];
+    return (
+      (type === undefined || kind?.type === type) &&
+      (typeGroup === undefined || kind?.typeGroup === typeGroup) &&
+      (version === undefined || kind?.version === version)
+    );
+  });
+
+const kindSequence = (place: number, { reading, state }: Needs): Sequence<number> =>
+  listSequence(reading, lists.kind, place, state.kinds[place]?.count ?? 0);
+
+const blockSequence = (blockId: string, reading: Reading): Sequence<number> => {
+  const height = heightOf(reading, blockId);
+  if (height === undefined) return emptySequence;
+  const { first, count } = transactionsOfBlock(reading, height);
+  return windowSequence({ from: first, below: first + count });
+};
+
+/** Accesses by sets in which the transactions of one value are in chain order. */
+const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answered }: Within): TransactionAccess[] => {
+  const accesses: TransactionAccess[] = [];
+  const add = (name: Name, set: number, value: Buffer | undefined): void => {
+    const refs = value === undefined ? emptySequence : underValue(reading, set, value, window);
+    const ordered = order.field === "timestamp" || order.field === name;
+    accesses.push(towards(order.direction, { answers: [name, ...answered], ordered, refs }));
+  };
+  for (const [name, set] of [["amount", sets.transactionsByAmount], ["fee", sets.transactionsByFee]] as const) {
+    const only = onlyValue(filter[name] ?? {});
+    if (only !== undefined) add(name, set, amountKey(only));
+  }
+  const time = answered.length > 0 ? undefined : onlyValue(filter.timestamp ?? {});
+  if (time !== undefined) add("timestamp", sets.transactionsByTimestamp, keyOfNumber(time));
+  if (filter.nonce !== undefined) add("nonce", sets.transactionsByNonce, amountKey(filter.nonce));
+  if (filter.vendorField !== undefined) add("vendorField", sets.transactionsByVendorField, keyOfText(filter.vendorField));
+  return accesses;
+};
+
+/** Accesses that are in the order asked for when that is not the chain's, and ranges that a set can answer. */
+const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): TransactionAccess[] => {
+  const { reading, state, narrow, answered } = within;
+  const accesses: TransactionAccess[] = [];
+  const add = (name: "timestamp" | "amount" | "fee", set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
+    // Ordering by `timestamp` means by place in the chain, which is not the order of this set.
+    const ordered = name !== "timestamp" && order.field === name;
+    const { refs, others } = betweenKeys(reading, set, bounds);
+    accesses.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
+  };
+  if (filter.timestamp !== undefined && answered.length === 0) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
+  if (filter.amount !== undefined || order.field === "amount") add("amount", sets.transactionsByAmount, amountBounds(filter.amount ?? {}));
+  if (filter.fee !== undefined || order.field === "fee") add("fee", sets.transactionsByFee, amountBounds(filter.fee ?? {}));
+  if (order.field === "id") {
+    const refs = mapSequence(countedSequence(reading, sets.transactionsById), ({ value }) => value.readUInt32BE(0));
+    accesses.push({ answers: [], ordered: true, refs: directed(refs, order.direction) });
+  }
+  if (order.field === "type" || order.field === "version") {
+    const field = order.field;
+    const kinds = kindsOf(filter, state);
+    const valueOf = (place: number): number => state.kinds[place]?.[field] ?? 0;
+    const values = [...new Set(kinds.map(valueOf))].sort((a, b) => a - b);
+    const ofValue = (value: number): Sequence<number> =>
+      unionSequence(kinds.filter((place) => valueOf(place) === value).map((place) => narrow(kindSequence(place, within))));
+    const refs = concatSequences(values.map(ofValue));
+    accesses.push({ answers: ["type", "typeGroup", "version", ...answered], ordered: true, refs: directed(refs, order.direction) });
+  }
+  return accesses;
+};

@@ -1,0 +1,163 @@
+import type { Delegate, Wallet } from "../../../../types/chain.js";
+import type { WalletFilter, WalletQuery } from "../../../../types/chain-adapter.js";
+import { type DelegateList, keptWith } from "./delegate-list.js";
+import { delegatesBy } from "./delegates.js";
+import { canBeKey, idKey, numberKey, sets, textKey } from "../../layout/keys.js";
+import { walletTester, within } from "../filters.js";
+import { type Access, descendingBounds, towards } from "../list-query.js";
+import type { Reading } from "../../lmdb/reading.js";
+import { readWallet } from "../../records/records.js";
+import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, reverseSequence, type Sequence, withoutKeys } from "../../records/sequence.js";
+import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry } from "../../write/wallet-index.js";
+
+type Name = keyof WalletFilter;
+type WalletAccess = Access<string, WalletFilter>;
+
+interface Needs {
+  reading: Reading;
+  delegates: DelegateList;
+}
+
+/** Every access from which a question about wallets could be answered. */
+export const accessesTo = (query: WalletQuery, needs: Needs): WalletAccess[] => {
+  const { filter } = query;
+  const accesses = namedOutright(query, needs.reading);
+  if (!nobodyElse(filter)) return [...accesses, ...inSets(query, needs)];
+  return [...accesses, ofDelegates(query, needs.delegates)];
+};
+
+const addressIn = (value: unknown): string => (value as Buffer).toString("utf8");
+
+/** Accesses that name wallets outright. */
+const namedOutright = ({ filter, order }: WalletQuery, reading: Reading): WalletAccess[] => {
+  const accesses: WalletAccess[] = [];
+  const add = (name: Name, addresses: string[]): void => {
+    const known = addresses.filter((address) => readWallet(reading, address) !== undefined);
+    accesses.push({ answers: [name], ordered: known.length < 2, refs: arraySequence(known) });
+  };
+  const found = (value: unknown): string[] => (value === undefined ? [] : [addressIn(value)]);
+
+  if (filter.address !== undefined) add("address", [filter.address]);
+  if (filter.addresses !== undefined) add("addresses", [...new Set(filter.addresses)]);
+  if (filter.publicKey !== undefined) add("publicKey", found(reading.get("publicKeys", idKey(filter.publicKey))));
+  if (filter.username !== undefined) add("username", found(reading.get("usernames", textKey(filter.username))));
+  if (filter.secondPublicKey !== undefined) {
+    const refs = havingSecondPublicKey(filter.secondPublicKey, reading);
+    const ordered = order.field === "address" || refs.total < 2;
+    accesses.push(towards(order.direction, { answers: ["secondPublicKey"], ordered, refs }));
+  }
+  return accesses;
+};
+
+/** In order of address. */
+const havingSecondPublicKey = (publicKey: string, reading: Reading): Sequence<string> => {
+  const start = secondPublicKeyEntry(publicKey, "");
+  if (!canBeKey(start)) return emptySequence;
+  const range = { start, end: Buffer.concat([start, Buffer.from([0xff])]) };
+  const slice = (offset: number, limit: number): string[] =>
+    [...reading.range("secondPublicKeys", { ...range, offset, limit })].map(({ value }) => addressIn(value));
+  const total = reading.count("secondPublicKeys", range);
+  if (/^[0-9a-f]{66}$/.test(publicKey)) return { total, slice };
+  // In an entry the address follows the key, so a text that is only the beginning of a key finds more than is asked for.
+  return arraySequence(slice(0, total).filter((address) => readWallet(reading, address)?.secondPublicKey === publicKey));
+};
+
+/** Filters by what only delegates can have other than 0. */
+const ofDelegatesOnly = (filter: WalletFilter): ((delegate: Delegate) => boolean) => {
+  const { voteBalance = {}, producedBlocks = {} } = filter;
+  return (delegate) => within(voteBalance, delegate.voteBalance) && within(producedBlocks, delegate.producedBlocks);
+};
+const answered = ["voteBalance", "producedBlocks"] as const satisfies Name[];
+
+/** Whether only wallets of delegates can pass. */
+const nobodyElse = ({ voteBalance = {}, producedBlocks = {} }: WalletFilter): boolean => !within(voteBalance, 0n) || !within(producedBlocks, 0);
+
+/** In the order asked for: the list of delegates has all that wallets are filtered and ordered by. */
+const ofDelegates = ({ filter, order }: WalletQuery, delegates: DelegateList): WalletAccess => {
+  const passing = delegatesBy({ ...order, ties: "address" }, delegates).filter(ofDelegatesOnly(filter));
+  const passes = walletTester(filter, new Set(answered));
+  const asWallet = (delegate: Delegate): Wallet => ({ ...noWallet, ...delegate, secondPublicKey: delegates.secondPublicKeys.get(delegate.address) ?? null });
+  const rows = passes === undefined ? passing : passing.filter((delegate) => passes(asWallet(delegate)));
+  return { answers: Object.keys(filter) as Name[], ordered: true, refs: addresses(rows) };
+};
+
+/** What a wallet has beyond a delegate, and no filter asks for. */
+const noWallet = { lockedBalance: 0n, nonce: 0n, multiSignature: null, isDelegate: true } as const;
+
+const addresses = (delegates: readonly Delegate[]): Sequence<string> => mapSequence(arraySequence(delegates), ({ address }) => address);
+
+/** Where delegates stand in a set of wallets, in its order. */
+const placesBy = (keyOf: (delegate: Delegate) => Buffer): ((delegates: DelegateList) => readonly { delegate: Delegate; key: Buffer }[]) =>
+  keptWith(({ all }) => all.map((delegate) => ({ delegate, key: keyOf(delegate) })).sort((a, b) => a.key.compare(b.key)));
+
+const places = { address: placesBy(({ address }) => textKey(address)), balance: placesBy(balanceDescending), publicKey: placesBy(publicKeyAscending) };
+
+/** The keys of some delegates in a set of wallets, in its order. */
+const keysOf = (set: keyof typeof places, { delegates }: Needs, some: (delegate: Delegate) => boolean): Buffer[] =>
+  places[set](delegates)
+    .filter(({ delegate }) => some(delegate))
+    .map(({ key }) => key);
+
+/** The part of a set between two keys, without the keys of some delegates that are in it. */
+const partOf = ({ reading }: Needs, { set, from, to }: { set: number; from?: Buffer | undefined; to?: Buffer | undefined }, leftOut: readonly Buffer[]): Sequence<string> =>
+  mapSequence(withoutKeys(countedSequence(reading, set, from, to), leftOut), ({ value }) => addressIn(value));
+
+const opposite = { asc: "desc", desc: "asc" } as const;
+
+/** Accesses to all wallets, without the delegates that do not pass. */
+const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
+  const { filter, order } = query;
+  const passes = ofDelegatesOnly(filter);
+  const everyonePasses = filter.voteBalance === undefined && filter.producedBlocks === undefined;
+  const failing = (set: keyof typeof places, among: (delegate: Delegate) => boolean = () => true): Buffer[] =>
+    everyonePasses ? [] : keysOf(set, needs, (delegate) => among(delegate) && !passes(delegate));
+  const accesses: WalletAccess[] = [];
+  /** The sets by balance run from the highest down. */
+  const addByBalance = (answers: Name[], refs: Sequence<string>): void => {
+    accesses.push(towards(opposite[order.direction], { answers: [...answers, "balance", ...answered], ordered: order.field === "balance", refs }));
+  };
+  const add = (refs: Sequence<string>): void => void accesses.push({ answers: [...answered], ordered: true, refs });
+
+  const { balance = {} } = filter;
+  if (filter.vote !== undefined) {
+    const number = voteNumber(filter.vote, needs);
+    if (number === undefined) addByBalance(["vote"], emptySequence);
+    else {
+      const prefix = numberKey(number);
+      const voters = failing("balance", (delegate) => delegate.vote === filter.vote && within(balance, delegate.balance));
+      const [from, to] = descendingBounds(balance, prefix);
+      addByBalance(["vote"], partOf(needs, { set: sets.votersByBalance, from, to }, voters.map((key) => Buffer.concat([prefix, key]))));
+    }
+  }
+  // The voters of one delegate are fewer than all wallets, whatever else is asked.
+  else {
+    const [from, to] = descendingBounds(balance);
+    addByBalance([], partOf(needs, { set: sets.walletsByBalance, from, to }, failing("balance", (delegate) => within(balance, delegate.balance))));
+  }
+  if (order.field === "address") add(directed(partOf(needs, { set: sets.walletsByAddress }, failing("address")), order.direction));
+  if (order.field === "publicKey") {
+    const known = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.known, to: publicKeyPart.unknown }, failing("publicKey"));
+    const unknown = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.unknown, to: publicKeyPart.end }, []);
+    add(concatSequences([directed(known, order.direction), unknown]));
+  }
+  if (order.field === "username" || order.field === "voteBalance") add(delegatesFirst(order.field, query, needs));
+  return accesses;
+};
+
+const voteNumber = (publicKey: string, { reading, delegates }: Needs): number | undefined => {
+  const delegate = delegates.byPublicKey.get(publicKey);
+  return delegate === undefined ? undefined : readWallet(reading, delegate.address)?.number;
+};
+
+/**
+ * Orders by what only delegates have: those that have it, and all other wallets by address. The others are equal in that order: without
+ * a username they come last in both directions, with a vote balance of 0 they are the low end.
+ */
+const delegatesFirst = (field: "username" | "voteBalance", { filter, order: { direction } }: WalletQuery, needs: Needs): Sequence<string> => {
+  const passes = ofDelegatesOnly(filter);
+  const has = ({ voteBalance }: Delegate): boolean => field === "username" || voteBalance !== 0n;
+  const having = addresses(delegatesBy({ field, direction, ties: "address" }, needs.delegates).filter((delegate) => has(delegate) && passes(delegate)));
+  const others = partOf(needs, { set: sets.walletsByAddress }, keysOf("address", needs, (delegate) => has(delegate) || !passes(delegate)));
+  if (field === "voteBalance" && direction === "asc") return concatSequences([reverseSequence(others), having]);
+  return concatSequences([having, others]);
+};

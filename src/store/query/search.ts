@@ -1,0 +1,140 @@
+import { performance } from "node:perf_hooks";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import { PorticoError } from "../../errors.js";
+import type { Steps } from "../../async/time-slicing.js";
+
+/**
+ * Questions that no index answers outright look at many rows. They do so in steps, between which the process serves others, and up to a
+ * limit.
+ */
+
+/** Shares the process's time between searches, and leaves most of it to everything else. */
+export interface Searches {
+  /**
+   * Runs at once while the present turn lasts, then in turns with other searches.
+   * @throws PorticoError SEARCHES_FULL when too many are under way, NOT_READY from `stop` on
+   */
+  run<T>(steps: Steps<T>): MaybePromise<T>;
+  /** Gives up what is under way. Resolves when its callers have been told. */
+  stop(): Promise<void>;
+}
+
+interface Job {
+  /** One turn of it. Says whether it is done. */
+  turn(): boolean;
+  fail(error: Error): void;
+}
+
+export interface SearchesOptions {
+  /** Milliseconds that searches may take in each round of the event loop. */
+  turn: number;
+  /** Searches under way, at the most: each holds a state of the store. */
+  most: number;
+}
+
+export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, most: 32 }): Searches => {
+  const waiting: Job[] = [];
+  /** Milliseconds taken in the present round of the event loop. */
+  let used = 0;
+  let planned = false;
+  let stopped = false;
+
+  /** Every round of the event loop gives searches one turn, however many there are. */
+  const plan = (): void => {
+    if (planned) return;
+    planned = true;
+    setImmediate(() => {
+      planned = false;
+      used = 0;
+      const job = waiting.shift();
+      if (job?.turn() === false) waiting.push(job);
+      if (waiting.length > 0) plan();
+    });
+  };
+
+  const goOn = <T>(steps: Steps<T>): IteratorResult<undefined, T> => {
+    const begin = performance.now();
+    try {
+      for (;;) {
+        const result = steps.next();
+        if (result.done === true || used + performance.now() - begin >= turn) return result;
+      }
+    } finally {
+      used += performance.now() - begin;
+      plan();
+    }
+  };
+
+  const wait = <T>(steps: Steps<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const turn = (): boolean => {
+        try {
+          const result = goOn(steps);
+          if (result.done === true) resolve(result.value);
+          return result.done === true;
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+          return true;
+        }
+      };
+      waiting.push({ turn, fail: reject });
+      plan();
+    });
+
+  return {
+    run: (steps) => {
+      if (stopped) throw stopping();
+      if (waiting.length === 0 && used < turn) {
+        const result = goOn(steps);
+        if (result.done === true) return result.value;
+      }
+      if (waiting.length >= most) throw new PorticoError("SEARCHES_FULL");
+      return wait(steps);
+    },
+    stop: async () => {
+      stopped = true;
+      for (const job of waiting.splice(0)) job.fail(stopping());
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+};
+
+const stopping = (): PorticoError => new PorticoError("NOT_READY", "The node is stopping.");
+
+/** How much the questions asked of one snapshot may look at, all together. */
+export interface Search extends Pick<Searches, "run"> {
+  /** Rows that may still be looked at. */
+  readonly left: number;
+  /** Called before rows are looked at, so that a search that is too wide costs nothing. @throws PorticoError SEARCH_TOO_WIDE */
+  require(rows: number): void;
+  /** Called when rows have been looked at. @throws PorticoError SEARCH_TOO_WIDE */
+  spend(rows: number): void;
+}
+
+/** A class, since one is made for every request. */
+class BoundedSearch implements Search {
+  readonly run: Searches["run"];
+  left: number;
+  private readonly rows: number;
+
+  constructor(run: Searches["run"], rows: number) {
+    this.run = run;
+    this.left = rows;
+    this.rows = rows;
+  }
+
+  require(wanted: number): void {
+    if (wanted > this.left) throw new PorticoError("SEARCH_TOO_WIDE", tooWide(this.rows));
+  }
+
+  spend(looked: number): void {
+    this.require(looked);
+    this.left -= looked;
+  }
+}
+
+/** `rows`: how many may be looked at; Infinity for no limit. */
+export const createSearch = ({ run }: Pick<Searches, "run">, rows: number): Search => new BoundedSearch(run, rows);
+
+const tooWide = (rows: number): string =>
+  `The search would have to look at more than ${rows} rows: narrow it, by an address, a delegate, a block or a shorter range of time or height.`;

@@ -1,0 +1,75 @@
+import type { Block, Lock, Transaction } from "../../../types/chain.js";
+import type { FullBlock } from "../../chain/block.js";
+import {
+  type Codec,
+  type DelegateRecord,
+  delegateCodec,
+  lockCodec,
+  type RankedDelegate,
+  rankingCodec,
+  type StateRecord,
+  stateCodec,
+  type WalletRecord,
+  walletCodec,
+} from "../layout/codec.js";
+import { entryOf } from "./ranked-set.js";
+import { blockCodec, transactionCodec } from "../layout/block-codec.js";
+import { type DatabaseName, idKey, numberKey, sets, textKey } from "../layout/keys.js";
+import type { Getting } from "../lmdb/reading.js";
+
+/** Reads of single records. */
+
+export const stateKey = textKey("state");
+export const rankingKey = textKey("ranking");
+
+const read = <T>(reading: Getting, database: DatabaseName, key: Buffer, codec: Codec<T>): T | undefined => {
+  const found = reading.get(database, key);
+  return found === undefined ? undefined : codec.unpack(found as unknown[]);
+};
+
+export const readState = (reading: Getting): StateRecord | undefined => read(reading, "meta", stateKey, stateCodec);
+
+/** All ranked delegates, by rank, as the last finished round left them. */
+export const readRanking = (reading: Getting): RankedDelegate[] => read(reading, "meta", rankingKey, rankingCodec) ?? [];
+
+/** The active delegates of a round, by rank. */
+export const readRound = (reading: Getting, round: number): RankedDelegate[] | undefined => read(reading, "rounds", numberKey(round), rankingCodec);
+
+export const readWallet = (reading: Getting, address: string): WalletRecord | undefined => read(reading, "wallets", textKey(address), walletCodec);
+
+export const readDelegate = (reading: Getting, publicKey: string): DelegateRecord | undefined =>
+  read(reading, "delegates", idKey(publicKey), delegateCodec);
+
+export const readLock = (reading: Getting, id: string): Lock | undefined => read(reading, "locks", idKey(id), lockCodec);
+
+export const readBlock = (reading: Getting, height: number): Block | undefined => read(reading, "blocks", numberKey(height), blockCodec);
+
+export const readTransaction = (reading: Getting, number: number): Transaction | undefined =>
+  read(reading, "transactions", numberKey(number), transactionCodec);
+
+const numberIn = (value: Buffer | undefined): number | undefined => value?.readUInt32BE(0);
+
+export const heightOf = (reading: Getting, blockId: string): number | undefined => numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
+
+export const transactionNumber = (reading: Getting, id: string): number | undefined => numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
+
+/** A block's transactions have consecutive numbers. */
+export const transactionsOfBlock = (reading: Getting, height: number): { first: number; count: number } => {
+  const place = reading.get("blockTransactions", numberKey(height)) as Buffer | undefined;
+  return place === undefined ? { first: 0, count: 0 } : { first: place.readUInt32BE(0), count: place.readUInt32BE(4) };
+};
+
+/** A record that an index points to. It is there, or the store is broken. */
+export const existing = <T>(record: T | undefined, what: string): T => {
+  if (record === undefined) throw new Error(`the store has no ${what} that its index names`);
+  return record;
+};
+
+/** A block of the chain with its transactions. */
+export const readFullBlock = (reading: Getting, height: number): FullBlock => {
+  const { first, count } = transactionsOfBlock(reading, height);
+  return {
+    block: existing(readBlock(reading, height), `block ${height}`),
+    transactions: Array.from({ length: count }, (_, i) => existing(readTransaction(reading, first + i), `transaction ${first + i}`)),
+  };
+};

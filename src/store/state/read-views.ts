@@ -1,0 +1,109 @@
+import type { Transaction as ReadTransaction } from "lmdb";
+import type { ChainRules } from "../../chain/rules.js";
+import type { StateRecord } from "../layout/codec.js";
+import { atOnce, type Steps } from "../../async/time-slicing.js";
+import { type DelegateList, readDelegates } from "../query/lists/delegate-list.js";
+import type { Environment } from "../lmdb/environment.js";
+import { createReading } from "../lmdb/reading.js";
+import type { StateView } from "./snapshot.js";
+
+export interface ViewsNeeds {
+  environment: Environment;
+  /** Opens a read transaction of what is committed now. */
+  openTransaction(): ReadTransaction;
+  rules: ChainRules;
+  lastState(transaction: ReadTransaction): StateRecord | undefined;
+}
+
+/** Views of the store's states, each on a read transaction that is held for as long as somebody reads in it. */
+export interface Views {
+  /** The current state, in the process that writes: it alone knows when that changes, so all requests until then share one view. */
+  ofNow(): StateView | undefined;
+  /** A view of the state that was committed last, by whichever process. The one that writes asks for it before it commits more. */
+  ofLastCommit(): StateView | undefined;
+  /** Counts a reader in. Returns what counts it out again; further calls of that do nothing. */
+  take(view: StateView): () => void;
+  /** Reads beforehand, for a state about to be shown, what was asked of the current one. */
+  renew(view: StateView): Steps<void>;
+  /** Makes a state the current one. */
+  show(view: StateView | undefined): void;
+  /** Moves the current state to a new read transaction: while the old one is held, pages replaced since it began cannot be reused. */
+  refresh(): void;
+  /** Drops everything, before the environment is closed. */
+  forget(): void;
+}
+
+interface Held {
+  transaction: ReadTransaction;
+  readers: number;
+  delegates: DelegateList | undefined;
+}
+
+export const createViews = ({ environment, rules, openTransaction, lastState }: ViewsNeeds): Views => {
+  const held = new Map<StateView, Held>();
+  let current: StateView | undefined;
+  /** The list that was read last, of whichever state. */
+  let known: DelegateList | undefined;
+
+  const open = (): StateView | undefined => {
+    const transaction = openTransaction();
+    const reading = createReading(environment, transaction);
+    const state = lastState(transaction);
+    if (state === undefined) {
+      transaction.done();
+      return undefined;
+    }
+    const holding: Held = { transaction, readers: 0, delegates: undefined };
+    const readList = (): DelegateList => (known?.tip.id === state.tip.id ? known : (known = atOnce(readDelegates(reading, state, known))));
+    const delegates = (): DelegateList => (holding.delegates ??= readList());
+    const view = { reading, state, rules, delegates };
+    held.set(view, holding);
+    return view;
+  };
+
+  const letGo = (view: StateView): void => {
+    const holding = held.get(view);
+    if (view === current || holding === undefined || holding.readers > 0) return;
+    held.delete(view);
+    holding.transaction.done();
+  };
+
+  const show = (view: StateView | undefined): void => {
+    const before = current;
+    current = view;
+    if (before !== undefined) letGo(before);
+  };
+
+  return {
+    ofNow: () => current,
+    ofLastCommit: open,
+    take: (view) => {
+      const holding = held.get(view);
+      if (holding !== undefined) holding.readers++;
+      let reading = true;
+      return () => {
+        if (!reading) return;
+        reading = false;
+        if (holding !== undefined) holding.readers--;
+        letGo(view);
+      };
+    },
+    renew: function* (view) {
+      const holding = held.get(view);
+      const before = current === undefined ? undefined : held.get(current)?.delegates;
+      if (holding !== undefined && before !== undefined) holding.delegates = known = yield* readDelegates(view.reading, view.state, before);
+    },
+    show,
+    refresh: () => {
+      const [before, again] = [current, current && open()];
+      if (before === undefined || again === undefined) return;
+      // A state that was committed meanwhile is shown by its own commit.
+      if (again.state.tip.id === before.state.tip.id) show(again);
+      else letGo(again);
+    },
+    forget: () => {
+      held.clear();
+      current = undefined;
+    },
+  };
+};

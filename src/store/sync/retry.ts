@@ -1,0 +1,71 @@
+import type { Logger } from "../../../types/node-context.js";
+import { messageOf } from "../../errors.js";
+
+/** Following the chain in spite of failures: each is followed by another try, sooner or later. */
+export interface Retrying {
+  /**
+   * Does the work, which returns whether the store is where the host is then: if so, no other try is needed. What it throws is logged and
+   * leads to another try; it is never thrown to the host.
+   */
+  attempt(work: () => Promise<boolean>): Promise<void>;
+  /** Why the chain cannot be followed at present; undefined if it can, or might be again in a moment. */
+  problem(): string | undefined;
+  /** From then on nothing is done, tried again or logged. */
+  stop(): void;
+}
+
+/** Milliseconds between a failure and the next try: `first`, doubled each time, up to `last`. */
+const retryDelay = { first: 100, last: 60_000 };
+/** A failure that is retried sooner than this (milliseconds) is not a problem yet: hosts emit a block before their database has it. */
+const patience = 2_000;
+
+/** `tryAgain` is called when another try is due. */
+export const createRetrying = (tryAgain: () => void, logger: Logger): Retrying => {
+  let stopped = false;
+  let problem: string | undefined;
+  let delay = retryDelay.first;
+  let retry: NodeJS.Timeout | undefined;
+  const isStopped = (): boolean => stopped;
+
+  const cancelRetry = (): void => {
+    clearTimeout(retry);
+    retry = undefined;
+  };
+
+  const scheduleRetry = (): void => {
+    retry = setTimeout(() => {
+      retry = undefined;
+      tryAgain();
+    }, delay);
+    retry.unref();
+    delay = Math.min(delay * 2, retryDelay.last);
+  };
+
+  return {
+    attempt: async (work) => {
+      if (stopped) return;
+      try {
+        if (!(await work())) return;
+        problem = undefined;
+        delay = retryDelay.first;
+        cancelRetry();
+      } catch (error) {
+        // A try that is due already stands: however many blocks fail until then, they fail for one reason.
+        if (isStopped() || retry !== undefined) return;
+        const message = messageOf(error);
+        const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
+        if (delay < patience) logger.debug(told);
+        else {
+          problem = message;
+          logger.error(told);
+        }
+        scheduleRetry();
+      }
+    },
+    problem: () => problem,
+    stop: () => {
+      stopped = true;
+      cancelRetry();
+    },
+  };
+};

@@ -1,0 +1,97 @@
+import type { Block } from "../../../types/chain.js";
+import type { BlockChanges } from "../../chain/apply.js";
+import { PorticoError } from "../../errors.js";
+import { appendToList } from "../records/posting-list.js";
+import { type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walletCodec } from "../layout/codec.js";
+import { idKey, lists, textKey } from "../layout/keys.js";
+import { indexLock } from "./lock-index.js";
+import { readDelegate, readWallet } from "../records/records.js";
+import type { Steps } from "../../async/time-slicing.js";
+import { indexWallet } from "./wallet-index.js";
+import type { Writing } from "./writing.js";
+
+/** What a block changes in accounts: delegates, wallets and locks. */
+
+const newDelegate = ({ address, publicKey }: { address: string; publicKey: string }): DelegateRecord => ({
+  address,
+  publicKey,
+  voteBalance: 0n,
+  producedBlocks: 0,
+  missedBlocks: 0,
+  forgedFees: 0n,
+  forgedRewards: 0n,
+  lastBlock: null,
+});
+
+/** Writes the delegates that registered, whose votes changed, or who forged the block. */
+export const writeDelegates = function* (
+  block: Block,
+  changes: BlockChanges,
+  wallets: Map<string, WalletRecord>,
+  { journal, reading, candidates }: Writing,
+): Steps<void> {
+  const delegates = new Map<string, DelegateRecord>();
+  const delegate = (publicKey: string): DelegateRecord | undefined => {
+    const found = delegates.get(publicKey) ?? readDelegate(reading, publicKey);
+    if (found !== undefined) delegates.set(publicKey, found);
+    return found;
+  };
+  for (const [address, { before, after }] of changes.wallets) {
+    if (after.username === null || (before !== undefined && before.username !== null) || after.publicKey === null) continue;
+    delegates.set(after.publicKey, newDelegate({ address, publicKey: after.publicKey }));
+  }
+  for (const [publicKey, by] of changes.votes) {
+    const found = delegate(publicKey);
+    if (found === undefined) {
+      throw new PorticoError("BLOCK_INVALID", `block ${block.height} (${block.id}) contains a vote for ${publicKey}, which is not a delegate`);
+    }
+    found.voteBalance += by;
+    yield;
+  }
+  const generator = delegate(block.generatorPublicKey);
+  if (generator !== undefined) {
+    generator.producedBlocks++;
+    generator.forgedFees += block.totalFee;
+    generator.forgedRewards += block.reward;
+    generator.lastBlock = { id: block.id, height: block.height, timestamp: block.timestamp };
+    const wallet = wallets.get(generator.address);
+    if (wallet !== undefined) appendToList(journal, lists.forged, wallet.number, generator.producedBlocks - 1, block.height);
+  }
+  for (const record of delegates.values()) {
+    journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
+    candidates.delegateWritten(record);
+    yield;
+  }
+};
+
+export const writeWallets = function* (
+  changes: BlockChanges,
+  wallets: Map<string, WalletRecord>,
+  { journal, reading, countedSets, candidates }: Writing,
+): Steps<void> {
+  const numbers = new Map<string, number | undefined>();
+  const delegateNumber = (publicKey: string): number | undefined => {
+    if (!numbers.has(publicKey)) {
+      const address = readDelegate(reading, publicKey)?.address;
+      numbers.set(publicKey, address === undefined ? undefined : (wallets.get(address) ?? readWallet(reading, address))?.number);
+    }
+    return numbers.get(publicKey);
+  };
+  for (const [address, { before }] of changes.wallets) {
+    const after = wallets.get(address);
+    if (after === undefined) continue;
+    indexWallet(journal, countedSets, before as WalletRecord | undefined, after, delegateNumber);
+    journal.put("wallets", textKey(address), walletCodec.pack(after));
+    candidates.walletWritten(after);
+    yield;
+  }
+};
+
+export const writeLocks = function* ({ locks }: BlockChanges, { journal, countedSets }: Writing): Steps<void> {
+  for (const [id, { before, after }] of locks) {
+    if (before !== after) indexLock(countedSets, before, after);
+    if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
+    else if (before !== undefined) journal.remove("locks", idKey(id));
+    yield;
+  }
+};

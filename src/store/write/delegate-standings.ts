@@ -1,0 +1,59 @@
+import type { WalletDraft } from "../../../types/transaction-type.js";
+import { type DelegateRecord, delegateCodec } from "../layout/codec.js";
+import type { Steps } from "../../async/time-slicing.js";
+import type { WriterReading } from "../lmdb/reading.js";
+import { readDelegate, readWallet } from "../records/records.js";
+
+export interface Candidate {
+  publicKey: string;
+  username: string;
+  voteBalance: bigint;
+  resigned: boolean;
+}
+
+/**
+ * The delegates as the next ranking weighs them. Cached by the one process that writes: there are some hundreds of them, and every
+ * round ends by ranking them all.
+ */
+export interface Candidates {
+  all(): Steps<Candidate[]>;
+  /** To be called for every delegate record that is written, */
+  delegateWritten(record: DelegateRecord): void;
+  /** and then for the wallets of that block. */
+  walletWritten(wallet: WalletDraft): void;
+  /** Drops the cache; to be called when writes are undone. */
+  forget(): void;
+}
+
+export const createCandidates = (reading: WriterReading): Candidates => {
+  let known: Map<string, Candidate> | undefined;
+
+  const read = function* (): Steps<Map<string, Candidate>> {
+    const found = new Map<string, Candidate>();
+    for (const { value } of reading.range("delegates", {})) {
+      yield;
+      const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
+      const wallet = readWallet(reading, address);
+      if (wallet === undefined || wallet.username === null) continue;
+      found.set(publicKey, { publicKey, username: wallet.username, voteBalance, resigned: wallet.resigned });
+    }
+    return found;
+  };
+
+  return {
+    all: function* () {
+      known ??= yield* read();
+      return [...known.values()];
+    },
+    delegateWritten: ({ publicKey, voteBalance }) => {
+      const candidate = known?.get(publicKey);
+      if (candidate !== undefined) known?.set(publicKey, { ...candidate, voteBalance });
+    },
+    walletWritten: ({ publicKey, username, resigned }) => {
+      if (known === undefined || username === null || publicKey === null) return;
+      const { voteBalance } = known.get(publicKey) ?? readDelegate(reading, publicKey) ?? { voteBalance: 0n };
+      known.set(publicKey, { publicKey, username, resigned, voteBalance });
+    },
+    forget: () => (known = undefined),
+  };
+};

@@ -1,0 +1,60 @@
+import { type EntryLog, entriesOf } from "../layout/write-log.js";
+import type { DatabaseName } from "../layout/keys.js";
+import type { Bytes } from "./memtable.js";
+import type { Pending } from "./write-batch.js";
+
+/** The only way in which a block writes. A caller that knows the value of a key passes it (`before`), which saves reading it. */
+export interface Journal {
+  put(database: DatabaseName, key: Buffer, value: unknown, before?: Bytes): void;
+  /** A put under a key that is known to be new. */
+  insert(database: DatabaseName, key: Buffer, value: unknown): void;
+  remove(database: DatabaseName, key: Buffer, before?: Bytes): void;
+}
+
+/**
+ * Records in a log the value that every key had before the block wrote it. Reverting restores these values, so it restores the state
+ * exactly, whatever wrote it.
+ */
+export const createUndoJournal = (pending: Pending, log: Pick<EntryLog, "add">): Journal => {
+  const looked = new Set<string>();
+
+  /** Only the first look at a key finds its value from before the block. */
+  const look = (database: DatabaseName, key: Buffer): void => {
+    const mark = `${database} ${key.toString("latin1")}`;
+    if (looked.has(mark)) return;
+    looked.add(mark);
+    log.add(database, key, pending.bytes(database, key));
+  };
+
+  const note = (database: DatabaseName, key: Buffer, before: Bytes | undefined): void => {
+    if (before === undefined) look(database, key);
+    else log.add(database, key, before);
+  };
+
+  return {
+    put: (database, key, value, before) => {
+      note(database, key, before);
+      pending.put(database, key, value);
+    },
+    insert: (database, key, value) => {
+      note(database, key, null);
+      pending.put(database, key, value);
+    },
+    remove: (database, key, before) => {
+      note(database, key, before);
+      pending.putBytes(database, key, null);
+    },
+  };
+};
+
+/** For blocks that will not be reverted: nothing is recorded. */
+export const createPlainJournal = (pending: Pending): Journal => ({
+  put: pending.put,
+  insert: pending.put,
+  remove: (database, key) => pending.putBytes(database, key, null),
+});
+
+/** Restores what a block overwrote, in reverse order, so that the oldest value of each key is written last. */
+export const rollBack = (pending: Pending, undo: Buffer): void => {
+  for (const { database, key, value } of entriesOf(undo).reverse()) pending.putBytes(database, key, value);
+};

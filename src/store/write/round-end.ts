@@ -1,0 +1,36 @@
+import { rankDelegates, roundOf } from "../../chain/rounds.js";
+import { delegateCodec, rankingCodec } from "../layout/codec.js";
+import { idKey, numberKey } from "../layout/keys.js";
+import { existing, rankingKey, readBlock, readDelegate, readRound } from "../records/records.js";
+import type { Steps } from "../../async/time-slicing.js";
+import type { Writing } from "./writing.js";
+
+/** What the last block of a round writes beyond what every block does. Genesis writes a ranking too, but ends no round. */
+export const endRound = function* (height: number, writing: Writing): Steps<void> {
+  if (height > 1) yield* countMissed(height, writing);
+  yield* writeRanking(height, writing);
+};
+
+/** The round counts as missed for those of its active delegates who forged none of its blocks. */
+const countMissed = function* (height: number, { journal, reading, rules }: Writing): Steps<void> {
+  const { round, firstHeight } = roundOf(height, rules.milestones);
+  const generators = new Set<string>();
+  for (let at = firstHeight; at <= height; at++) {
+    generators.add(existing(readBlock(reading, at), `block ${at}`).generatorPublicKey);
+    yield;
+  }
+  for (const { publicKey } of existing(readRound(reading, round), `round ${round}`)) {
+    if (generators.has(publicKey)) continue;
+    const record = existing(readDelegate(reading, publicKey), `delegate ${publicKey}`);
+    journal.put("delegates", idKey(publicKey), delegateCodec.pack({ ...record, missedBlocks: record.missedBlocks + 1 }));
+  }
+};
+
+/** The ranking, and who is active in the next round. */
+const writeRanking = function* (height: number, { journal, rules, candidates }: Writing): Steps<void> {
+  const ranking = rankDelegates(yield* candidates.all());
+  yield;
+  const next = roundOf(height + 1, rules.milestones);
+  journal.put("meta", rankingKey, rankingCodec.pack(ranking));
+  journal.put("rounds", numberKey(next.round), rankingCodec.pack(ranking.slice(0, next.activeDelegates)));
+};

@@ -1,0 +1,142 @@
+import type { Transaction as ReadTransaction } from "lmdb";
+import type { Environment, StoreDatabase } from "../lmdb/environment.js";
+import { type DatabaseName, databases } from "../layout/keys.js";
+import type { NewestReads } from "./fresh-read.js";
+import { type Bytes, createOverlay, type Overlay } from "./memtable.js";
+import { createReading, type KeyBounds, type Reading, type WriterReading } from "../lmdb/reading.js";
+import { stateKey } from "../records/records.js";
+
+/**
+ * The writes of blocks that are not committed yet, as an overlay on the store: reading through it is as if they were, and nobody else
+ * sees them. Preparing a block takes many turns of the event loop; all of it is then committed at once, in a thread of its own.
+ * Meanwhile the next blocks can be prepared on top of it.
+ */
+export interface Pending extends WriterReading {
+  bytes(database: DatabaseName, key: Buffer): Bytes;
+  put(database: DatabaseName, key: Buffer, value: unknown): void;
+  putBytes(database: DatabaseName, key: Buffer, bytes: Bytes): void;
+  /**
+   * Commits what was put so far, in one LMDB transaction; what is put meanwhile belongs to the next one. Must not be called again before
+   * it settles. Rejects when the commit fails.
+   */
+  commit(): Promise<void>;
+  /** Discards what was put since the last commit began. */
+  clear(): void;
+}
+
+/** What lmdb-js's types leave out. */
+interface Coding {
+  encoder: { encode(value: unknown): Buffer };
+  decoder: { decode(bytes: Buffer): unknown };
+}
+
+/** What is stored, as one read transaction sees it. */
+interface Stored {
+  transaction: ReadTransaction;
+  reading: Reading;
+}
+
+interface Row {
+  key: Buffer;
+  value: unknown;
+}
+
+interface PendingRow {
+  key: Buffer;
+  bytes: Bytes;
+}
+
+/** Both in order; what is pending hides what is stored. */
+function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf: (bytes: Buffer) => unknown): Generator<Row> {
+  let next = 0;
+  const upTo = function* (key: Buffer | undefined): Generator<Row> {
+    for (let row = pending[next]; row !== undefined; row = pending[next]) {
+      if (key !== undefined && row.key.compare(key) > 0) return;
+      next++;
+      if (row.bytes !== null) yield { key: row.key, value: valueOf(row.bytes) };
+    }
+  };
+  for (const row of stored) {
+    yield* upTo(row.key);
+    if (pending[next - 1]?.key.equals(row.key) !== true) yield row;
+  }
+  yield* upTo(undefined);
+}
+
+export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, newest: NewestReads): Pending => {
+  let latest: Overlay = createOverlay();
+  /** Empty unless a commit is under way. */
+  let committing: Overlay = createOverlay();
+  /** Held from the first read to the next commit, so that a block is prepared on one state. */
+  let opened: Stored | undefined;
+
+  const stored = (): Stored => {
+    if (opened !== undefined) return opened;
+    const transaction = newest.open();
+    return (opened = { transaction, reading: createReading({ db }, transaction) });
+  };
+
+  const letGo = (): void => {
+    opened?.transaction.done();
+    opened = undefined;
+  };
+
+  const storedBytes = (database: DatabaseName, key: Buffer): Bytes => stored().reading.bytes(database, key) ?? null;
+
+  /** Undefined where nothing is pending. */
+  const find = (database: DatabaseName, key: Buffer): Bytes | undefined => {
+    const bytes = latest.find(database, key);
+    return bytes === undefined ? committing.find(database, key) : bytes;
+  };
+
+  const inRange = (database: DatabaseName, bounds: KeyBounds): PendingRow[] => {
+    const found = new Map<string, Bytes>();
+    committing.addWithin(database, bounds, found);
+    latest.addWithin(database, bounds, found);
+    const rows = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+    return rows.map(([key, bytes]) => ({ key: Buffer.from(key, "latin1"), bytes }));
+  };
+
+  const isRaw = (database: DatabaseName): boolean => databases[database] === "raw";
+  const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
+  const valueOf = (database: DatabaseName, bytes: Buffer): unknown => (isRaw(database) ? bytes : coding(database).decoder.decode(bytes));
+
+  return {
+    get: (database, key) => {
+      const bytes = find(database, key);
+      if (bytes !== undefined) return bytes === null ? undefined : valueOf(database, bytes);
+      return stored().reading.get(database, key);
+    },
+    range: (database, bounds) => {
+      const pending = inRange(database, bounds);
+      const rows = stored().reading.range(database, bounds);
+      return pending.length === 0 ? rows : merged(rows, pending, (bytes) => valueOf(database, bytes));
+    },
+    count: (database, bounds) => {
+      let count = stored().reading.count(database, bounds);
+      for (const { key, bytes } of inRange(database, bounds)) count += Number(bytes !== null) - Number(storedBytes(database, key) !== null);
+      return count;
+    },
+    bytes: (database, key) => {
+      const bytes = find(database, key);
+      return bytes === undefined ? storedBytes(database, key) : bytes;
+    },
+    put: (database, key, value) => latest.put(database, key, isRaw(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
+    putBytes: (database, key, bytes) => latest.put(database, key, bytes),
+    commit: async () => {
+      letGo();
+      [latest, committing] = [committing, latest];
+      try {
+        await newest.commit(committing.log(), committing.find("meta", stateKey));
+      } finally {
+        letGo();
+        root.resetReadTxn();
+        committing.clear();
+      }
+    },
+    clear: () => {
+      letGo();
+      latest.clear();
+    },
+  };
+};

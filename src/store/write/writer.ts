@@ -1,0 +1,164 @@
+import type { Block } from "../../../types/chain.js";
+import { applyInSteps, type BlockChanges } from "../../chain/apply.js";
+import type { FullBlock } from "../../chain/block.js";
+import { endsRound } from "../../chain/rounds.js";
+import type { ChainRules } from "../../chain/rules.js";
+import { PorticoError } from "../../errors.js";
+import { type StateRecord, stateCodec, type WalletRecord } from "../layout/codec.js";
+import { createCandidates } from "./delegate-standings.js";
+import { createCountedSets } from "./ranked-set-writer.js";
+import { createEntryLog } from "../layout/write-log.js";
+import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
+import type { Pending } from "./write-batch.js";
+import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
+import { atOnce, type Steps } from "../../async/time-slicing.js";
+import { putUndo, readUndo, removeUndo } from "./undo.js";
+import { writeDelegates, writeLocks, writeWallets } from "./accounts.js";
+import { writeBlockRecord, writeFees, writeTransactions } from "./chain.js";
+import { endRound } from "./round-end.js";
+import type { Writing } from "./writing.js";
+
+/** Adds blocks to the pending writes, in steps, so that the process serves others meanwhile; and reverts them. */
+export interface Writer {
+  /**
+   * Writes blocks on the tip, and calls `written` after each. Those up to the height `settled` get no undo record.
+   * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the pending writes must then be discarded.
+   */
+  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void): Steps<void>;
+  /** Reverts the tip and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
+  revert(): FullBlock | undefined;
+  /** To be called when pending writes were discarded. */
+  aborted(): void;
+}
+
+export const createWriter = (pending: Pending, rules: ChainRules, options: { undoBlocks: number }): Writer => {
+  const sets = createCountedSets(pending);
+  const candidates = createCandidates(pending);
+  const undoLog = createEntryLog();
+  const always = { reading: pending, rules, candidates };
+  const forget = (): void => {
+    sets.forget();
+    candidates.forget();
+  };
+
+  const applyWithUndo = function* (full: FullBlock): Steps<void> {
+    undoLog.clear();
+    const journal = createUndoJournal(pending, undoLog);
+    const countedSets = sets.writer(journal);
+    yield* writeBlock(full, { ...always, journal, countedSets });
+    yield* countedSets.flush();
+    yield* putUndo(pending, full.block.height, undoLog.bytes());
+  };
+
+  return {
+    apply: function* (blocks, settled, written) {
+      // Blocks that will not be reverted share a journal, so that a count that several change is written once.
+      const journal = createPlainJournal(pending);
+      const countedSets = sets.writer(journal);
+      for (const full of blocks) {
+        if (full.block.height <= settled) yield* writeBlock(full, { ...always, journal, countedSets });
+        else {
+          yield* countedSets.flush();
+          yield* applyWithUndo(full);
+        }
+        const { height } = full.block;
+        // A block without an undo record replaces that of an older block all the same.
+        if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
+        written(full);
+      }
+      yield* countedSets.flush();
+    },
+    revert: () => {
+      const state = readState(pending);
+      if (state === undefined) return undefined;
+      const undo = atOnce(readUndo(pending, state.tip.height));
+      if (undo === undefined) {
+        throw new PorticoError(
+          "STORE_UNDO_EXHAUSTED",
+          `block ${state.tip.height} cannot be reverted: at most ${options.undoBlocks} blocks can be: move the store away and the chain is reindexed from the block source; webhooks must be created again`,
+        );
+      }
+      const full = readFullBlock(pending, state.tip.height);
+      forget();
+      rollBack(pending, undo);
+      removeUndo(pending, state.tip.height);
+      return full;
+    },
+    aborted: forget,
+  };
+};
+
+const emptyState = (): Omit<StateRecord, "tip"> => ({
+  supply: 0n,
+  transactions: 0,
+  wallets: 0,
+  kinds: [],
+  timesApart: { lag: 0, lead: 0, until: 0 },
+});
+
+const writeBlock = function* (full: FullBlock, writing: Writing): Steps<void> {
+  const { journal, reading, rules } = writing;
+  const { block, transactions } = full;
+  const before = readState(reading);
+  requireChained(block, before);
+  const state: StateRecord = {
+    ...(before ?? emptyState()),
+    tip: { id: block.id, height: block.height, timestamp: block.timestamp },
+    kinds: [...(before?.kinds ?? [])],
+  };
+  state.supply += before === undefined ? block.totalAmount : block.reward;
+
+  const changes = yield* applyInSteps(
+    full,
+    {
+      wallet: (address) => readWallet(reading, address),
+      lock: (id) => readLock(reading, id),
+    },
+    rules,
+  );
+  bringRecipients(full, changes, writing);
+  const wallets = walletsAfter(changes, state);
+  yield;
+  yield* writeTransactions(transactions, wallets, state, writing);
+  yield* writeDelegates(block, changes, wallets, writing);
+  yield* writeWallets(changes, wallets, writing);
+  yield* writeLocks(changes, writing);
+  writeFees(full, writing);
+  yield;
+  writeBlockRecord(block, state.transactions - transactions.length, writing);
+  journal.put("meta", stateKey, stateCodec.pack(state));
+  if (endsRound(block.height, rules.milestones)) yield* endRound(block.height, writing);
+};
+
+const requireChained = (block: Block, before: StateRecord | undefined): void => {
+  if (before === undefined) {
+    if (block.height !== 1) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `block ${block.height} cannot be the first: the chain begins at height 1`);
+    return;
+  }
+  const { tip } = before;
+  if (block.height !== tip.height + 1 || block.previousBlock !== tip.id) {
+    throw new PorticoError(
+      "BLOCK_DOES_NOT_CHAIN",
+      `block ${block.height} (${block.id}) does not follow the tip at height ${tip.height} (${tip.id}): its previous block is ${String(block.previousBlock)}`,
+    );
+  }
+};
+
+/** A fork's transaction type may name a recipient whose wallet it does not touch: the wallet's lists grow all the same. */
+const bringRecipients = ({ transactions }: FullBlock, { wallets }: BlockChanges, { reading, rules }: Writing): void => {
+  for (const address of transactions.flatMap(rules.recipientsOf)) {
+    const before = wallets.has(address) ? undefined : readWallet(reading, address);
+    if (before !== undefined) wallets.set(address, { before, after: { ...before } });
+  }
+};
+
+/** The records as they will stand; new wallets are numbered in the order in which the block first names them. */
+const walletsAfter = (changes: BlockChanges, state: StateRecord): Map<string, WalletRecord> => {
+  const records = new Map<string, WalletRecord>();
+  for (const [address, { before, after }] of changes.wallets) {
+    const known = before as WalletRecord | undefined;
+    const { number, sent, received, owned, voted } = known ?? { number: state.wallets++, sent: 0, received: 0, owned: 0, voted: 0 };
+    records.set(address, { ...after, number, sent, received, owned, voted });
+  }
+  return records;
+};

@@ -1,0 +1,14 @@
+import type { ChainRules } from "../../chain/rules.js";
+import type { Candidates } from "./delegate-standings.js";
+import type { CountedSetWriter } from "./ranked-set-writer.js";
+import type { Journal } from "./journal.js";
+import type { WriterReading } from "../lmdb/reading.js";
+
+/** What the writing of one block uses. */
+export interface Writing {
+  journal: Journal;
+  reading: WriterReading;
+  rules: ChainRules;
+  countedSets: CountedSetWriter;
+  candidates: Candidates;
+}

@@ -1,0 +1,49 @@
+import type { Condition, ConditionResult } from "../../../types/webhooks.js";
+import { absent, jsonText } from "./json-value.js";
+import { operators, type Test } from "./operators.js";
+import type { Subject } from "./operand.js";
+
+/** A condition made ready: its key split, its value prepared, its pattern compiled. */
+export interface CompiledCondition extends Condition {
+  path: readonly string[];
+  /** Takes what the payload has at the key: `absent` where it has nothing. */
+  test: Test;
+}
+
+/** @throws Error where a pattern does not compile */
+export const compileCondition = (condition: Condition): CompiledCondition => {
+  const operator = operators[condition.condition];
+  const test = operator.compile(condition.value);
+  return {
+    ...condition,
+    path: condition.key.split("."),
+    test: (actual) => (actual.value === absent ? operator.whenAbsent : test(actual)),
+  };
+};
+
+/** Whether conditions hold together: one of them (`any`), or each (`all`). With no conditions, always. */
+export const combine = (results: readonly boolean[], match: "any" | "all"): boolean =>
+  results.length === 0 || (match === "all" ? results.every(Boolean) : results.some(Boolean));
+
+/** Characters of a value's JSON that are shown, at the most: a dry run may find the same value by a hundred conditions. */
+export const mostShown = 200;
+
+const beginningOf = (json: string): string => (json.length <= mostShown ? json : `${json.slice(0, mostShown)}…`);
+
+/** Whether a condition holds for what a payload has at its key, and why. */
+export const explain = ({ key, condition, value, test }: CompiledCondition, actual: Subject): ConditionResult => {
+  const { form, meaning } = operators[condition];
+  const isAbsent = actual.value === absent;
+  const holds = test(actual);
+  const expected = form === "none" ? "" : ` (${beginningOf(jsonText(value))})`;
+  const found = isAbsent ? "the payload has nothing there" : `it is ${beginningOf(actual.json())}`;
+  const isShown = !isAbsent && actual.json().length <= mostShown;
+  return {
+    key,
+    condition,
+    ...(value === undefined ? {} : { value }),
+    holds,
+    ...(isShown ? { actual: actual.value } : {}),
+    reason: `"${key}" ${holds ? "fulfils" : "does not fulfil"} "${meaning}"${expected}: ${found}`,
+  };
+};

@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../../types/node-context.js";
+import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { Delivery, Webhooks } from "../../../types/webhooks.js";
+import { PorticoError } from "../../errors.js";
+import { webhookRow } from "../registry/webhook-service.js";
+import { messageIdOf } from "./outgoing.js";
+import { payloadJson } from "../scan/payload.js";
+
+export interface DeliveriesNeeds {
+  store: WebhookStore;
+  clock: Clock;
+  /** Told of webhooks that got something to deliver. */
+  onWork(webhookIds: Iterable<number>): void;
+}
+
+type Deliveries = Pick<Webhooks, "ping" | "recover" | "deliveries" | "delivery" | "redeliver">;
+
+/** Deliveries that are looked at in one transaction. */
+const batchSize = 500;
+
+/** The event of a ping. No webhook listens to it. */
+const pingEvent = "ping";
+
+/** The delivery as one that is due now, whether or not it was ever attempted: it waits for nothing but its turn. */
+const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
+  ...row,
+  state: "retrying",
+  dueAt: now,
+  finishedAt: null,
+  hold: null,
+  failures: 0,
+});
+
+/** Deliveries as clients see them, and what clients can do with them. */
+export const createDeliveries = ({ store, clock, onWork }: DeliveriesNeeds): Deliveries => {
+  const shown = ({ id, webhookId, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
+    id,
+    webhookId,
+    messageId: messageIdOf(store.instance, { id, at }),
+    event,
+    state,
+    timestamp: at,
+    dueAt,
+    attemptCount,
+    attempts,
+  });
+
+  const deliveryRow = (webhookId: number, id: number): DeliveryRow => {
+    webhookRow(store, webhookId);
+    const row = store.delivery(webhookId, id);
+    if (row === undefined) throw new PorticoError("DELIVERY_NOT_FOUND");
+    return row;
+  };
+
+  /** Writes a change that makes deliveries due, and notifies the workers that send them, in this process and others. */
+  const work = <T>(webhookId: number, change: () => T): T => {
+    const result = store.transaction(() => {
+      store.announceWork();
+      return change();
+    });
+    onWork([webhookId]);
+    return result;
+  };
+
+  /** One batch of what `recover` makes due. Returns the last id looked at, and how many became due. */
+  const recoverBatch = (webhookId: number, state: "dead" | "retrying", window: { since: number; until: number }, after: number) =>
+    work(webhookId, () => {
+      const ids = store.deliveryIds(webhookId, state, after, batchSize);
+      const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+      const chosen = rows.filter(({ at }) => at >= window.since && at <= window.until);
+      for (const row of chosen) store.changeDelivery(row, dueNow(row, clock.now()));
+      return { last: ids.at(-1), count: chosen.length };
+    });
+
+  return {
+    ping: (webhookId) => {
+      const { enabled } = webhookRow(store, webhookId);
+      if (!enabled) {
+        throw new PorticoError("BAD_REQUEST", "The webhook is disabled: enable it to ping it.", { validation: { source: "params", keys: ["id"] } });
+      }
+      const at = clock.now();
+      const message = { at, json: payloadJson({ webhook: webhookId }) };
+      const [id] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, begin: { state: "retrying", dueAt: at } }]));
+      return shown(deliveryRow(webhookId, id ?? 0));
+    },
+    recover: async (webhookId, window) => {
+      webhookRow(store, webhookId);
+      let count = 0;
+      // Retrying first: dead deliveries become retrying ones, and must not be counted twice.
+      for (const state of ["retrying", "dead"] as const) {
+        for (let after: number | undefined = 0; after !== undefined; ) {
+          const batch = recoverBatch(webhookId, state, window, after);
+          count += batch.count;
+          after = batch.last;
+          await nextTurn();
+        }
+      }
+      return count;
+    },
+    deliveries: (webhookId, state, page) => {
+      webhookRow(store, webhookId);
+      const { rows, total } = store.deliveries(webhookId, state, page);
+      return { rows: rows.map(shown), total };
+    },
+    delivery: (webhookId, id) => {
+      const row = deliveryRow(webhookId, id);
+      const json = store.message(row.messageId)?.json ?? "null";
+      return { ...shown(row), payload: JSON.parse(json) as unknown };
+    },
+    redeliver: (webhookId, id) => {
+      // Before anything is written: the answer may be that there is no such delivery.
+      deliveryRow(webhookId, id);
+      return work(webhookId, () => {
+        // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
+        const row = deliveryRow(webhookId, id);
+        const due = dueNow(row, clock.now());
+        store.changeDelivery(row, due);
+        return shown(due);
+      });
+    },
+  };
+};

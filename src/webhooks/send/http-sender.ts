@@ -1,0 +1,202 @@
+import { isIPv6, type LookupFunction } from "node:net";
+import { Agent, buildConnector, type Dispatcher } from "undici";
+import type { AttemptStage } from "../../../types/webhooks.js";
+import { messageOf } from "../../errors.js";
+import type { Resolve } from "./resolve.js";
+import { literalAddresses, type TargetGuard } from "./target-guard.js";
+
+export interface SenderOptions {
+  /** Milliseconds, from the name's resolution to the end of the answer. */
+  timeout: number;
+  /** Bytes of an answer that are read. */
+  responseLimit: number;
+  /** Connections at once to one host and port. */
+  concurrencyPerTarget: number;
+}
+
+export interface Outgoing {
+  target: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** How a request ended. What goes wrong is an answer too. */
+export interface Answer {
+  status: number | null;
+  retryAfter: string | undefined;
+  /** First bytes of the body, as text. */
+  body: string;
+  /** Null when the answer is 2xx. */
+  failure: { stage: AttemptStage; error: string } | null;
+}
+
+export interface Sender {
+  /** Never rejects. */
+  send(outgoing: Outgoing): Promise<Answer>;
+  /** Ends every connection, and with it what is under way. */
+  close(): Promise<void>;
+}
+
+/** Bytes of a body that are kept with the attempt. */
+const keptBytes = 1_024;
+
+/** A failure that knows its stage. */
+class StageError extends Error {
+  readonly stage: AttemptStage;
+
+  constructor(stage: AttemptStage, message: string) {
+    super(message);
+    this.stage = stage;
+  }
+}
+
+const refused = (hostname: string): StageError => new StageError("address", `${hostname} is a special address, which the option webhooks.allowTargets does not list`);
+
+/** Resolves a name and keeps the addresses that may be connected to. A name is judged by where it points now, not where it did before. */
+const guardedLookup =
+  (guard: TargetGuard, resolve: Resolve): LookupFunction =>
+  (hostname, options, callback) => {
+    const finish = (addresses: string[]): void => {
+      const allowed = addresses.filter((address) => guard.allows(address));
+      const records = allowed.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+      const first = records[0];
+      if (first === undefined) callback(refused(hostname), "", 0);
+      else if (options.all) callback(null, records);
+      else callback(null, first.address, first.family);
+    };
+    const literal = literalAddresses(hostname);
+    if (literal !== undefined) {
+      finish(literal);
+      return;
+    }
+    resolve(hostname).then(finish, (error: unknown) =>
+      callback(new StageError("dns", `${hostname} cannot be resolved: ${reasonOf(error)}`), "", 0),
+    );
+  };
+
+/** No connection is made to a special address: names are judged when they are resolved, addresses in URLs before they are used. */
+const guardedConnector = (guard: TargetGuard, resolve: Resolve, timeout: number): buildConnector.connector => {
+  const connect = buildConnector({ timeout, lookup: guardedLookup(guard, resolve), autoSelectFamily: true });
+  return (options, callback) => {
+    const literal = literalAddresses(options.hostname);
+    if (literal !== undefined && !literal.some((address) => guard.allows(address))) callback(refused(options.hostname), null);
+    else connect(options, callback);
+  };
+};
+
+/** If several addresses were tried, what the first failure says. */
+const reasonOf = (error: unknown): string =>
+  error instanceof AggregateError && error.errors.length > 0 ? reasonOf(error.errors[0]) : messageOf(error);
+
+const codeOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+};
+
+const timeoutCodes = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "ETIMEDOUT"];
+const connectCodes = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "EACCES", "EMFILE"];
+
+const stageOf = (error: unknown): AttemptStage => {
+  if (error instanceof StageError) return error.stage;
+  const code = codeOf(error);
+  if (timeoutCodes.includes(code)) return "timeout";
+  if (connectCodes.includes(code)) return "connect";
+  if (/^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(code)) return "tls";
+  return "response";
+};
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+const headerText = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+/** What has arrived of an answer. Once there is a status, it decides the outcome, whatever breaks after it. */
+interface Arrived {
+  status: number;
+  retryAfter: string | undefined;
+  /** First bytes of the body. */
+  kept: Buffer[];
+  keptSize: number;
+  size: number;
+}
+
+const answerOf = ({ status, retryAfter, kept }: Arrived): Answer => ({
+  status,
+  retryAfter,
+  body: Buffer.concat(kept).toString("utf8"),
+  failure: isSuccess(status) ? null : { stage: "status", error: `The target answered ${status}.` },
+});
+
+/** Characters of a failure's text, at the most. */
+const longestError = 200;
+
+/** What libraries say may have several lines, some with what the target sent. The text of an attempt, and of the log, has one. */
+const oneLine = (text: string): string => {
+  const line = text.slice(0, 2 * longestError).replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return line.length <= longestError ? line : `${line.slice(0, longestError)}…`;
+};
+
+const failed = (stage: AttemptStage, error: string): Answer => ({ status: null, retryAfter: undefined, body: "", failure: { stage, error: oneLine(error) } });
+
+const keep = (arrived: Arrived, chunk: Buffer): void => {
+  arrived.size += chunk.length;
+  if (arrived.keptSize >= keptBytes) return;
+  const part = chunk.subarray(0, keptBytes - arrived.keptSize);
+  // A copy: the chunk is a view into a buffer that is reused.
+  arrived.kept.push(Buffer.from(part));
+  arrived.keptSize += part.length;
+};
+
+/** One request: gathers the answer until it is complete, reaches the limit of time or size, or fails. */
+const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer: Answer) => void): Dispatcher.DispatchHandler => {
+  let arrived: Arrived | undefined;
+  let ended = false;
+  let abort: (() => void) | undefined;
+
+  const end = (answer: Answer): void => {
+    if (ended) return;
+    ended = true;
+    clearTimeout(timer);
+    done(answer);
+  };
+  const giveUp = (): void => {
+    end(arrived === undefined ? failed("timeout", `The target did not answer within ${timeout / 1000} s.`) : answerOf(arrived));
+    abort?.();
+  };
+  const timer = setTimeout(giveUp, timeout);
+
+  return {
+    onRequestStart: (controller) => {
+      abort = () => controller.abort(new Error("Enough."));
+      // It was given up while it still waited for a connection.
+      if (ended) abort();
+    },
+    onResponseStart: (_controller, status, headers) => {
+      if (status >= 200) arrived = { status, retryAfter: headerText(headers["retry-after"]), kept: [], keptSize: 0, size: 0 };
+    },
+    onResponseData: (_controller, chunk) => {
+      if (arrived === undefined) return;
+      keep(arrived, chunk);
+      if (arrived.size >= responseLimit) giveUp();
+    },
+    onResponseEnd: () => end(arrived === undefined ? failed("response", "The answer has no status.") : answerOf(arrived)),
+    onResponseError: (_controller, error) => end(arrived === undefined ? failed(stageOf(error), reasonOf(error)) : answerOf(arrived)),
+  };
+};
+
+export const createHttpSender = (options: SenderOptions, { guard, resolve }: { guard: TargetGuard; resolve: Resolve }): Sender => {
+  const { timeout, concurrencyPerTarget } = options;
+  const agent = new Agent({
+    connect: guardedConnector(guard, resolve, timeout),
+    connections: concurrencyPerTarget,
+    headersTimeout: timeout,
+    bodyTimeout: timeout,
+  });
+  return {
+    send: ({ target, headers, body }) => {
+      const { origin, pathname, search } = new URL(target);
+      // A bare request: redirects are not followed, but come back as answers.
+      return new Promise((done) => agent.dispatch({ origin, path: pathname + search, method: "POST", headers, body }, createExchange(options, done)));
+    },
+    close: () => agent.destroy(),
+  };
+};

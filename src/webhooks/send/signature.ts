@@ -1,0 +1,40 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { WebhookSecret } from "../../../types/webhooks.js";
+
+const tokenBytes = 32;
+/** Half of the token goes out with every delivery; the receiver keeps the other half to compare. */
+const sentDigits = 32;
+
+/** 64 hex digits, from the system's source of random bytes. */
+export const createToken = (): string => randomBytes(tokenBytes).toString("hex");
+
+/** Both forms in which a secret is shown. */
+export const secretOf = (token: string): WebhookSecret => ({ token, secret: `whsec_${Buffer.from(token, "hex").toString("base64")}` });
+
+const sign = (token: string, content: string): string =>
+  `v1,${createHmac("sha256", Buffer.from(token, "hex")).update(content).digest("base64")}`;
+
+export interface Signed {
+  messageId: string;
+  /** Milliseconds since 1970; a receiver refuses what is older than five minutes, so each attempt has its own. */
+  at: number;
+  body: string;
+}
+
+/** Headers of one attempt: half of the token, as the predecessor sent it, and Standard Webhooks 1.0, signed with each of the tokens. */
+export const deliveryHeaders = (tokens: readonly [string, ...string[]], { messageId, at, body }: Signed): Record<string, string> => {
+  const timestamp = String(Math.floor(at / 1000));
+  const content = `${messageId}.${timestamp}.${body}`;
+  return {
+    authorization: tokens[0].slice(0, sentDigits),
+    "content-type": "application/json",
+    "user-agent": "Portico",
+    "webhook-id": messageId,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": tokens.map((token) => sign(token, content)).join(" "),
+  };
+};
+
+/** The body of a delivery: the same bytes on every attempt. `json` is the payload as JSON text. */
+export const deliveryBody = ({ at, json, event }: { at: number; json: string; event: string }): string =>
+  `{"timestamp":${at},"data":${json},"event":${JSON.stringify(event)}}`;
