@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
 import { compareDecimals, numberText, toDecimal } from "../../src/webhooks/conditions/decimal.js";
@@ -63,6 +65,20 @@ describe("decimals", () => {
     expect(toDecimal(`1.${zeros}1`)?.fraction).to.have.length(zeros.length + 1);
     expect(toDecimal(`${zeros}1.1${zeros}`)).to.deep.equal({ negative: false, whole: "1", fraction: "1" });
     for (const text of [`${zeros}x`, `1.${zeros}x`, `-${zeros}.`]) expect(toDecimal(text)).to.equal(undefined);
+  });
+
+  it("of millions of digits are read without overflowing the stack, however much code the process has compiled", async () => {
+    // So V8 compiles expressions once a process has a good deal of compiled code: each character of a repetition takes stack then.
+    const zeros = 16_000_000;
+    const script = `
+      import { toDecimal } from "./src/webhooks/conditions/decimal.ts";
+      const zeros = "0".repeat(${zeros});
+      const { whole, fraction } = toDecimal("-" + zeros + "12." + zeros + "34" + zeros);
+      console.log(whole, fraction.length, toDecimal(zeros + "x"), toDecimal("1." + zeros + "e5"));
+    `;
+    const flags = ["--no-regexp-optimization", "--import", "tsx", "--input-type=module", "--eval", script];
+    const { stdout } = await promisify(execFile)(process.execPath, flags);
+    expect(stdout.trim()).to.equal(`12 ${zeros + 2} undefined undefined`);
   });
 
   it("accept no other values as numbers", () => {

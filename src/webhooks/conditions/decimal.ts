@@ -1,3 +1,4 @@
+import { endOfDigits, withoutLeading } from "../../digits.js";
 import { withoutTrailing } from "../../trim-end.js";
 
 /**
@@ -11,33 +12,36 @@ export interface Decimal {
   fraction: string;
 }
 
-const decimalText = /^(-?)(\d+)(?:\.(\d+))?$/;
-
-const fromDigits = (sign: string, whole: string, fraction: string): Decimal => {
-  const trimmed = { whole: whole.replace(/^0+/, ""), fraction: withoutTrailing(fraction, "0") };
+const fromDigits = (negative: boolean, whole: string, fraction: string): Decimal => {
+  const trimmed = { whole: withoutLeading(whole, "0"), fraction: withoutTrailing(fraction, "0") };
   const isZero = trimmed.whole === "" && trimmed.fraction === "";
-  return { negative: sign === "-" && !isZero, ...trimmed };
+  return { negative: negative && !isZero, ...trimmed };
 };
 
-/** `1.5e-7`, which is how JavaScript writes very large and very small numbers. */
-const fromExponent = (text: string): Decimal | undefined => {
-  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
-  if (match === null) return undefined;
-  const [, sign = "", first = "", rest = "", exponent = "0"] = match;
-  const digits = first + rest;
-  const point = 1 + Number(exponent);
-  if (point <= 0) return fromDigits(sign, "", "0".repeat(-point) + digits);
-  return fromDigits(sign, digits.padEnd(point, "0").slice(0, point), digits.slice(point));
+/** `1.5e-7`, which is how JavaScript writes very large and very small numbers: one digit before the point. */
+const fromExponent = (negative: boolean, whole: string, fraction: string, exponent: number): Decimal => {
+  const digits = whole + fraction;
+  const point = 1 + exponent;
+  if (point <= 0) return fromDigits(negative, "", "0".repeat(-point) + digits);
+  return fromDigits(negative, digits.padEnd(point, "0").slice(0, point), digits.slice(point));
 };
 
-/** A number or a decimal string (`-12.50`, no exponent, no plus) by its digits; undefined for everything else. */
+/**
+ * A number or a decimal string (`-12.50`, no exponent, no plus) by its digits; undefined for everything else. A string may be of any
+ * length: it is read in linear time, and without a regular expression (see `endOfDigits`).
+ */
 export const toDecimal = (value: unknown): Decimal | undefined => {
-  if (typeof value === "bigint") return fromDigits(value < 0n ? "-" : "", String(value < 0n ? -value : value), "");
-  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "bigint") return undefined;
   const text = String(value);
-  const match = decimalText.exec(text);
-  if (match !== null) return fromDigits(match[1] ?? "", match[2] ?? "", match[3] ?? "");
-  return typeof value === "number" ? fromExponent(text) : undefined;
+  const negative = text.startsWith("-");
+  const start = negative ? 1 : 0;
+  const point = endOfDigits(text, start);
+  const end = text[point] === "." ? endOfDigits(text, point + 1) : point;
+  // No digits before the point, or none after it.
+  if (point === start || end === point + 1) return undefined;
+  const [whole, fraction] = [text.slice(start, point), text.slice(point + 1, end)];
+  if (end === text.length) return fromDigits(negative, whole, fraction);
+  return typeof value === "number" ? fromExponent(negative, whole, fraction, Number(text.slice(end + 1))) : undefined;
 };
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
