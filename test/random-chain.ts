@@ -260,13 +260,15 @@ const costOf = ({ type, typeGroup, amount, fee, asset }: Draft): bigint => {
 
 const supplyEach = 2n ** 63n + 12_345_678_901n;
 
-const genesisOf = (delegates: number): Draft[] => {
+const genesisOf = ({ delegates, debtor }: Pick<ChainWish, "delegates" | "debtor">): Draft[] => {
   const free = { version: 1, fee: 0n } as const;
   const founders = everybody.slice(0, delegates);
+  const chosen = debtor === undefined ? undefined : at(founders, debtor);
   return [
     ...everybody.slice(0, 10).map((party) => transfer(parties.origin, party, supplyEach, free)),
     ...founders.map((party) => registration(party, party.name, free)),
     ...founders.map((party) => vote(party, [["+", party]], free)),
+    ...(chosen === undefined ? [] : [vote(parties.origin, [["+", chosen]], free)]),
   ];
 };
 
@@ -321,6 +323,8 @@ export interface ChainWish {
   then: number;
   rounds: number;
   delegates: number;
+  /** Selects the delegate for whom the genesis sender votes, whose balance is negative; undefined: nobody. */
+  debtor: number | undefined;
   blocks: BlockWish[];
   /** How many of the last blocks differ on another branch, and what that branch has instead. */
   reverted: number;
@@ -339,7 +343,7 @@ const milestonesOf = ({ first, then, rounds }: ChainWish): Milestone[] => {
 export const buildRandomChain = async (given: ChainWish): Promise<RandomChain> => {
   const milestones = milestonesOf(given);
   const maker = createChainMaker(milestones);
-  const genesisBlock = maker.add({ generator: parties.origin, transactions: genesisOf(given.delegates) });
+  const genesisBlock = maker.add({ generator: parties.origin, transactions: genesisOf(given) });
   const network: Network = { ...networkOf(genesisBlock), milestones };
   const adapter = createMemoryAdapter(network);
   adapter.apply(genesisBlock);
@@ -372,6 +376,7 @@ export const chainWish = ({ maxBlocks = 24, among = kinds }: WishOptions = {}): 
     then: fc.integer({ min: 2, max: 5 }),
     rounds: fc.integer({ min: 1, max: 4 }),
     delegates: fc.integer({ min: 4, max: 7 }),
+    debtor: fc.option(pick, { nil: undefined }),
     blocks: fc.array(blockWishOf(among), { minLength: 1, maxLength: maxBlocks, size: "max" }),
     reverted: fc.nat({ max: 12 }),
     otherBranch: fc.array(blockWishOf(among), { maxLength: 6 }),

@@ -52,6 +52,7 @@ export interface WalletFilter {
   /** Counts as 0 for a wallet that is not a delegate. */
   producedBlocks?: Range<number>;
 }
+/** `voteBalance` is 0 for a wallet that is not a delegate, and can be below 0 for one that is: its voters' balances can be. */
 export type WalletOrder = "address" | "publicKey" | "username" | "balance" | "voteBalance";
 
 export interface DelegateFilter {

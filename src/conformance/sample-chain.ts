@@ -269,6 +269,9 @@ const otherBranch: BlockDraft[] = [
 
 const forkHeight = 25;
 
+/** After the last block: the genesis sender, whose balance is negative, votes for a delegate without other voters. */
+const debtorVotes: BlockDraft = { generator: ada, transactions: [vote(origin, [["+", fay]])] };
+
 export interface SampleChain {
   network: Network;
   /** Genesis first. */
@@ -277,6 +280,8 @@ export interface SampleChain {
   forkHeight: number;
   /** Blocks of the other branch, from `forkHeight` + 1. */
   otherBranch: readonly BlockData[];
+  /** A block after the last of `blocks`, which makes fay's vote balance negative. */
+  debtorVotes: BlockData;
 }
 
 export const createSampleChain = (): SampleChain => {
@@ -292,5 +297,6 @@ export const createSampleChain = (): SampleChain => {
     blocks: maker.blocks,
     forkHeight,
     otherBranch: otherBranch.map((block) => other.add(block)),
+    debtorVotes: maker.fork().add(debtorVotes),
   };
 };

@@ -185,6 +185,15 @@ const mutants: Mutant[] = [
     }),
   },
   {
+    fault: "wallets of delegates with a negative vote balance come before those of 0",
+    noticedBy: /^wallets: by voteBalance, desc, a negative one/,
+    answers: (sound) => ({
+      wallets: resorted(walletsOf(sound), (rows, { order: { field, direction } }) =>
+        field === "voteBalance" && direction === "desc" ? [...rows].sort((a, b) => Number(a.voteBalance === 0n) - Number(b.voteBalance === 0n)) : rows,
+      ),
+    }),
+  },
+  {
     fault: "the total counts only the page",
     noticedBy: /^blocks: any offset/,
     answers: (sound) => ({

@@ -2,7 +2,7 @@ import type { ChainSnapshot, DelegateOrder, Order, WalletOrder } from "../../../
 import { same } from "../comparing.js";
 import { delegateLaw, walletLaw } from "../lists.js";
 import { parties } from "../actors.js";
-import type { Bench } from "../target.js";
+import { type Bench, readingOf } from "../target.js";
 import { walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 
@@ -28,6 +28,12 @@ const walletOrders: [WalletOrder, "asc" | "desc", string][] = [
   ["voteBalance", "desc", "dan ada hal cyd eve gus quin bob kim fay pia origin council rae joe mia sam pair ned ivy"],
 ];
 
+/** As above, after fay's vote balance has become negative. */
+const negativeOrders: ["asc" | "desc", string][] = [
+  ["desc", "dan ada hal cyd eve gus quin bob kim pia origin council rae joe mia sam pair ned ivy fay"],
+  ["asc", "fay ivy ned pair sam mia joe rae council origin pia kim bob quin gus eve cyd hal ada dan"],
+];
+
 const delegateOrders: [DelegateOrder, "asc" | "desc", string][] = [
   ["username", "asc", "ada bob cyd dan eve fay gus.1 hal1 hal_2"],
   ["rank", "asc", "dan ada hal_2 cyd gus.1 bob eve fay hal1"],
@@ -45,6 +51,13 @@ export const orderCases: CaseDefinition[] = [
     run: async (bench: Bench) =>
       bench.reading(async (snapshot) =>
         same(await walletNames(snapshot, { field, direction }), expected, `wallets by ${field}:${direction}`),
+      ),
+  })),
+  ...negativeOrders.map(([direction, expected]) => ({
+    name: `wallets: by voteBalance, ${direction}, a negative one is below the zeros`,
+    run: async ({ chain: { blocks, debtorVotes }, open }: Bench) =>
+      readingOf(await open([...blocks, debtorVotes]), async (snapshot) =>
+        same(await walletNames(snapshot, { field: "voteBalance", direction }), expected, `wallets by voteBalance:${direction}, after block ${debtorVotes.height}`),
       ),
   })),
   ...delegateOrders.map(([field, direction, expected]) => ({

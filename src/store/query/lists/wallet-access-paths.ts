@@ -140,7 +140,7 @@ const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
     const unknown = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.unknown, to: publicKeyPart.end }, []);
     add(concatSequences([directed(known, order.direction), unknown]));
   }
-  if (order.field === "username" || order.field === "voteBalance") add(delegatesFirst(order.field, query, needs));
+  if (order.field === "username" || order.field === "voteBalance") add(byDelegates(order.field, query, needs));
   return accesses;
 };
 
@@ -149,15 +149,17 @@ const voteNumber = (publicKey: string, { reading, delegates }: Needs): number | 
   return delegate === undefined ? undefined : readWallet(reading, delegate.address)?.number;
 };
 
-/**
- * Orders by what only delegates have: those that have it, and all other wallets by address. The others are equal in that order: without
- * a username they come last in both directions, with a vote balance of 0 they are the low end.
- */
-const delegatesFirst = (field: "username" | "voteBalance", { filter, order: { direction } }: WalletQuery, needs: Needs): Sequence<string> => {
+/** Orders by what only delegates have. Wallets that are equal in that order go by address. */
+const byDelegates = (field: "username" | "voteBalance", { filter, order: { direction } }: WalletQuery, needs: Needs): Sequence<string> => {
   const passes = ofDelegatesOnly(filter);
-  const has = ({ voteBalance }: Delegate): boolean => field === "username" || voteBalance !== 0n;
-  const having = addresses(delegatesBy({ field, direction, ties: "address" }, needs.delegates).filter((delegate) => has(delegate) && passes(delegate)));
-  const others = partOf(needs, { set: sets.walletsByAddress }, keysOf("address", needs, (delegate) => has(delegate) || !passes(delegate)));
-  if (field === "voteBalance" && direction === "asc") return concatSequences([reverseSequence(others), having]);
-  return concatSequences([having, others]);
+  const sorted = delegatesBy({ field, direction, ties: "address" }, needs.delegates).filter(passes);
+  const withoutThose = (leftOut: (delegate: Delegate) => boolean): Sequence<string> =>
+    partOf(needs, { set: sets.walletsByAddress }, keysOf("address", needs, (delegate) => leftOut(delegate) || !passes(delegate)));
+  // Wallets without a username come last in both directions.
+  if (field === "username") return concatSequences([addresses(sorted), withoutThose(() => true)]);
+  // A vote balance of 0 is what all have who are no delegates.
+  const positive = addresses(sorted.filter(({ voteBalance }) => voteBalance > 0n));
+  const zero = withoutThose(({ voteBalance }) => voteBalance !== 0n);
+  const negative = addresses(sorted.filter(({ voteBalance }) => voteBalance < 0n));
+  return concatSequences(direction === "desc" ? [positive, zero, negative] : [negative, reverseSequence(zero), positive]);
 };
