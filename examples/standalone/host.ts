@@ -1,7 +1,8 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createApiPlugin, PorticoError } from "portico";
+import { makeFolder } from "../../src/make-folder.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { IndexingProgress } from "../../types/events.js";
 import type { ApiPlugin, Clock, Logger, Network, NodeInfo } from "../../types/node-context.js";
@@ -61,7 +62,7 @@ const createClosing = () => {
 
 const prepareFolder = (dataDir: string): void => {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     accessSync(dataDir, constants.W_OK);
   } catch (error) {
     throw new HostError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`, { cause: error });

@@ -94,6 +94,15 @@ describe("npm start", function () {
     expect(mistyped.lines[0]).to.match(/^There is no option --prot; the options are .+\.$/);
   });
 
+  it("ends at once, with a clear error, if its data folder cannot be made: --data-dir /proc/foo spun for ever and ignored SIGTERM", async function () {
+    if (process.platform !== "linux") this.skip();
+    for (const dataDir of ["/proc/foo", "/proc/foo/below"]) {
+      const started = run("--port", "0", "--data-dir", dataDir);
+      expect(await started.ended).to.equal(1);
+      expect(started.lines).to.deep.equal([`The data folder ${dataDir} cannot be written: ENOENT: no such file or directory, mkdir '/proc/foo'.`]);
+    }
+  });
+
   it("answers a failure to start with one sentence and exit code 1", async () => {
     const import_ = node("--import", join(folder, "missing.ndjson"));
     expect(await import_.ended).to.equal(1);

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
 import { type CommitThreadData, createCommitting } from "./commit-worker.js";
 import type { LogBytes } from "../layout/write-log.js";
 import { makeWhole, openSound } from "./open-file.js";
@@ -114,7 +115,7 @@ const openRoot = (dataDir: string, path: string, nethash: string, options: OpenO
   if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `${path} does not exist yet`);
   try {
     if (access === "write" && !existsSync(path)) {
-      mkdirSync(dataDir, { recursive: true });
+      makeFolder(dataDir);
       makeStore(path, nethash, options);
     }
     return openFile(path, options);

@@ -1,7 +1,8 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
 import { keepFromOthers } from "../lmdb/file-mode.js";
 
 /** A file that has grown beyond this (bytes) is rewritten with what it still has to keep, once that is at most half of it. */
@@ -54,7 +55,7 @@ export const openEventJournal = (dataDir: string): EventJournal => {
   };
 
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     kept = readEvents(path);
     file = rewrite();
   } catch (cause) {

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
 import { becomeWriter } from "../lmdb/writer-lock.js";
 import { transact, transactSoon } from "../lmdb/transact.js";
@@ -145,7 +146,7 @@ export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?
   let root: RootDatabase<never, never> | undefined;
   let endWriting: (() => Promise<void>) | undefined;
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     if (!existsSync(path)) makeWhole(path, (draft) => void openFile(draft).close());
     const opened = (root = openFile(path));
     const store = createWebhookStore({ path, root: opened });

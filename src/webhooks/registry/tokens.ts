@@ -1,9 +1,10 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
 import { shortestToken } from "../../options/checks.js";
 import { createToken } from "../send/signature.js";
 
@@ -70,7 +71,7 @@ const writeToken = async (path: string, token: string): Promise<boolean> => {
 
 const generatedToken = async (dataDir: string, logger: Logger): Promise<string> => {
   const path = resolve(dataDir, tokenFile);
-  await mkdir(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const token = createToken();
   if ((await readToken(path, logger)) === undefined && (await writeToken(path, token))) {
     logger.info(`webhooks: a token was generated; it is kept in ${path}`);

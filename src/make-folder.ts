@@ -1,0 +1,21 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/**
+ * Makes a folder, and those above it, unless it is there already. Without the option `recursive` of Node, which tries forever where the
+ * system refuses with ENOENT although the folder above exists: in /proc, or in a mount whose source is gone.
+ * @throws Error with the system's code
+ */
+export const makeFolder = (path: string): void => {
+  if (isFolder(path)) return;
+  const above = dirname(path);
+  if (above !== path && !existsSync(above)) makeFolder(above);
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(path)) throw error;
+  }
+};

@@ -1,0 +1,43 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { makeFolder } from "../src/make-folder.js";
+
+describe("a folder", () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "portico-"))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const codeOf = (path: string): unknown => {
+    try {
+      makeFolder(path);
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code;
+    }
+    return undefined;
+  };
+
+  it("is made with those above it, and may exist already", () => {
+    const path = join(folder, "a", "b", "c");
+    makeFolder(path);
+    makeFolder(path);
+    makeFolder(`${path}/`);
+    expect(statSync(path).isDirectory()).to.equal(true);
+  });
+
+  it("is not made in or over a file, or below a link that leads nowhere", () => {
+    const [file, link] = [join(folder, "file"), join(folder, "link")];
+    writeFileSync(file, "");
+    symlinkSync(join(folder, "nowhere"), link);
+    expect([file, join(file, "x"), join(file, "x", "y"), link, join(link, "x")].map(codeOf)).to.deep.equal(["EEXIST", "ENOTDIR", "ENOTDIR", "EEXIST", "EEXIST"]);
+    expect(existsSync(join(folder, "nowhere"))).to.equal(false);
+  });
+
+  it("is made through a link to another folder", () => {
+    mkdirSync(join(folder, "other"));
+    symlinkSync(join(folder, "other"), join(folder, "link"));
+    makeFolder(join(folder, "link", "x"));
+    expect(existsSync(join(folder, "other", "x"))).to.equal(true);
+  });
+});
