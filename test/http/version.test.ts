@@ -130,6 +130,16 @@ describe("versions and paths", () => {
     expect((await get("/api/")).headers.location).to.equal("/api");
   });
 
+  it("redirects a trailing slash by 308 for anything but GET and HEAD, so that a POST stays one", async () => {
+    expect((await get("/api/things/", {}, { method: "HEAD" })).status).to.equal(301);
+    for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"]) {
+      const { status, headers, text } = await get("/api/mirror/?a=b", {}, { method, body: "" });
+      expect([status, headers.location, text], method).to.deep.equal([308, "/api/mirror?a=b", ""]);
+    }
+    const followed = await fetch(`${served.origin}/api/mirror/`, { method: "POST", body: '{"free":"sent"}' });
+    expect([followed.status, await followed.json()]).to.deep.equal([201, { data: "sent" }]);
+  });
+
   it("finds the trailing slash of a path in time that grows with its length alone", () => {
     const routing = createRouting<never>([]);
     const { locate } = createLocate({ basePath: "/api", defaultVersion: 2, routings: { 1: routing, 2: routing } });

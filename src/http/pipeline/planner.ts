@@ -4,7 +4,7 @@ import { PorticoError } from "../../errors.js";
 import type { CompiledRoute } from "./endpoint.js";
 import { type Exchange, setPairs } from "./exchange.js";
 import { type Locate, type Located, targetOf } from "../routing/resolve.js";
-import { Plan, type PlanMemory } from "./plan.js";
+import { isRead, Plan, type PlanMemory } from "./plan.js";
 import { parseQuery } from "../input/query-string.js";
 import type { Scope } from "../route.js";
 import { targetFor } from "../routing/router.js";
@@ -42,8 +42,8 @@ const allowed = (methods: Iterable<string>): string =>
 const redirect = ({ ctx }: Exchange, location: string): void => {
   ctx.res.setHeader("Location", location);
   ctx.body = null;
-  // after the body: setting it to null makes Koa set the status to 204
-  ctx.status = 301;
+  // After the body: setting it to null makes Koa set the status to 204. Upon 301, clients repeat a POST as a GET.
+  ctx.status = isRead(ctx.req) ? 301 : 308;
 };
 
 export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): Planner<State> => {
