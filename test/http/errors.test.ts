@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { ask, sendRaw } from "./ask.js";
+import { ask, parseRaw, sendRaw } from "./ask.js";
 import { type Served, serveThings, withThings } from "./things.js";
 
 const internal = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred" };
@@ -129,6 +129,25 @@ describe("errors", () => {
       const again = await authorized("Bearer good");
       expect([again.status, again.headers["cache-control"]]).to.deep.equal([200, "no-store"]);
       expect((await ask(port, "/api/hooks")).status).to.equal(401);
+    }));
+
+  it("for a doubled Authorization header come before the token is looked at, whichever of the two is right", () =>
+    withThings({}, { authorize: (given) => given === "good" }, async ({ port }) => {
+      for (const tokens of [["good", "bad"], ["bad", "good"], ["good", "good"], ["bad", "worse"]]) {
+        for (const path of ["/api/hooks", "/api/v1/hooks"]) {
+          const lines = [`GET ${path} HTTP/1.1`, "Connection: close", `Authorization: ${tokens[0]}`, `authorization: ${tokens[1]}`];
+          const { status, body } = parseRaw(await sendRaw(port, `${lines.join("\r\n")}\r\n\r\n`));
+          expect([status, JSON.parse(body)], `${path} ${tokens.join()}`).to.deep.equal([
+            400,
+            {
+              statusCode: 400,
+              error: "Bad Request",
+              message: '"Authorization" must be sent only once',
+              validation: { source: "headers", keys: ["Authorization"] },
+            },
+          ]);
+        }
+      }
     }));
 
   it("with status 503 name a time to retry while there is no state", () =>

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import { PorticoError } from "../../errors.js";
+import { inputError, PorticoError } from "../../errors.js";
 import type { CompiledRoute } from "./endpoint.js";
 import { type Exchange, setPairs } from "./exchange.js";
 import { type Locate, type Located, targetOf } from "../routing/resolve.js";
@@ -39,6 +39,10 @@ const allowed = (methods: Iterable<string>): string =>
     .concat("OPTIONS")
     .join(", ");
 
+/** Whether a header was sent more than once. Of some, such as `Authorization`, Node.js keeps only the first in `headers`. */
+const isDoubled = ({ rawHeaders }: IncomingMessage, name: string): boolean =>
+  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length > 1;
+
 const redirect = ({ ctx }: Exchange, location: string): void => {
   ctx.res.setHeader("Location", location);
   ctx.body = null;
@@ -64,10 +68,10 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     return entry;
   };
 
-  const authorize = async ({ ctx }: Exchange, { route }: Entry): Promise<void> => {
-    if (route.authenticated === true && !(await needs.authorize(ctx.req.headers.authorization))) {
-      throw new PorticoError("UNAUTHORIZED");
-    }
+  const authorize = async ({ ctx: { req } }: Exchange, { route }: Entry): Promise<void> => {
+    if (route.authenticated !== true) return;
+    if (isDoubled(req, "authorization")) throw inputError("headers", "Authorization", "must be sent only once");
+    if (!(await needs.authorize(req.headers.authorization))) throw new PorticoError("UNAUTHORIZED");
   };
 
   const parse = (
