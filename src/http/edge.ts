@@ -17,6 +17,7 @@ import { andThen } from "../async/maybe-promise.js";
 import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { createRouting } from "./routing/router.js";
+import { createRequestIds } from "./pipeline/request-id.js";
 import { createServe } from "./pipeline/serve.js";
 import { createJsonServer } from "./hosts/node-server.js";
 import type { Generation } from "./routing/version.js";
@@ -68,14 +69,12 @@ export interface Edge<State extends Scope> {
 const normalized = (basePath: string): string =>
   (basePath === "" ? "" : `/${basePath.replace(/^\/+|\/+$/g, "")}`).replace(/^\/$/, "");
 
-const notFound = (response: ServerResponse): void => writeFailure(response, new PorticoError("NOT_FOUND"));
-
-const writeFailure = (response: ServerResponse, error: PorticoError): void => {
-  const { status, body } = failureOf(error, { generation: undefined, failsAs: undefined });
+/** Answers a request outside the base path. */
+const notFound = (response: ServerResponse, id: string): void => {
+  const { status, body } = failureOf(new PorticoError("NOT_FOUND"), { generation: undefined, failsAs: undefined });
   const json = JSON.stringify(body);
-  response
-    .writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(json) })
-    .end(json);
+  const headers = { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(json), "X-Request-Id": id };
+  response.writeHead(status, headers).end(json);
 };
 
 /** The request's URL, and its `originalUrl` if there is one: frameworks that mount a listener at a prefix cut it off `url`. */
@@ -98,10 +97,12 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
         .map((entry) => ({ method: entry.route.method, path: entry.route.path, target: entry })),
     );
   const routings = { 1: routingOf(1), 2: routingOf(2) };
+  const requestId = createRequestIds();
   const { serve, serveLongWay, shortcut, renew, inFlight } = createServe<State>(options, {
     ...needs,
     ...createLocate({ basePath, defaultVersion: options.defaultVersion, routings }),
     tipId: needs.tipId,
+    requestId,
     authorize: needs.authorize ?? (() => false),
   });
 
@@ -133,7 +134,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
       } else if (next !== undefined) {
         next();
       } else {
-        notFound(response);
+        notFound(response, requestId(request.headers));
       }
     };
   };
@@ -144,7 +145,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     callback,
     mount,
     renew,
-    createServer: () => createJsonServer(callback()),
+    createServer: () => createJsonServer(callback(), requestId),
     get open() {
       return inFlight.count;
     },

@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { expect } from "chai";
-import { ask } from "./ask.js";
+import { ask, parseRaw, sendRaw } from "./ask.js";
 import { type Served, serveThings, withThings } from "./things.js";
 
 const replies = [
@@ -47,6 +50,40 @@ describe("headers", () => {
     for (const odd of ["", "a b", "a\tb", "<script>", "x".repeat(129), "ü"]) {
       expect((await get("/api/health", { "X-Request-Id": odd })).headers["x-request-id"]).to.match(/^[0-9a-f]{12}-/);
     }
+  });
+
+  const malformed: [what: string, request: string, status: number][] = [
+    ["an Expect that the server does not know (417)", "POST /api/things HTTP/1.1\r\nExpect: a miracle\r\nContent-Length: 2\r\n\r\n{}", 417],
+    ["too large a header (431)", `GET /api/things HTTP/1.1\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`, 431],
+    ["what is no HTTP (400)", "no HTTP\r\n\r\n", 400],
+    ["a malformed header (400)", "GET /api/things HTTP/1.1\r\nA header: no\r\n\r\n", 400],
+    ["a tunnel (400)", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", 400],
+    ["a path of nobody (404)", "GET /elsewhere HTTP/1.1\r\nConnection: close\r\n\r\n", 404],
+  ];
+  const idIn = ({ head }: { head: string }): string | undefined => /^X-Request-Id: (.*)$/im.exec(head)?.[1];
+  for (const [what, request, status] of malformed) {
+    it(`give a request id to the answer to ${what}`, async () => {
+      const answers = [parseRaw(await sendRaw(served.port, request)), parseRaw(await sendRaw(served.port, request))];
+      for (const answer of answers) {
+        expect(answer.status).to.equal(status);
+        expect(idIn(answer)).to.match(/^[0-9a-f]{12}-[0-9a-z]+$/);
+      }
+      expect(new Set(answers.map(idIn)).size).to.equal(2);
+    });
+  }
+
+  it("give a refused Expect the request's own X-Request-Id", async () => {
+    const request = "POST /api/things HTTP/1.1\r\nExpect: a miracle\r\nX-Request-Id: trace-1\r\nContent-Length: 2\r\n\r\n{}";
+    expect(idIn(parseRaw(await sendRaw(served.port, request)))).to.equal("trace-1");
+  });
+
+  it("give a request id to the answer to an overdue request (408)", async () => {
+    const client = connect(served.port, "127.0.0.1");
+    const [peer] = (await once(served.server, "connection")) as [Socket];
+    served.server.emit("clientError", Object.assign(new Error("overdue"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), peer);
+    const answer = parseRaw(await textOf(client));
+    expect(answer.status).to.equal(408);
+    expect(idIn(answer)).to.match(/^[0-9a-f]{12}-[0-9a-z]+$/);
   });
 
   const exposed = [

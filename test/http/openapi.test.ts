@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { expect } from "chai";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -175,6 +176,18 @@ describe("the OpenAPI document", () => {
   it("says of every operation that it may be answered with 503, as all are while the node is stopping", () => {
     for (const [path, item] of Object.entries(document.paths)) {
       for (const { responses } of Object.values(item)) expect(Object.keys(responses as Node), path).to.include(path === "/api/health" ? "default" : "503");
+    }
+  });
+
+  it("says of every operation that it may be refused before it is one: as malformed, overdue, unmet in its Expect or too large", () => {
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const { responses } of Object.values(item)) expect(responses, path).to.include.keys("400", "408", "417", "431");
+    }
+    for (const status of ["408", "417", "431"]) {
+      expect(described(document, "/api/things", "get", status).headers).to.have.all.keys("X-Request-Id");
+      const validate = validator(document, "/api/things", "get", status);
+      const reason = STATUS_CODES[status];
+      expect(validate({ statusCode: Number(status), error: reason, message: reason }), JSON.stringify(validate.errors)).to.equal(true);
     }
   });
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type FailureBody, reasonOf } from "../reply/error-reply.js";
+import type { RequestId } from "../pipeline/request-id.js";
 import { underWay } from "./pipelining.js";
 
 const seconds = 1000;
@@ -19,29 +20,31 @@ const statusOf: Partial<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-const failureJson = (status: number): string => {
+/** A refusal: its headers and body. */
+const refusal = (status: number, id: string): { headers: Record<string, string>; json: string } => {
   const error = reasonOf(status);
   const body: FailureBody = { statusCode: status, error, message: error };
-  return JSON.stringify(body);
+  const json = JSON.stringify(body);
+  const headers = {
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": String(Buffer.byteLength(json)),
+    "X-Request-Id": id,
+    Connection: "close",
+  };
+  return { headers, json };
 };
 
-const headersOf = (json: string): Record<string, string> => ({
-  "Content-Type": "application/json; charset=utf-8",
-  "Content-Length": String(Buffer.byteLength(json)),
-  Connection: "close",
-});
-
-const failureText = (status: number): string => {
-  const json = failureJson(status);
-  const headers = Object.entries(headersOf(json)).map(([name, value]) => `${name}: ${value}`);
-  return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...headers, "", json].join("\r\n");
+const refusalText = (status: number, id: string): string => {
+  const { headers, json } = refusal(status, id);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...lines, "", json].join("\r\n");
 };
 
 /** Responses after which a request is going to be refused: what else is wrong with the connection meanwhile says nothing new. */
 const refusedAfter = new WeakSet<ServerResponse>();
 
 /** Answers malformed, oversized or overdue requests in JSON, like all others. */
-const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
+const refuse = (error: NodeJS.ErrnoException, socket: Socket, nextId: () => string): void => {
   // What seems overdue may have come long ago: it has not been read, as requests before it wait for their turn.
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.isPaused()) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -52,32 +55,33 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   // Where that is the answer to a request that breaks off, there will be none.
   if (earlier?.req.complete === true) {
     // What was asked before on the connection is answered first.
-    if (!refusedAfter.has(earlier)) earlier.once("finish", () => refuse(error, socket));
+    if (!refusedAfter.has(earlier)) earlier.once("finish", () => refuse(error, socket, nextId));
     refusedAfter.add(earlier);
     return;
   }
-  socket.end(failureText(statusOf[error.code ?? ""] ?? 400));
-};
-
-/** Answers a request whose `Expect` header names anything but `100-continue`. */
-const refuseExpectation = (_request: IncomingMessage, response: ServerResponse): void => {
-  const json = failureJson(417);
-  response.writeHead(417, headersOf(json)).end(json);
+  socket.end(refusalText(statusOf[error.code ?? ""] ?? 400, nextId()));
 };
 
 /** Makes a server for a listener, not yet listening. */
-export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void): Server => {
+export const createJsonServer = (
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+  requestId: RequestId,
+): Server => {
   const server = createServer({ keepAliveTimeout, requestTimeout, requireHostHeader: false }, listener);
   server.setTimeout(idleTimeout);
   // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
-  server.on("checkExpectation", refuseExpectation);
-  server.on("connect", (_request, socket: Socket) => {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, () => requestId({})));
+  // `Expect` names anything but `100-continue`.
+  server.on("checkExpectation", (request, response) => {
+    const { headers, json } = refusal(417, requestId(request.headers));
+    response.writeHead(417, headers).end(json);
+  });
+  server.on("connect", (request, socket: Socket) => {
     // Node.js has let go of it: neither the time limits nor the end of the server would close it.
     const close = (): void => void socket.destroy();
     socket.on("error", close).on("timeout", close).on("finish", close).resume();
-    refuse(new Error("this is no proxy"), socket);
+    refuse(new Error("this is no proxy"), socket, () => requestId(request.headers));
   });
   return server;
 };

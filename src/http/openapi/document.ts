@@ -60,15 +60,18 @@ const referToHeaders = (names: (keyof typeof replyHeaders)[]): JsonSchema =>
   Object.fromEntries(names.map((name) => [name, referTo("headers", name)]));
 const json = (schema: JsonSchema): JsonSchema => ({ "application/json": { schema } });
 
+/** Statuses of requests that are refused before they reach a route: malformed, overdue, with an `Expect` that cannot be met, too large. */
+const refusedEarly = [400, 408, 417, 431];
+
 /** Error statuses that a route may answer with. In the first generation, few errors keep a status of their own. */
 const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
   const kept = (route.errors ?? []).filter((status) => status >= 500);
-  const told = generation === 1 ? kept : [400, ...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
+  const told = generation === 1 ? kept : [...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
   const body = generation === 1 || route.body === undefined ? [] : [413, ...(route.requiresJsonType === true ? [415] : [])];
   const entry = route.authenticated === true ? [401] : [];
   // Every route answers 503 while the node is stopping; that of a route with statuses of its own is in its `default`.
   const always = [429, 500, ...(route.kind === "item" && typeof route.status === "function" ? [] : [503])];
-  return [...new Set([...told, ...entry, ...body, ...always])].sort((a, b) => a - b);
+  return [...new Set([...refusedEarly, ...told, ...entry, ...body, ...always])].sort((a, b) => a - b);
 };
 
 const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter, options: OpenApiOptions): JsonSchema => {
@@ -121,7 +124,9 @@ const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema
   Object.fromEntries(
     [...failures].sort().map((status) => {
       const waits = status === "429" || status === "503" ? (["Retry-After"] as const) : [];
-      const headers = referToHeaders(["API-Version", "X-Request-Id", ...waits]);
+      // No generation is known where nothing of the request is.
+      const version = ["408", "417", "431"].includes(status) ? [] : (["API-Version"] as const);
+      const headers = referToHeaders([...version, "X-Request-Id", ...waits]);
       return [status, { description: reasonOf(Number(status)), headers, content: json(schema) }];
     }),
   );

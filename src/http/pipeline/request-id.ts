@@ -4,8 +4,10 @@ import type { IncomingHttpHeaders } from "node:http";
 /** What is safe to put into a header and a log line unchanged. */
 const sane = /^[\w.:+/=-]{1,128}$/;
 
-/** Gives each request its id: the one in its `X-Request-Id` if that is safe, otherwise the next one of this process. */
-export const createRequestIds = (): ((headers: IncomingHttpHeaders) => string) => {
+/** Gives a request its id: the one in its `X-Request-Id` if that is safe, otherwise the next one of this process. */
+export type RequestId = (headers: IncomingHttpHeaders) => string;
+
+export const createRequestIds = (): RequestId => {
   const process = randomBytes(6).toString("hex");
   let count = 0;
   return (headers) => {

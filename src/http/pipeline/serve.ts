@@ -14,7 +14,7 @@ import { createPlanMemory } from "./plan.js";
 import { createPlanner } from "./planner.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
 import { createBodyReader, type ReadBody } from "../input/body.js";
-import { createRequestIds } from "./request-id.js";
+import type { RequestId } from "./request-id.js";
 import type { Scope } from "../route.js";
 import { createShortcut, type Shortcut } from "./shortcut.js";
 import { createStandingHeaders, type HeaderPairs } from "../reply/default-headers.js";
@@ -24,6 +24,7 @@ export interface ServeNeeds<State extends Scope> extends Locate<CompiledRoute<St
   openState(): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
   isStopping(): boolean;
+  requestId: RequestId;
   authorize(authorization: string | undefined): MaybePromise<boolean>;
   logger: Logger;
 }
@@ -87,11 +88,10 @@ const detailOf = (error: PorticoError): string =>
  * authorization, input, body, state, answer, in this order. An error at any step ends it.
  */
 export const createServe = <State extends Scope>(options: EdgeOptions, needs: ServeNeeds<State>): Serve<State> => {
-  const { isStopping, logger } = needs;
+  const { isStopping, requestId, logger } = needs;
   const threshold = options.compression === false ? Infinity : options.compression.threshold;
   const standing = createStandingHeaders(options);
   const rateLimit = createRateLimit(options);
-  const requestId = createRequestIds();
   const encodings = createEncodings();
   const readBody = createBodyReader(options.bodyLimit);
   const versionHeaders = versionHeadersBy(options, standing.byOrigin);
