@@ -3,6 +3,7 @@ import type { Clock, Logger, NodeContext, ReaderContext } from "../types/node-co
 import type { WebhookStore } from "../types/webhook-store.js";
 import { endAll } from "./async/close-all.js";
 import { PorticoError } from "./errors.js";
+import type { Problems } from "./problems.js";
 import type { Options } from "./options/options.js";
 import type { StoreChange } from "./store/state/change-log.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
@@ -16,6 +17,7 @@ export interface Shared {
   options: Readonly<Options>;
   logger: Logger;
   clock: Clock;
+  problems: Problems;
 }
 
 const silence = (): void => undefined;

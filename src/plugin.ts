@@ -12,6 +12,7 @@ import { createLifecycle } from "./lifecycle.js";
 import { andThen } from "./async/maybe-promise.js";
 import { readOptions } from "./options/options.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
+import { createProblems } from "./problems.js";
 import { quietLogger } from "./options/guarded-logger.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
@@ -41,9 +42,10 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const logger = quietLogger(context.logger ?? consoleLogger);
   const clock = context.clock ?? systemClock;
   const rules = createChainRules(context.network, context.transactionTypes);
-  const webhooks = createWebhooks(context, { options, logger, clock });
+  const problems = createProblems(logger);
+  const webhooks = createWebhooks(context, { options, logger, clock, problems });
   const beforeShown: BeforeShown = (open) => edge.renew(stateOf(open(bounds)));
-  const chain = createChain(context, { options, rules, logger, clock, companion: webhooks, beforeShown });
+  const chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, beforeShown });
   const told = context.reader === true ? context.problem : undefined;
 
   /** State of a host's own chain when it was last asked. */
@@ -79,7 +81,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const openState = (): MaybePromise<ApiState> => andThen(openSnapshot(), stateOf);
 
   const health = (): Health => {
-    const problem = chain.problem?.() ?? seen.problem ?? told?.();
+    const reasons = [problems.present(), chain.problem?.() ?? seen.problem, told?.()].filter((reason) => reason !== undefined);
+    const problem = reasons.length === 0 ? undefined : reasons.join("; ");
     // A host's own chain does not announce when it gets its first state, so it is asked again here, for the next call of `health`.
     const isReady = chain.height !== undefined || seen.height > 0;
     const phase = lifecycle.phase();
@@ -112,6 +115,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
         await chain.stop?.();
       } finally {
         await webhooks.closing();
+        problems.clear();
       }
     },
     createServer: edge.createServer,
