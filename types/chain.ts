@@ -104,7 +104,7 @@ export interface Delegate {
   voteBalance: bigint;
   /** Position when the last round ended, from 1; null if it was not ranked then. */
   rank: number | null;
-  /** Vote balance in percent of the supply, two decimals. */
+  /** Vote balance in percent of the supply, two decimals, as `approvalOf` of `portico/chain` gives it. */
   approval: number;
   producedBlocks: number;
   /** Finished rounds in which it was active but forged no block. Absent if the adapter does not count them. */

@@ -15,9 +15,18 @@ export const parseAmount = (value: AmountLike): bigint => {
   return BigInt(text);
 };
 
-/** Vote balance in percent of the supply: two decimals, halves rounded up. */
-export const approvalOf = (voteBalance: bigint, supply: bigint): number =>
-  supply > 0n ? Number((voteBalance * 20_000n + supply) / (2n * supply)) / 100 : 0;
+/**
+ * Vote balance in percent of the supply, with two decimals, to the digit as ARK Core 3 reports it. That keeps four or five digits of the
+ * quotient, cuts the others, and rounds what is left as a double: 64.39597 % becomes 64.39. A minus sign counts as a
+ * digit.
+ */
+export const approvalOf = (voteBalance: bigint, supply: bigint): number => {
+  if (supply <= 0n) return 0;
+  const shift = Math.max(0, String(supply).length - String(voteBalance).length + 4);
+  const quotient = (voteBalance * 10n ** BigInt(shift)) / supply;
+  // Adding 0 makes 0 of -0.
+  return Number(((Number(quotient) * 100) / 10 ** shift).toFixed(2)) + 0;
+};
 
 /** Mean of `count` amounts that add up to `sum`: halves rounded up, as in the fee statistics of a node's database. */
 export const averageOf = (sum: bigint, count: number): bigint => (2n * sum + BigInt(count)) / (2n * BigInt(count));

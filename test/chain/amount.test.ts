@@ -39,16 +39,31 @@ describe("amounts", () => {
     expect(() => parseAmount({})).to.throw(RangeError, /whole number/);
   });
 
-  it("give an approval as a percentage, rounded half up to two decimals", () => {
+  it("give an approval as a percentage with two decimals, cut before it is rounded, as a real node does", () => {
     const supply = 12_500_000_000_000_000n;
-    expect(approvalOf(244_099_952_550_000n, supply)).to.equal(1.95);
-    expect(approvalOf(supply, supply)).to.equal(100);
-    expect(approvalOf(0n, supply)).to.equal(0);
+    for (const [votes, expected] of [
+      [244_099_952_550_000n, 1.95],
+      [supply, 100],
+      [2n * supply, 200],
+      [0n, 0],
+      [249_374_999_999_999n, 1.99],
+      [249_375_000_000_000n, 2],
+      [250_000_000_000_000n, 2],
+      [-supply, -100],
+      [-1n, 0],
+    ] as const) {
+      expect(approvalOf(votes, supply), String(votes)).to.equal(expected);
+    }
+    // Of core3-custom-c, at heights 153 and 408: rounded half up, they would be 64.4 and 32.81.
+    expect(approvalOf(8_049_506_233_575_190n, 12_500_015_800_000_000n)).to.equal(64.39);
+    expect(approvalOf(4_100_731_088_108_047n, 12_500_077_600_000_000n)).to.equal(32.8);
     expect(approvalOf(1n, 20_000n)).to.equal(0.01);
     expect(approvalOf(1n, 20_001n)).to.equal(0);
+    // 1.2345 and 1.235 %: the second is a double above itself.
     expect(approvalOf(12_345n, 1_000_000n)).to.equal(1.23);
     expect(approvalOf(12_350n, 1_000_000n)).to.equal(1.24);
     expect(approvalOf(1n, 0n)).to.equal(0);
+    expect(approvalOf(10n ** 30n, 1n)).to.equal(1e32);
   });
 
   it("give an average, rounded half up", () => {

@@ -59,7 +59,8 @@ export const atHeight12: Figures = {
       username: "cyd",
       rank: 1,
       voteBalance: 3_881_984_813_517_061_226n,
-      approval: 31.06,
+      // 31.05588 %, cut to 31.055, which is a double below itself.
+      approval: 31.05,
       producedBlocks: 2,
       forgedFees: 2_120_000_000n,
       forgedRewards: 200_000_000n,

@@ -110,11 +110,13 @@ const readInto = ({ delegates, secondPublicKeys }: Read, record: DelegateRecord,
 const readRanks = (reading: Reading): ReadonlyMap<string, number> => new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
 
 function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Steps<DelegateList> {
-  const all = [...delegates.values()].map((delegate) => {
+  const all: Delegate[] = [];
+  for (const delegate of delegates.values()) {
     const rank = ranks.get(delegate.publicKey) ?? null;
     const approval = approvalOf(delegate.voteBalance, supply);
-    return delegate.rank === rank && delegate.approval === approval ? delegate : { ...delegate, rank, approval };
-  });
+    all.push(delegate.rank === rank && delegate.approval === approval ? delegate : { ...delegate, rank, approval });
+    yield;
+  }
   const by = (name: "publicKey" | "address" | "username") => new Map(all.map((delegate) => [delegate[name], delegate]));
   yield;
   const byPublicKey = by("publicKey");
