@@ -6,6 +6,7 @@ import { PorticoError } from "./errors.js";
 import type { Problems } from "./problems.js";
 import type { Options } from "./options/options.js";
 import type { StoreChange } from "./store/state/change-log.js";
+import { whenFree } from "./store/lmdb/when-free.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
@@ -73,8 +74,8 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
       if (settings === undefined) return;
       authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
       if (keepsChain) return;
-      own = openWebhookStore(settings.dataDir, settings);
-      opened(own.store);
+      own = await whenFree(() => openWebhookStore(settings.dataDir, settings), logger);
+      if (own !== undefined) opened(own.store);
     },
     opened,
     witness: (change: StoreChange) => engine?.witness(change),

@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "portico";
+import { makeFolder } from "../../src/make-folder.js";
 import { lockFolder } from "../standalone/folder-lock.js";
 import { createForkNetwork } from "./network.js";
 import { createForkNode } from "./node.js";
@@ -11,8 +11,8 @@ import { split } from "./split.js";
 import { createSqliteChain } from "./store/sqlite-chain.js";
 
 const dataDir = "data/custom-fork";
-mkdirSync(dataDir, { recursive: true });
-const lock = lockFolder(dataDir);
+makeFolder(dataDir);
+const lock = await lockFolder(dataDir);
 
 const network = createForkNetwork();
 const transactionTypes = [split];

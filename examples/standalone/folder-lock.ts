@@ -1,48 +1,63 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { patiently, type Patience } from "../../src/async/patiently.js";
+import { noteOf, readNote, stillRuns } from "../../src/noted-process.js";
 import { codeOf, HostError, messageOf } from "./host-error.js";
 
-const isAlive = (pid: number): boolean => {
+/** Identifies a file, whatever path leads to it; undefined if there is none any more. */
+const identityOf = (path: string): string | undefined => {
   try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // A process of another user may not be signalled, but it exists.
-    return codeOf(error) === "EPERM";
-  }
-};
-
-/** When a process began, as Linux counts it: another process that has got its number since began at another time. Empty elsewhere. */
-const beginOf = (pid: number): string => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name, in parentheses, may itself have spaces and parentheses.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev} ${ino}`;
   } catch {
-    return "";
+    return undefined;
   }
 };
 
-const signature = (pid: number): string => `${pid} ${beginOf(pid)}`.trim();
+/** Whether a process has a file of the folder open. True where the system does not say. */
+const uses = (pid: number, folder: string): boolean => {
+  let open: string[];
+  try {
+    open = readdirSync(`/proc/${pid}/fd`).map((name) => `/proc/${pid}/fd/${name}`);
+  } catch {
+    return true;
+  }
+  const files = new Set(readdirSync(folder).map((name) => identityOf(join(folder, name))));
+  files.delete(undefined);
+  return open.some((path) => files.has(identityOf(path)));
+};
 
 /** The process that holds the lock, if it is still running. This process's own number was left by an earlier process that had it. */
-const holderOf = (path: string): number | undefined => {
-  const held = readFileSync(path, "utf8").trim();
-  const pid = Number(held.split(" ")[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid || !isAlive(pid)) return undefined;
-  return held.includes(" ") && held !== signature(pid) ? undefined : pid;
+const holderOf = (path: string, dataDir: string): number | undefined => {
+  const noted = readNote(readFileSync(path, "utf8"));
+  if (noted === undefined || noted.pid === process.pid || !stillRuns(noted)) return undefined;
+  // A bare number may be any process's by now.
+  return noted.begin === undefined && !uses(noted.pid, dataDir) ? undefined : noted.pid;
 };
 
-/** Reserves a data folder for one node: two nodes that forge into it would break each other's chain. @throws HostError */
-export const lockFolder = (dataDir: string): { release(): Promise<void> } => {
-  const path = join(dataDir, "node.pid");
-  const take = (flag: "wx" | "w"): void => writeFileSync(path, signature(process.pid), { flag });
+/** The folder is in use by a process that may be about to end. */
+class FolderInUse extends HostError {}
+
+/** @throws HostError */
+const take = (path: string, dataDir: string, note: string): void => {
   try {
-    take("wx");
+    writeFileSync(path, note, { flag: "wx" });
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw new HostError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`, { cause: error });
-    const holder = holderOf(path);
-    if (holder !== undefined) throw new HostError(`The data folder ${dataDir} is in use by process ${holder}; if that process is not a node, remove ${path}.`);
-    take("w");
+    const holder = holderOf(path, dataDir);
+    if (holder !== undefined) throw new FolderInUse(`The data folder ${dataDir} is in use by process ${holder}; if that process is not a node, remove ${path}.`);
+    writeFileSync(path, note);
   }
+};
+
+/**
+ * Reserves a data folder for one node: two nodes that forge into it would break each other's chain. A node that is just ending is waited
+ * for.
+ * @throws HostError
+ */
+export const lockFolder = async (dataDir: string, waiting: Omit<Patience, "mayPass"> = {}): Promise<{ release(): Promise<void> }> => {
+  const path = join(dataDir, "node.pid");
+  const note = noteOf(process.pid);
+  await patiently(() => take(path, dataDir, note), { ...waiting, mayPass: (error) => error instanceof FolderInUse });
   return { release: async () => Promise.resolve(rmSync(path, { force: true })) };
 };

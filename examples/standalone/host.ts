@@ -144,9 +144,10 @@ const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logge
 type Closing = ReturnType<typeof createClosing>;
 
 /** Opens the host's own files: the import, the log of forged blocks, and both as one chain. */
-const openFiles = async (options: HostOptions, network: Network, closing: Closing, onBroken: (error: HostError) => void) => {
+const openFiles = async (options: HostOptions, network: Network, { logger, signal }: HostNeeds, closing: Closing, onBroken: (error: HostError) => void) => {
   prepareFolder(options.dataDir);
-  closing.add(lockFolder(options.dataDir).release);
+  const lock = await lockFolder(options.dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
+  closing.add(lock.release);
   const imported = options.import === undefined ? undefined : await openImport(options.import, network);
   if (imported !== undefined) closing.add(imported.close);
   const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));
@@ -204,7 +205,7 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     const network = readNetwork(options.network);
     const crypto = createCrypto(network);
     const forging = forgingFor(options, crypto);
-    const files = await openFiles(options, network, closing, fail);
+    const files = await openFiles(options, network, needs, closing, fail);
     imported = files.imported;
     signal?.throwIfAborted();
 

@@ -2,6 +2,7 @@ import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { endAll } from "../async/close-all.js";
 import { messageOf } from "../errors.js";
+import { whenFree } from "./lmdb/when-free.js";
 import type { ChangeListener } from "./state/change-log.js";
 import { createFollower, type Follower, type FollowerNeeds } from "./sync/follower.js";
 import { type BeforeShown, createStore, type Store, type StoreOptions } from "./state/store.js";
@@ -42,11 +43,18 @@ const freeingInterval = 60_000;
 export const createLmdbChain = (options: StoreOptions, { companion, beforeShown, ...needs }: LmdbChainNeeds): LmdbChain => {
   const watched = watchSource(needs.source, needs.clock);
   let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
+  /** Aborting ends the wait for another process to let go of the store. */
+  let opening: AbortController | undefined;
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
     start: async () => {
-      if (open !== undefined) return;
-      const store = createStore(options, { rules: needs.rules, listener: companion, beforeShown });
+      if (open !== undefined || opening !== undefined) return;
+      const own = (opening = new AbortController());
+      const create = (): Store => createStore(options, { rules: needs.rules, listener: companion, beforeShown });
+      const store = await whenFree(create, needs.logger, own.signal).finally(() => {
+        if (opening === own) opening = undefined;
+      });
+      if (store === undefined) return;
       const follower = createFollower({ ...needs, source: watched.source, store });
       const freePages = (): void => {
         try {
@@ -63,6 +71,8 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
       await follower.start();
     },
     stop: async () => {
+      opening?.abort();
+      opening = undefined;
       const closing = open;
       open = undefined;
       if (closing === undefined) return;

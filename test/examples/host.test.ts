@@ -14,6 +14,7 @@ import { createLocalNetwork, localSeed, token } from "../../examples/standalone/
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { HostError } from "../../examples/standalone/host-error.js";
 import type { HostOptions } from "../../examples/standalone/options.js";
+import { noteOf } from "../../src/noted-process.js";
 import { chainFile, loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { localBlocks } from "./local-chain.js";
@@ -344,12 +345,13 @@ describe("the standalone host", () => {
       const dataDir = join(folder, "data");
       const lock = join(dataDir, "node.pid");
       mkdirSync(dataDir);
-      writeFileSync(lock, String(process.ppid));
+      writeFileSync(lock, noteOf(process.ppid));
       expect(await refusal({})).to.equal(`The data folder ${dataDir} is in use by process ${process.ppid}; if that process is not a node, remove ${lock}.`);
-      expect(readFileSync(lock, "utf8")).to.equal(String(process.ppid));
+      expect(readFileSync(lock, "utf8")).to.equal(noteOf(process.ppid));
+      expect(lines).to.deep.equal([`Waiting: The data folder ${dataDir} is in use by process ${process.ppid}; if that process is not a node, remove ${lock}.`]);
       const gone = spawnSync(process.execPath, ["--version"]).pid;
-      // The last is of a process that has been given the number of another since.
-      for (const stale of [String(gone), String(process.pid), "", "x", `${gone} 1`, ...(process.platform === "linux" ? [`${process.ppid} 1`] : [])]) {
+      // The last two are of a process that has been given the number of another since.
+      for (const stale of [String(gone), String(process.pid), "", "x", `${gone} 1`, ...(process.platform === "linux" ? [String(process.ppid), `${process.ppid} 1`] : [])]) {
         writeFileSync(lock, stale);
         const host = await start();
         expect(readFileSync(lock, "utf8")).to.match(new RegExp(`^${process.pid}(?: \\d+)?$`));

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import { helpText } from "../../examples/standalone/options.js";
+import { startUnreaped } from "../unreaped.js";
 import { root, urlIn, watch } from "../hosts/example-process.js";
 
 const start = (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } }).scripts.start;
@@ -92,6 +93,25 @@ describe("npm start", function () {
     expect(await mistyped.ended).to.equal(2);
     expect(mistyped.lines).to.have.length(1);
     expect(mistyped.lines[0]).to.match(/^There is no option --prot; the options are .+\.$/);
+  });
+
+  it("starts again although the parent of the node that was killed has not reaped it yet (state Z), whose locks are left", async function () {
+    if (process.platform !== "linux") this.skip();
+    const [, ...rest] = start.split(" ") as [string, ...string[]];
+    const killed = await startUnreaped([...rest, "--data-dir", join(folder, "data"), "--port", "0"], { cwd: root });
+    try {
+      await killed.line(/^block 2/);
+      await killed.kill();
+      expect(readFileSync(join(folder, "data", "chain.mdb-writer"), "utf8")).to.equal(String(killed.pid));
+      expect(readFileSync(join(folder, "data", "node.pid"), "utf8")).to.match(new RegExp(`^${killed.pid} \\d+$`));
+      const after = node();
+      await after.line(/^block \d+/);
+      after.kill("SIGINT");
+      expect(await after.ended).to.equal(0);
+      expect(after.lines.filter((line) => /wait/i.test(line))).to.deep.equal([]);
+    } finally {
+      await killed.clear();
+    }
   });
 
   it("ends at once, with a clear error, if its data folder cannot be made: --data-dir /proc/foo spun for ever and ignored SIGTERM", async function () {
