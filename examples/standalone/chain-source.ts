@@ -1,3 +1,4 @@
+import { createChainRules, parseAmount } from "portico/chain";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { BlockLog } from "./block-log.js";
@@ -10,17 +11,55 @@ export interface ChainSource extends BlockSource {
   read(fromHeight: number, limit: number): Promise<BlockData[]>;
 }
 
-/** Opens a chain file for a network. @throws HostError, also if it holds the chain of another network */
-export const openImport = async (path: string, { network, genesisBlock }: Network): Promise<ChainFile> => {
+/** The block that a chain file must not have: its reward is not that of the network. */
+type Fault = { height: number; message: string } | undefined;
+
+/** Finds the first block whose reward is not the network's: balances would be those of one network, everything else that of another. */
+const createRewardCheck = (network: Network): ((blocks: readonly BlockData[]) => Fault) => {
+  const { milestones } = createChainRules(network);
+  const exempt = new Set(Array.isArray(network.exceptions.blocks) ? network.exceptions.blocks : []);
+  const rewardAt = (height: number): bigint => parseAmount(milestones.at(height).reward);
+  // What is no amount is refused where blocks are parsed.
+  const rewardOf = ({ reward }: BlockData): bigint | undefined => (/^\d+$/.test(String(reward)) ? BigInt(String(reward)) : undefined);
+  return (blocks) => {
+    const wrong = blocks.find((block) => block.height > 1 && !exempt.has(block.id) && (rewardOf(block) ?? rewardAt(block.height)) !== rewardAt(block.height));
+    if (wrong === undefined) return undefined;
+    const { height, reward } = wrong;
+    const remedy = "the chain of a fork needs the fork's network: --network DIR, a folder with its network.json, milestones.json, exceptions.json and genesisBlock.json";
+    return { height, message: `block ${height} has the reward ${String(reward)}, but ${network.network.name} gives ${rewardAt(height)} at this height; ${remedy}` };
+  };
+};
+
+/** Opens a chain file for a network. @throws HostError, also if it holds the chain of another network; so do reads, of a block with another reward */
+export const openImport = async (path: string, network: Network): Promise<ChainFile> => {
   const file = await openChainFile(path);
+  const check = createRewardCheck(network);
+  const refusal = ({ height, message }: NonNullable<Fault>): HostError => new HostError(`${path}, line ${height}: ${message}.`);
+
+  const read = async (fromHeight: number, limit: number): Promise<BlockData[]> => {
+    const blocks = await file.read(fromHeight, limit);
+    const fault = check(blocks);
+    if (fault === undefined) return blocks;
+    // As in chain files: those before it are good, but one alone would be taken for the end of the chain.
+    const good = blocks.filter(({ height }) => height < fault.height);
+    if (good.length > 1) return good;
+    throw refusal(fault);
+  };
+
   const { height, id } = file.firstBlock;
-  if (height === 1 && id === genesisBlock.id) return file;
-  await file.close();
-  throw new HostError(
-    height === 1
-      ? `${path}, line 1: the chain begins with block ${id}; genesis of ${network.name} is ${genesisBlock.id}.`
-      : `${path}, line 1: the chain begins at height ${height}, not with genesis.`,
-  );
+  try {
+    if (height !== 1) throw new HostError(`${path}, line 1: the chain begins at height ${height}, not with genesis.`);
+    if (id !== network.genesisBlock.id) {
+      throw new HostError(`${path}, line 1: the chain begins with block ${id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
+    }
+    // Most such chains are refused here, before anything is indexed. Whatever else is wrong is told in its turn.
+    const fault = check(await file.read(file.height(), 1).catch(() => []));
+    if (fault !== undefined) throw refusal(fault);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return { ...file, read };
 };
 
 /**

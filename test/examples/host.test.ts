@@ -182,6 +182,27 @@ describe("the standalone host", () => {
       expect(existsSync(join(folder, "data", "chain.mdb"))).to.equal(false);
     });
 
+    const otherReward = (from: number, to = Infinity): string =>
+      write(
+        "rewards.ndjson",
+        toLines(loadChain("core3-testnet-a").blocks.map((block) => (block.height >= from && block.height <= to ? { ...block, reward: "300000000" } : block))),
+      );
+    const rewardRefusal = (height: number): RegExp =>
+      new RegExp(
+        `rewards\\.ndjson, line ${height}: block ${height} has the reward 300000000, but testnet gives 0 at this height; the chain of a fork needs the fork's network: --network DIR, `,
+      );
+
+    it("refuses a chain whose rewards are not those of the network that --network names, before anything is indexed", async () => {
+      expect(await refusal({ network: "testnet", import: otherReward(75) })).to.match(rewardRefusal(268));
+      expect(existsSync(join(folder, "data", "chain.mdb"))).to.equal(false);
+    });
+
+    it("refuses a chain in which only some rewards are not those of the network, at the first of them, however often it is tried", async () => {
+      const options = { network: "testnet", import: otherReward(60, 70) };
+      for (let tries = 0; tries < 2; tries++) expect(await refusal(options)).to.match(rewardRefusal(60));
+      expect((await start({ network: "testnet" })).height).to.equal(59);
+    });
+
     it("forges on from there", async () => {
       const all = await localBlocks();
       const host = await start({ import: write("chain.ndjson", toLines(all)), forge: true, forgeInterval: 1 });
