@@ -63,8 +63,8 @@ export const createCast = (seed: string, crypto: ChainCrypto): Cast => {
   };
 
   const ofUsername = (username: string): Actor | undefined => {
-    const number = Number(/_(\d+)$/.exec(username)?.[1] ?? Number.NaN);
-    if (!Number.isSafeInteger(number)) return undefined;
+    const number = Number(username.slice(username.lastIndexOf("_") + 1));
+    if (!Number.isSafeInteger(number) || number < 0) return undefined;
     const found = username.startsWith("genesis_") ? delegate(number) : person(number);
     return found.username === username ? found : undefined;
   };

@@ -18,7 +18,10 @@ export class UsageError extends HostError {
 }
 
 /** The message of a thrown value, in one line. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, " ");
+export const messageOf = (error: unknown): string => {
+  const lines = (error instanceof Error ? error.message : String(error)).split("\n");
+  return lines.map((line) => line.trim()).filter((line) => line !== "").join(" ");
+};
 
 /** The code of a system error: ENOENT, EACCES, EADDRINUSE. */
 export const codeOf = (error: unknown): string | undefined => {

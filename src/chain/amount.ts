@@ -1,4 +1,5 @@
 import type { AmountLike } from "../../types/events.js";
+import { isDigits } from "../digits.js";
 
 /**
  * Parses an amount in any form that hosts use.
@@ -11,7 +12,7 @@ export const parseAmount = (value: AmountLike): bigint => {
     throw new RangeError(`${value} is not an exact whole number`);
   }
   const text = typeof value === "string" ? value : value.toString();
-  if (!/^-?\d+$/.test(text)) throw new RangeError(`"${text}" is not a whole number`);
+  if (!isDigits(text.startsWith("-") ? text.slice(1) : text)) throw new RangeError(`"${text}" is not a whole number`);
   return BigInt(text);
 };
 

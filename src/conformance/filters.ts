@@ -32,7 +32,7 @@ const absent = (value: Text): Text => {
 
 /** The text in the other letter case; nothing for hex, which adapters are only ever asked for in lower case. */
 const recased = (value: string): string[] => {
-  if (/^[0-9a-f]{8,}$/.test(value)) return [];
+  if (value.length >= 8 && !/[^0-9a-f]/.test(value)) return [];
   const upper = value.toUpperCase();
   return [value === upper ? value.toLowerCase() : upper];
 };

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block } from "../../../types/chain.js";
 import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise } from "../../../types/chain-adapter.js";
+import { isDigits } from "../../digits.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, OrderBy, Range, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
@@ -81,7 +82,7 @@ export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["o
 
 /** The block at a height written in digits; undefined for anything else, and for heights above the tip. */
 export const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | undefined> =>
-  /^[0-9]+$/.test(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
+  isDigits(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
 
 /** The id of the block that a filter names. Digits are tried as a height first; if there is no such block, the name is the id. */
 export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> => andThen(blockAtHeight(name, state), (block) => block?.id ?? name);

@@ -2,11 +2,14 @@ import { InputOf, Text } from "../../http/input/schema.js";
 
 /** Input types of the values by which lists are filtered. */
 
+/** A search for what is no digit, as a repetition would take stack for each of the digits (see `endOfDigits`). */
+const isHex = (text: string): boolean => text !== "" && !/[^0-9a-fA-F]/.test(text);
+
 const hexText = (description: string, digits?: number) =>
   InputOf<string>(
     {
       parse: (value) =>
-        typeof value === "string" && /^[0-9a-fA-F]+$/.test(value) && (digits === undefined || value.length === digits)
+        typeof value === "string" && isHex(value) && (digits === undefined || value.length === digits)
           ? { value: value.toLowerCase() }
           : { rule: digits === undefined ? "must be hexadecimal digits" : `must be ${digits} hexadecimal digits` },
       accepts: { type: "string", pattern: digits === undefined ? "^[0-9a-fA-F]+$" : `^[0-9a-fA-F]{${digits}}$` },
@@ -16,7 +19,7 @@ const hexText = (description: string, digits?: number) =>
 
 /** Puts a hash or public key from a path into lower case, as adapters expect; leaves any other name as it is. */
 export const inKnownCase = (name: string): string =>
-  (name.length === 64 || name.length === 66) && /^[0-9a-fA-F]+$/.test(name) ? name.toLowerCase() : name;
+  (name.length === 64 || name.length === 66) && isHex(name) ? name.toLowerCase() : name;
 
 export const Hex = hexText("Hexadecimal digits.");
 export const Hash = hexText("64 hexadecimal digits.", 64);

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { DelegateOrder, Order } from "../../../types/chain-adapter.js";
 import { forgerOf, forgingOrder, roundOf, slotOf } from "../../chain/rounds.js";
+import { isDigits } from "../../digits.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { InputOf, orderKind, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
@@ -37,7 +38,7 @@ const byColumn = orderKind({
 /** The contract declares a number, which names no column: as in deployed nodes, a number means the default order. */
 const orderBy = InputOf<Order<DelegateOrder>>(
   {
-    parse: (value) => (typeof value === "string" && /^[0-9]+$/.test(value) ? { value: byRank } : byColumn.parse(value)),
+    parse: (value) => (typeof value === "string" && isDigits(value) ? { value: byRank } : byColumn.parse(value)),
     accepts: { anyOf: [byColumn.accepts, { type: "integer", minimum: 0 }] },
   },
   { default: "rank:asc" },

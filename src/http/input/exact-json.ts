@@ -1,4 +1,5 @@
 import { parse } from "lossless-json";
+import { endOfDigits } from "../../digits.js";
 
 const longestNumber = 100;
 
@@ -51,6 +52,13 @@ const endOfString = (text: string, start: number): number => {
   }
 };
 
+/** The place after the digits and points that begin at `start`. */
+const endOfFigures = (text: string, start: number): number => {
+  let end = endOfDigits(text, start);
+  while (text[end] === ".") end = endOfDigits(text, end + 1);
+  return end;
+};
+
 /** What has to be known of a JSON text before its value is used. */
 export interface JsonSurvey {
   /** How deeply its arrays and objects are nested. */
@@ -62,14 +70,18 @@ export interface JsonSurvey {
 /** Takes time in proportion to the text, whatever that is. */
 export const surveyJson = (text: string): JsonSurvey => {
   const survey: JsonSurvey = { depth: 0, mayLoseDigits: false };
-  const token = /["[\]{}]|\d[\d.]*[eE]?/g;
+  // No repetition: on a long text it would take much of the stack (see `endOfDigits`).
+  const token = /["[\]{}\d]/g;
   let depth = 0;
   for (let found = token.exec(text); found !== null; found = token.exec(text)) {
     const [word] = found;
     if (word === '"') token.lastIndex = endOfString(text, found.index);
     else if (word === "]" || word === "}") depth--;
     else if (word === "[" || word === "{") survey.depth = Math.max(survey.depth, ++depth);
-    else if (word.length >= 16 || /[eE]$/.test(word)) survey.mayLoseDigits = true;
+    else {
+      token.lastIndex = endOfFigures(text, found.index);
+      if (token.lastIndex - found.index >= 16 || /[eE]/.test(text.charAt(token.lastIndex))) survey.mayLoseDigits = true;
+    }
   }
   return survey;
 };

@@ -126,12 +126,11 @@ export const orderKind = <const Field extends string>(fields: OrderFields<Field>
   const shown = Array.isArray(fields) ? (fields as readonly Field[]) : Object.keys(fields);
   const rule = `must be one of ${shown.join(", ")}, each alone or with :asc or :desc`;
   const parse = (value: unknown): Parsed<Order<Field>> => {
-    const match = typeof value === "string" ? /^([^:]+)(?::(asc|desc))?$/i.exec(value) : null;
-    const field = match?.[1] === undefined ? undefined : names.get(match[1]);
-    if (match === null || field === undefined) {
-      return { rule };
-    }
-    return { value: { field, direction: match[2]?.toLowerCase() === "desc" ? "desc" : "asc" } };
+    if (typeof value !== "string") return { rule };
+    const [name = "", given = "asc", ...more] = value.split(":", 3);
+    const [field, direction] = [names.get(name), given.toLowerCase()];
+    const isOrder = field !== undefined && more.length === 0 && (direction === "asc" || direction === "desc");
+    return isOrder ? { value: { field, direction } } : { rule };
   };
   const pattern = `^(${[...names.keys()].join("|")})(:([aA][sS][cC]|[dD][eE][sS][cC]))?$`;
   return { parse, accepts: { type: "string", pattern } };

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isDigits } from "../../digits.js";
 import { PorticoError } from "../../errors.js";
 
 export type Generation = 1 | 2;
@@ -8,26 +9,29 @@ export type NamedVersion = Generation | 0 | -1;
 
 const named = (version: number): NamedVersion => (version === 1 || version === 2 ? version : -1);
 
-const vendorForms = [
-  /application\/vnd\.core-api\.v(\d+)\+json/i,
-  /application\/vnd\.core-api\+json\s*;(?:[^,]*;)?\s*version="?(\d+)\b/i,
-  /application\/vnd\.ark\.core-api\.v(\d+)\+json/i,
-];
+const vendorType = /application\/vnd\.core-api\.v(\d+)\+json/i;
+const oldVendorType = /application\/vnd\.ark\.core-api\.v(\d+)\+json/i;
+
+/** `application/vnd.core-api+json; version=2`. Parameter by parameter: one expression for all of it would take quadratic time. */
+const versionInParameters = (accept: string): string | undefined => {
+  for (const range of accept.split(",")) {
+    const [type = "", ...parameters] = range.split(";");
+    if (!/application\/vnd\.core-api\+json$/i.test(type.trim())) continue;
+    const version = parameters.map((parameter) => /^version="?(\d+)\b/i.exec(parameter.trim())?.[1]).findLast((text) => text !== undefined);
+    if (version !== undefined) return version;
+  }
+  return undefined;
+};
 
 const versionInAccept = (accept: string): NamedVersion => {
-  for (const form of vendorForms) {
-    const version = form.exec(accept)?.[1];
-    if (version !== undefined) {
-      return named(Number(version));
-    }
-  }
-  return 0;
+  const version = vendorType.exec(accept)?.[1] ?? versionInParameters(accept) ?? oldVendorType.exec(accept)?.[1];
+  return version === undefined ? 0 : named(Number(version));
 };
 
 /** The version in `API-Version` if that is a whole number, otherwise that of a vendor type in `Accept`. */
 export const versionInHeaders = (headers: IncomingHttpHeaders): NamedVersion => {
   const header = headers["api-version"];
-  if (typeof header === "string" && /^\d+$/.test(header)) {
+  if (typeof header === "string" && isDigits(header)) {
     return named(Number(header));
   }
   return headers.accept !== undefined && /vnd\./i.test(headers.accept) ? versionInAccept(headers.accept) : 0;

@@ -18,8 +18,12 @@ interface Layout<T, Digits extends readonly (keyof T & string)[], Members extend
 
 type ValuesOf<T, Names extends readonly (keyof T)[]> = { -readonly [Index in keyof Names]: T[Names[Index]] };
 
-/** The bytes of a text of hex digits in lower case; undefined for any other text. */
-const hexBytes = (text: string): Buffer | undefined => (text.length % 2 === 0 && /^[0-9a-f]+$/.test(text) ? Buffer.from(text, "hex") : undefined);
+/**
+ * The bytes of a text of hex digits in lower case; undefined for any other text. A search for what is no digit: a repetition would take
+ * stack for each of the digits (see `endOfDigits`).
+ */
+const hexBytes = (text: string): Buffer | undefined =>
+  text !== "" && text.length % 2 === 0 && !/[^0-9a-f]/.test(text) ? Buffer.from(text, "hex") : undefined;
 
 /** One run of bytes; undefined if the texts are not all of digits, or have other lengths. */
 const bytesOf = (texts: readonly unknown[], lengths: readonly number[]): Buffer | undefined => {

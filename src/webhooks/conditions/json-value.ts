@@ -1,3 +1,4 @@
+import { isDigits } from "../../digits.js";
 import { numberText } from "./decimal.js";
 
 /** A text that is the same for all JSON values that count as equal: object members in any order, a number and its decimal text alike. */
@@ -31,7 +32,7 @@ export const absent = Symbol("absent");
 
 const step = (from: unknown, name: string): unknown => {
   if (typeof from !== "object" || from === null || !Object.hasOwn(from, name)) return absent;
-  if (Array.isArray(from) && !/^\d+$/.test(name)) return absent;
+  if (Array.isArray(from) && !isDigits(name)) return absent;
   const value = (from as Record<string, unknown>)[name];
   // A host may set a member to undefined: it is not in what is sent.
   return value === undefined ? absent : value;

@@ -13,7 +13,7 @@ export type Authorize = (header: string | undefined) => boolean;
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-const tokenOf = (header: string): string => /^bearer +(.*)$/i.exec(header)?.[1] ?? header;
+const tokenOf = (header: string): string => (/^bearer /i.test(header) ? header.slice("bearer ".length).trimStart() : header);
 
 /** Every comparison takes the same time, and every token is compared, whichever is right. */
 export const createAuthorize = (tokens: readonly string[]): Authorize => {

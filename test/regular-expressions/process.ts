@@ -1,0 +1,57 @@
+import { Hex } from "../../src/api/queries/fields.js";
+import { parseAmount } from "../../src/chain/amount.js";
+import { surveyJson } from "../../src/http/input/exact-json.js";
+import { type InputKind, inputKeyword, orderKind } from "../../src/http/input/schema.js";
+import { transactionCodec } from "../../src/store/layout/block-codec.js";
+import { valueAt } from "../../src/webhooks/conditions/json-value.js";
+import { createSubject } from "../../src/webhooks/conditions/operand.js";
+import type { Transaction } from "../../types/chain.js";
+import { repeatingExpressions } from "./find.js";
+import { longest, reviewed } from "./reviewed.js";
+
+/**
+ * Reads long texts, and prints what it has read. A process of its own, started with `--no-regexp-optimization`: so V8 compiles expressions
+ * once a process has much code.
+ */
+
+const attempt = (name: string, read: () => unknown): void => {
+  try {
+    read();
+    console.log(`read: ${name}`);
+  } catch (error) {
+    console.log(`FAILED: ${name}: ${String(error).slice(0, 200)}`);
+  }
+};
+
+const found = repeatingExpressions();
+for (const { file, source, origin, hard = [] } of reviewed) {
+  const length = longest[origin];
+  if (length === undefined) continue;
+  const expression = new RegExp(source, found.find((one) => one.file === file && one.source === source)?.flags);
+  for (const [start, part, end] of hard) {
+    const text = start + part.repeat(length / part.length) + end;
+    attempt(`${file} ${source} ${JSON.stringify([start, part, end])}`, () => (expression.global ? text.replace(expression, "") : expression.exec(text)));
+  }
+}
+
+/** Texts of any length. */
+const digits = "0".repeat(8_000_000);
+const hex = (Hex as unknown as Record<typeof inputKeyword, InputKind<string>>)[inputKeyword];
+const digest = "ab".repeat(32);
+
+attempt("decimals", () => createSubject(`-${digits}1.${digits}1`).decimal());
+attempt("no decimals", () => createSubject(`${digits}.${digits}x`).decimal());
+attempt("keys", () => valueAt([1], digits, [digits]));
+attempt("amounts", () => {
+  try {
+    return parseAmount(`-${digits}x`);
+  } catch (error) {
+    if ((error as Error).message.endsWith("is not a whole number")) return undefined;
+    throw error;
+  }
+});
+attempt("numbers in bodies", () => surveyJson(`[${digits}.${digits}e1, "${digits}"]`));
+attempt("texts in bodies", () => surveyJson(`"${"\\".repeat(digits.length)}"`));
+attempt("orders", () => orderKind(["height"]).parse(`${digits}:${digits}`));
+attempt("hexadecimal filters", () => hex.parse(digits));
+attempt("signatures", () => transactionCodec.pack({ id: digest, blockId: digest, senderPublicKey: `02${digest}`, signature: digits } as Transaction));

@@ -1,0 +1,86 @@
+/**
+ * Where the texts come from that an expression with a repetition meets, and so how long they are at the most.
+ *
+ * - line    a client's header or request line. Node.js takes 16 KiB of them, unless it is told otherwise
+ * - short   its length is checked before
+ * - own     the code's own text, or the operator's
+ * - shown   a pattern that a document shows; nothing is matched against it
+ *
+ * Texts of any length (bodies, whatever hosts hand in) are read without repetitions: see `endOfDigits`.
+ */
+export type Origin = "line" | "short" | "own" | "shown";
+
+export interface Reviewed {
+  file: string;
+  source: string;
+  origin: Origin;
+  /** `[start, part that is repeated, end]` of texts that are hard for it. */
+  hard?: readonly (readonly [string, string, string])[];
+}
+
+/** Characters to try them with: far more than what Node.js takes, so that a node whose operator lets it take more is no worse off. */
+export const longest: Readonly<Partial<Record<Origin, number>>> = { line: 1_048_576, short: 2_048 };
+
+export const reviewed: readonly Reviewed[] = [
+  { file: "src/http/edge.ts", source: "^\\/+|\\/+$", origin: "own" },
+  { file: "src/options/checks.ts", source: "^[a-z][a-z\\d+.-]*:\\/\\/[^/?#\\s]+$", origin: "own" },
+  { file: "src/options/checks.ts", source: "^(?:\\/[\\w.~-]+)*$", origin: "own" },
+  { file: "src/options/node-context.ts", source: "\\/(\\d+)", origin: "own" },
+  { file: "src/api/queries/fields.ts", source: 'digits === undefined ? "^[0-9a-fA-F]+$" : `^[0-9a-fA-F]{${digits}}$`', origin: "shown" },
+  // The address's form, which Ajv tries after its length.
+  { file: "src/api/queries/fields.ts", source: "^[0-9A-Za-z]+$", origin: "short", hard: [["", "0", "_"]] },
+  { file: "src/api/resources/amount.ts", source: "^-?[0-9]+$", origin: "shown" },
+  { file: "src/api/resources/transaction-schemas.ts", source: 'minimum === 0 ? "^[0-9]+$" : "^0*[1-9][0-9]*$"', origin: "shown" },
+  { file: "src/api/resources/transaction-schemas.ts", source: "^[a-z0-9!@$&_.]+$", origin: "shown" },
+  { file: "src/api/resources/transaction-schemas.ts", source: "^[1-9A-HJ-NP-Za-km-z]+$", origin: "shown" },
+  { file: "src/api/resources/transaction.ts", source: "^[0-9]+$", origin: "shown" },
+  { file: "src/api/resources/wallet.ts", source: "^[0-9]+$", origin: "shown" },
+  {
+    file: "src/http/input/exact-json.ts",
+    source: "^(-?)(\\d+)(?:\\.(\\d+))?(?:[eE]([+-]?\\d+))?$",
+    origin: "short",
+    hard: [["", "1", "x"], ["1.", "1", "x"], ["1e", "1", "x"]],
+  },
+  { file: "src/http/input/exact-json.ts", source: "^0*$", origin: "short", hard: [["", "0", "x"]] },
+  { file: "src/http/input/query-string.ts", source: "^(.+?)(?:\\.\\d{1,3}|\\[\\d{0,3}\\])$", origin: "line", hard: [["", ".111", "x"], ["", "[11", ""], ["", "a", ""]] },
+  { file: "src/http/openapi/document.ts", source: "[^A-Za-z0-9]+", origin: "own" },
+  { file: "src/http/openapi/schemas.ts", source: "^-?\\d+$", origin: "shown" },
+  { file: "src/http/pipeline/client-address.ts", source: "^\\[(.+)\\](?::\\d+)?$", origin: "line", hard: [["[", "]:1", "x"], ["[", "]", "x"], ["[]:", "1", "x"]] },
+  { file: "src/http/pipeline/client-address.ts", source: "^([\\d.]+):\\d+$", origin: "line", hard: [["", "1", "x"], ["1:", "1", "x"], ["", ":1", "x"]] },
+  {
+    file: "src/http/reply/conditional-get.ts",
+    source: "(?:^|,)\\s*no-cache\\s*(?:,|$)",
+    origin: "line",
+    hard: [["", ", ", "x"], [",", " ", "x"], ["no-cache", " ", "x"], ["", ",no-cache ", "x"]],
+  },
+  { file: "src/http/routing/resolve.ts", source: "^[a-z][a-z0-9+.-]*:\\/\\/[^/?#]*", origin: "line", hard: [["", "a", "/"], ["a://", "a", "/"], ["", "a:/", "/"]] },
+  { file: "src/http/routing/resolve.ts", source: "^\\/{2,}", origin: "line", hard: [["", "/", "x"], ["x", "/", "x"]] },
+  { file: "src/http/routing/router.ts", source: "\\{(\\w+)\\}", origin: "own" },
+  {
+    file: "src/http/routing/version.ts",
+    source: "application\\/vnd\\.core-api\\.v(\\d+)\\+json",
+    origin: "line",
+    hard: [["application/vnd.core-api.v", "1", "x"], ["", "application/vnd.core-api.v1", "x"]],
+  },
+  {
+    file: "src/http/routing/version.ts",
+    source: "application\\/vnd\\.ark\\.core-api\\.v(\\d+)\\+json",
+    origin: "line",
+    hard: [["application/vnd.ark.core-api.v", "1", "x"], ["", "application/vnd.ark.core-api.v1", "x"]],
+  },
+  { file: "src/http/routing/version.ts", source: '^version="?(\\d+)\\b', origin: "line", hard: [["version=", "1", "x"], ["", "version=1x", ""]] },
+  { file: "src/http/routing/version.ts", source: "^\\/v(\\d+)(?=\\/|$)", origin: "line", hard: [["/v", "1", "x"], ["", "/v1x", ""]] },
+  { file: "src/store/lmdb/writer-lock.ts", source: "`^ *${process} `", origin: "own" },
+  {
+    file: "src/webhooks/conditions/pattern.ts",
+    source: "\\\\Q[^]*?(?:\\\\E|$)|\\\\[^]|\\[(?:\\\\[^]|\\[:\\^?\\w+:\\]|[^\\]\\\\])*\\]|\\{(\\d+)(?:,(\\d*))?\\}|[^]",
+    origin: "short",
+    hard: [["", "[", ""], ["", "[:a", ""], ["", "[[:a:]", ""], ["\\Q", "\\", ""], ["", "{1", ""], ["[", "\\]", ""]],
+  },
+  { file: "src/webhooks/send/http-sender.ts", source: "[\\p{Cc}\\s]+", origin: "short", hard: [["", " ", "x"], ["", " x", ""]] },
+  { file: "src/webhooks/send/target-guard.ts", source: "^(?:.+\\.)?localhost\\.?$", origin: "short", hard: [["", ".localhost", "x"], ["", ".", ""], ["", "a", ""]] },
+  { file: "examples/standalone/host.ts", source: "^.* (?:was|were) written in layout \\d+; this version reads layout \\d+", origin: "own" },
+  { file: "examples/standalone/host.ts", source: "\\bblock (\\d+)", origin: "own" },
+  { file: "examples/standalone/options.ts", source: "^\\d+$", origin: "own" },
+  { file: "examples/standalone/options.ts", source: "[/\\\\]+$", origin: "own" },
+];
