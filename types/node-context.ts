@@ -108,7 +108,10 @@ export interface PorticoOptions {
   basePath?: string;
   /** API generation for requests that name none. */
   defaultVersion?: 1 | 2;
-  /** How the second generation writes amounts: JSON numbers with all their digits, or decimal strings. */
+  /**
+   * How the second generation writes amounts: JSON numbers with all their digits, or decimal strings. One request chooses the other
+   * form by the header `API-Amounts: number|string`, or by its path: `/api/numbers/...`, `/api/strings/...`.
+   */
   amounts?: "number" | "string";
   /** Largest request body, in bytes. */
   bodyLimit?: number;

@@ -4,7 +4,7 @@ export interface EdgeOptions {
   basePath: string;
   /** API generation for requests that name none. */
   defaultVersion: 1 | 2;
-  /** How the second generation writes amounts. */
+  /** How the second generation writes amounts, unless a request chooses. */
   amounts: "number" | "string";
   /** Largest request body, in bytes after decompression. */
   bodyLimit: number;

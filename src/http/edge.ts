@@ -14,7 +14,7 @@ import { createInputReaders } from "./input/input-reader.js";
 import { turnOf } from "./hosts/pipelining.js";
 import { createLocate, localTarget } from "./routing/resolve.js";
 import { andThen } from "../async/maybe-promise.js";
-import { createOpenApi, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
+import { createOpenApiByPrefix, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { createRouting } from "./routing/router.js";
 import { createRequestIds } from "./pipeline/request-id.js";
@@ -85,10 +85,12 @@ const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: 
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const options: EdgeOptions = { ...given, basePath: normalized(given.basePath) };
   const { basePath } = options;
-  const routes: Route<State>[] = [...needs.routes, frontRoute(basePath, needs.info), healthRoute(needs.health), openApiRoute(() => openapi)];
-  const openapi = createOpenApi(routes, options, needs.info, needs.outgoing);
+  const ownRoutes = [frontRoute<State>(basePath, needs.info), healthRoute<State>(needs.health), openApiRoute<State>((prefix) => documents(prefix))];
+  const routes: Route<State>[] = [...needs.routes, ...ownRoutes];
+  const documents = createOpenApiByPrefix(routes, options, needs.info, needs.outgoing);
+  const openapi = documents("");
 
-  const compileNeeds = { basePath, amounts: options.amounts, inputReader: createInputReaders() };
+  const compileNeeds = { basePath, inputReader: createInputReaders() };
   const compiled = routes.map((route) => compileRoute(route, compileNeeds));
   const routingOf = (generation: Generation) =>
     createRouting<CompiledRoute<State>>(
@@ -100,7 +102,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
   const requestId = createRequestIds();
   const { serve, serveLongWay, shortcut, renew, inFlight } = createServe<State>(options, {
     ...needs,
-    ...createLocate({ basePath, defaultVersion: options.defaultVersion, routings }),
+    ...createLocate({ ...options, routings }),
     tipId: needs.tipId,
     requestId,
     authorize: needs.authorize ?? (() => false),

@@ -1,8 +1,12 @@
 /** JSON schemas as plain objects, whatever library made them. */
 export type JsonSchema = Record<string, unknown>;
 
-/** Marks the schema of an amount in replies: a bigint, written as the option `amounts` says. */
+/** Marks the schema of an amount in replies: a bigint, written as the request or the option `amounts` says. */
 export const amountKeyword = "x-amount";
+
+/** Whether a schema has an amount anywhere in it. */
+export const hasAmount = (schema: unknown): boolean =>
+  Array.isArray(schema) ? schema.some(hasAmount) : isSchema(schema) && (schema[amountKeyword] === true || Object.values(schema).some(hasAmount));
 
 export const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -14,7 +14,7 @@ const Front = Type.Object(
 
 /** `GET` of the base path itself: tells whoever opens it in a browser where to look next. */
 export const frontRoute = <State extends Scope>(basePath: string, { title, version }: OpenApiInfo): Route<State> => {
-  const data = { title, version, openapi: `${basePath}/openapi.json`, health: `${basePath}/health` };
+  const at = (base: string) => ({ title, version, openapi: `${base}/openapi.json`, health: `${base}/health` });
   return routesOf<State>().item({
     method: "GET",
     path: "",
@@ -23,6 +23,6 @@ export const frontRoute = <State extends Scope>(basePath: string, { title, versi
     summary: "Returns the interface's name and version, and where it is described.",
     stateless: true,
     reply: Type.Object({ data: Front }),
-    answer: () => ({ data }),
+    answer: ({ prefix }) => ({ data: at(basePath + prefix) }),
   });
 };

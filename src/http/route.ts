@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { AmountPrefix } from "./routing/amounts.js";
 
 /**
  * A route as a value, from which the router, validation, serializer, OpenAPI document, the README's tables and the tests are all made.
@@ -65,6 +66,8 @@ export interface Request<Path, Query, Body> {
   params: Input<Path>;
   query: Input<Query>;
   body: Input<Body>;
+  /** What its path has between base path and version to choose the form of amounts, such as `/strings`: links stay below it. */
+  prefix: AmountPrefix;
 }
 
 /** A route that returns a single object. */

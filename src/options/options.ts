@@ -15,7 +15,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   amounts: {
     default: "number",
     unit: '"number" or "string"',
-    meaning: "How the second generation writes amounts: JSON numbers with all their digits, or decimal strings.",
+    meaning: "How the second generation writes amounts, unless a request chooses: JSON numbers with all their digits, or decimal strings.",
     check: oneOf("number", "string"),
   },
   bodyLimit: { default: 1_048_576, unit: "bytes", meaning: "Largest accepted request body.", check: wholeFrom(1) },

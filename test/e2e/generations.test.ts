@@ -221,8 +221,8 @@ it("the first generation is documented: its paths, their parameters and their re
   expect(taken("/api/v1/delegates/search")).to.deep.equal(["q!", "limit", "offset", "orderBy"]);
   expect(taken("/api/v1/peers/get")).to.deep.equal(["ip!", "port!"]);
   expect(taken("/api/v1/accounts/count")).to.deep.equal([]);
-  expect(Object.keys(paths["/api/v1/delegates/getNextForgers"]?.get.responses ?? {})).to.deep.equal(["200", "429", "500", "501", "503"]);
-  expect(Object.keys(paths["/api/v1/delegates/get"]?.get.responses ?? {})).to.deep.equal(["200", "429", "500", "503"]);
+  expect(Object.keys(paths["/api/v1/delegates/getNextForgers"]?.get.responses ?? {})).to.deep.equal(["200", "400", "408", "417", "429", "431", "500", "501", "503"]);
+  expect(Object.keys(paths["/api/v1/delegates/get"]?.get.responses ?? {})).to.deep.equal(["200", "400", "408", "417", "429", "431", "500", "503"]);
 });
 
 describe("the first generation by default", () => {

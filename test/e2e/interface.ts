@@ -43,12 +43,14 @@ export const serveChain = async (name: ChainName, { now, ...serving }: Serving =
   const server = await plugin.listen(0);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const check = createReplyCheck(await (await fetch(`${origin}/api/openapi.json`)).json());
+  // Stricter than `/api/openapi.json`, which allows both forms of amounts.
+  const strict = serving.options?.amounts === "string" ? "/api/strings" : "/api/numbers";
+  const check = createReplyCheck(await (await fetch(`${origin}${strict}/openapi.json`)).json());
 
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${origin}/api${path}`, init);
     const text = await response.text();
-    check({ method: init.method ?? "GET", path: `/api${path}`, status: response.status, body: JSON.parse(text) });
+    check({ method: init.method ?? "GET", path: strict + path, status: response.status, body: JSON.parse(text) });
     return { status: response.status, headers: response.headers, body: parseExactJson(text) };
   };
 

@@ -49,7 +49,7 @@ export const createReplyCheck = (given: unknown) => {
   };
 
   return ({ method, path, status, body }: Replied): void => {
-    const template = templateOf(path.replace(/\?.*$/, "").replace(/^(\/api)\/v2\//, "$1/"));
+    const template = templateOf(path.replace(/\?.*$/, "").replace(/^(\/api(?:\/numbers|\/strings)?)\/v2\//, "$1/"));
     const place = schemaAt(template, method.toLowerCase(), String(status));
     const validate = validators.get(place) ?? ajv.compile({ $ref: place });
     validators.set(place, validate);

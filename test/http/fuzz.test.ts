@@ -34,6 +34,8 @@ describe("random requests", () => {
       "v1",
       "v2",
       "v3",
+      "strings",
+      "numbers",
       "things",
       "search",
       "all",
@@ -125,6 +127,8 @@ describe("random requests", () => {
       "",
       "application/json",
       "gzip",
+      "string",
+      "number",
       "br;q=2,*;q=x",
       "application/vnd.core-api.v9+json",
       "Bearer ",
@@ -139,6 +143,7 @@ describe("random requests", () => {
   const header = fc.tuple(
     fc.constantFrom(
       "API-Version",
+      "API-Amounts",
       "Accept",
       "Accept-Encoding",
       "Origin",

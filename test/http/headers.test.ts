@@ -132,7 +132,7 @@ describe("headers", () => {
         });
         const allowed = origin === "https://c.example" ? undefined : origin;
         expect(headers["access-control-allow-origin"]).to.equal(allowed);
-        expect(headers.vary).to.equal("Accept-Encoding, Origin");
+        expect(headers.vary).to.equal("API-Amounts, Accept-Encoding, Origin");
         expect(headers["x-content-type-options"]).to.equal("nosniff");
       }
       const preflight = (origin: string) =>

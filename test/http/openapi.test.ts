@@ -59,8 +59,8 @@ describe("the OpenAPI document", () => {
   });
 
   it("is valid by the schema of OpenAPI 3.1", async () => {
-    for (const amounts of ["number", "string"] as const) {
-      const { valid, errors } = await new Validator().validate({ ...createOpenApi(routes, { ...options, amounts }, info) });
+    for (const prefix of ["", "/numbers", "/strings"] as const) {
+      const { valid, errors } = await new Validator().validate({ ...createOpenApi(routes, { ...options, prefix }, info) });
       expect(valid, JSON.stringify(errors)).to.equal(true);
     }
   });
@@ -155,6 +155,7 @@ describe("the OpenAPI document", () => {
       "query page",
       "query limit",
       "query offset",
+      "header API-Amounts",
     ]);
   });
 
@@ -226,13 +227,23 @@ describe("the OpenAPI document", () => {
       }));
   }
 
-  it("describes amounts as integers or strings, as configured", () => {
-    const thing = (document.components.schemas as Record<string, { properties: Node }>).Thing;
-    expect(thing?.properties.size).to.deep.equal({ type: "integer" });
-    const text = createOpenApi(routes, { ...options, amounts: "string" }, info);
-    const inText = (text.components.schemas as Record<string, { properties: Node }>).Thing;
-    expect(inText?.properties.size).to.deep.equal({ type: "string", pattern: "^-?\\d+$" });
-  });
+  for (const [prefix, schema] of [
+    ["", { anyOf: [{ type: "integer" }, { type: "string", pattern: "^-?\\d+$" }] }],
+    ["/numbers", { type: "integer" }],
+    ["/strings", { type: "string", pattern: "^-?\\d+$" }],
+  ] as const) {
+    it(`describes amounts in ${prefix === "" ? "either form" : `one form below ${prefix}`}, and the actual replies there`, async () => {
+      const { json } = await ask(served.port, `/api${prefix}/openapi.json`);
+      const described = json as OpenApiDocument;
+      const thing = (described.components.schemas as Record<string, { properties: Node }>).Thing;
+      expect(thing?.properties.size).to.deep.equal(schema);
+      const accepted = (text: string) => validator(described, `/api${prefix}/things/{name}`, "get", "200")(JSON.parse(text));
+      for (const form of ["numbers", "strings"]) {
+        const { text } = await ask(served.port, `/api/${form}/things/thing003`);
+        expect(accepted(text), form).to.equal(prefix === "" || prefix === `/${form}`);
+      }
+    });
+  }
 
   it("refuses two different schemas with one name", () => {
     const route = (path: string, reply: ReturnType<typeof Type.Object>) =>

@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { generationOf, isKept, replySchema } from "../pipeline/endpoint.js";
 import { reasonOf } from "../reply/error-reply.js";
-import type { JsonSchema } from "../json-schema.js";
+import { type AmountForm, type AmountPrefix, formOf } from "../routing/amounts.js";
+import { hasAmount, type JsonSchema } from "../json-schema.js";
 import { parametersOf } from "./parameters.js";
-import { createSchemaWriter, type SchemaWriter } from "./schemas.js";
+import { createSchemaWriter, type DescribedForm, type SchemaWriter } from "./schemas.js";
 import { describeOutgoing } from "./webhooks.js";
 import { type OutgoingRequest, type Route, routesOf, type Scope } from "../route.js";
 import type { Generation } from "../routing/version.js";
@@ -27,7 +28,10 @@ export interface OpenApiDocument {
 interface OpenApiOptions {
   basePath: string;
   defaultVersion: Generation;
-  amounts: "number" | "string";
+  /** The form of amounts for requests that name none. */
+  amounts: AmountForm;
+  /** What is between base path and version in all of its paths. Default: nothing. */
+  prefix?: AmountPrefix;
 }
 
 const Failure = Type.Object(
@@ -74,10 +78,14 @@ const failuresOf = <State extends Scope>(route: Route<State>, generation: Genera
   return [...new Set([...refusedEarly, ...told, ...entry, ...body, ...always])].sort((a, b) => a - b);
 };
 
+/** How a route's replies write amounts: below a prefix as that says, otherwise as each request does. */
+const formOfReplies = <State extends Scope>(route: Route<State>, { prefix = "" }: OpenApiOptions): DescribedForm =>
+  generationOf(route.versions) === 1 ? "number" : (formOf(prefix) ?? "either");
+
 const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter, options: OpenApiOptions): JsonSchema => {
   const generation = generationOf(route.versions);
-  const reply = writer.reply(replySchema(route), generation === 2 && options.amounts === "string");
-  const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, false)] } : reply;
+  const reply = writer.reply(replySchema(route), formOfReplies(route, options));
+  const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
   const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
   const headers = referToHeaders([
     "API-Version",
@@ -100,13 +108,22 @@ const operationId = (method: string, path: string): string =>
     .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join("");
 
+/** The header that chooses the form of amounts, where a reply has any. */
+const amountsHeader = <State extends Scope>(route: Route<State>, options: OpenApiOptions): JsonSchema[] => {
+  if (formOfReplies(route, options) !== "either" || !hasAmount(replySchema(route))) return [];
+  const description =
+    "How the reply writes amounts. Below `/numbers` and `/strings` the path says so, and the documents that are served there describe one form only.";
+  const schema = { type: "string", enum: ["number", "string"], default: options.amounts };
+  return [{ name: "API-Amounts", in: "header", required: false, description, schema }];
+};
+
 const operationOf = <State extends Scope>(
   route: Route<State>,
   path: string,
   writer: SchemaWriter,
   options: OpenApiOptions,
 ): JsonSchema => {
-  const parameters = parametersOf(route, writer);
+  const parameters = [...parametersOf(route, writer), ...amountsHeader(route, options)];
   return {
     operationId: operationId(route.method.toLowerCase(), path),
     tags: [route.resource],
@@ -149,12 +166,12 @@ export const createOpenApi = <State extends Scope>(
     const [generation] = route.versions;
     const below = route.versions.includes(options.defaultVersion) ? "" : `/v${generation}`;
     const operation = operationOf(route, below + route.path, writer, options);
-    const path = options.basePath + below + route.path || "/";
+    const path = options.basePath + (options.prefix ?? "") + below + route.path || "/";
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
     failuresOf(route, generationOf(route.versions)).forEach((status) => failures.add(String(status)));
   }
   const webhooks = describeOutgoing(outgoing, writer);
-  const responses = failureResponses(failures, writer.reply(Failure, false));
+  const responses = failureResponses(failures, writer.reply(Failure, "number"));
   return {
     openapi: "3.1.0",
     info,
@@ -172,8 +189,16 @@ export const createOpenApi = <State extends Scope>(
   };
 };
 
-/** `GET /openapi.json`. */
-export const openApiRoute = <State extends Scope>(document: () => OpenApiDocument): Route<State> =>
+/** The documents by prefix. That of an empty prefix, which most want, is made at once, the others when they are first wanted. */
+export const createOpenApiByPrefix = <State extends Scope>(
+  ...[routes, options, info, outgoing]: Parameters<typeof createOpenApi<State>>
+): ((prefix: AmountPrefix) => OpenApiDocument) => {
+  const made: Partial<Record<AmountPrefix, OpenApiDocument>> = { "": createOpenApi(routes, options, info, outgoing) };
+  return (prefix) => (made[prefix] ??= createOpenApi(routes, { ...options, prefix }, info, outgoing));
+};
+
+/** `GET /openapi.json`: the document of the prefix below which it is asked for. */
+export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPrefix) => OpenApiDocument): Route<State> =>
   routesOf<State>().item({
     method: "GET",
     path: "/openapi.json",
@@ -183,5 +208,5 @@ export const openApiRoute = <State extends Scope>(document: () => OpenApiDocumen
     stateless: true,
     cache: "tip",
     reply: Type.Unsafe<OpenApiDocument>({}),
-    answer: document,
+    answer: ({ prefix }) => documentOf(prefix),
   });

@@ -1,16 +1,20 @@
 import { exactKeyword, type InputKind, inputKeyword } from "../input/schema.js";
+import type { AmountForm } from "../routing/amounts.js";
 import { amountKeyword, isSchema, type JsonSchema } from "../json-schema.js";
+
+/** How the replies of an operation write amounts: "either" if each request chooses. */
+export type DescribedForm = AmountForm | "either";
 
 /** Writes schemas for an OpenAPI document. Named ones are collected in `components` and replaced by references. */
 export interface SchemaWriter {
   /** Named schemas, for `components.schemas`. */
   readonly components: Record<string, JsonSchema>;
-  reply(schema: unknown, amountsAsText: boolean): JsonSchema;
+  reply(schema: unknown, amounts: DescribedForm): JsonSchema;
   input(schema: unknown): JsonSchema;
 }
 
 interface Manner {
-  amountsAsText: boolean;
+  amounts: DescribedForm;
   input: boolean;
 }
 
@@ -76,10 +80,14 @@ export const createSchemaWriter = (): SchemaWriter => {
     if (inputKeyword in schema) {
       return { ...(schema[inputKeyword] as InputKind<unknown>).accepts, ...annotations(schema) };
     }
-    if (schema[amountKeyword] === true && manner.amountsAsText) {
+    if (schema[amountKeyword] === true && manner.amounts === "string") {
       return { ...amountAsText, ...annotations(schema) };
     }
     const written = parts(schema, manner);
+    if (schema[amountKeyword] === true && manner.amounts === "either") {
+      const { title: _title, description: _description, default: _default, ...asNumber } = written;
+      return { anyOf: [asNumber, amountAsText], ...annotations(schema) };
+    }
     if (schema[exactKeyword] === true && isSchema(schema.properties)) {
       return { anyOf: [write(schema.properties.from, manner), written] };
     }
@@ -97,7 +105,7 @@ export const createSchemaWriter = (): SchemaWriter => {
 
   return {
     components,
-    reply: (schema, amountsAsText) => write(schema, { amountsAsText, input: false }),
-    input: (schema) => write(schema, { amountsAsText: false, input: true }),
+    reply: (schema, amounts) => write(schema, { amounts, input: false }),
+    input: (schema) => write(schema, { amounts: "number", input: true }),
   };
 };

@@ -21,7 +21,7 @@ export const describeOutgoing = (requests: readonly OutgoingRequest[], writer: S
           summary,
           security: [],
           parameters: requiredParameters("header", headers, writer),
-          requestBody: { required: true, content: { "application/json": { schema: writer.reply(body, false), example } } },
+          requestBody: { required: true, content: { "application/json": { schema: writer.reply(body, "number"), example } } },
           responses,
         },
       },

@@ -6,7 +6,8 @@ import { Meta, pageInput, type PageInput, pageMeta, pagingProperties } from "../
 import { createQueryLayout, type QueryPairs } from "../input/query-string.js";
 import type { PageAnswer, Route, Scope } from "../route.js";
 import { parameterNames } from "../routing/router.js";
-import { createSerializer } from "../reply/serializer.js";
+import { createSerializer, type Serialize } from "../reply/serializer.js";
+import type { AmountForm, AmountPrefix } from "../routing/amounts.js";
 import type { Generation } from "../routing/version.js";
 
 /** The input of one request, parsed. */
@@ -17,12 +18,15 @@ export interface RouteInput {
   page: PageInput | undefined;
   /** Set once the body has been read. */
   body: unknown;
+  prefix: AmountPrefix;
 }
 
-/** The path and query parameters of a request as text, for the links of a reply to repeat. */
+/** What a reply depends on besides its route and body: the parameters of path and query as text, for links to repeat, and its form. */
 export interface Asked {
   params: Record<string, string>;
   pairs: QueryPairs;
+  prefix: AmountPrefix;
+  amounts: AmountForm;
 }
 
 /** The outcome of a route. */
@@ -51,7 +55,6 @@ export interface CompiledRoute<State extends Scope> {
 
 export interface CompileNeeds {
   basePath: string;
-  amounts: "number" | "string";
   inputReader(schema: unknown, source: "query" | "params" | "payload"): ReadInput;
 }
 
@@ -106,14 +109,14 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileN
   const readQuery = needs.inputReader(schema, "query");
   const readParams = route.params === undefined ? undefined : needs.inputReader(route.params, "params");
   const own = route.query !== undefined;
-  return ({ params, pairs }: Asked): RouteInput => {
+  return ({ params, pairs, prefix }: Asked): RouteInput => {
     const parsedParams = readParams?.({ ...params });
     const all = readQuery(layOut(pairs));
     if (route.kind === "item") {
-      return { params: parsedParams, query: own ? all : undefined, page: undefined, body: undefined };
+      return { params: parsedParams, query: own ? all : undefined, page: undefined, body: undefined, prefix };
     }
     const { page, query } = splitPaging(all);
-    return { params: parsedParams, query: own ? query : undefined, page, body: undefined };
+    return { params: parsedParams, query: own ? query : undefined, page, body: undefined, prefix };
   };
 };
 
@@ -125,35 +128,47 @@ const requirePage = (page: PageInput | undefined): PageInput => {
 };
 
 /** Makes the path of a list for links. */
-const createLinkPath = (basePath: string, path: string): ((params: Record<string, string>) => string) => {
-  const [begin = "", ...rest] = `${basePath}/v2${path}`.split("{");
+const createLinkPath = (basePath: string, path: string): ((asked: Asked) => string) => {
+  const [begin = "", ...rest] = path.split("{");
   const parts = rest.map((part) => part.split("}")) as [name: string, text: string][];
-  return (params) => parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, begin);
+  return ({ params, prefix }) =>
+    parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, `${basePath}${prefix}/v2${begin}`);
+};
+
+/** The serializer of a route for each form of amounts, made when it is first needed. The first generation has but one form. */
+const serializersOf = <State extends Scope>(route: Route<State>): ((amounts: AmountForm) => Serialize) => {
+  const made: Partial<Record<AmountForm, Serialize>> = {};
+  const isFree = generationOf(route.versions) === 2;
+  return (asked) => {
+    const amounts = isFree ? asked : "number";
+    return (made[amounts] ??= createSerializer(replySchema(route), { amountsAsText: amounts === "string" }));
+  };
 };
 
 const writerOf = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State>["write"] => {
-  const serialize = createSerializer(replySchema(route), {
-    amountsAsText: needs.amounts === "string" && generationOf(route.versions) === 2,
-  });
+  const serializer = serializersOf(route);
   if (route.kind === "item") {
     const status = route.status ?? 200;
-    return (answer) => ({ status: typeof status === "number" ? status : status(answer), json: serialize(answer) });
+    return (answer, _, { amounts }) => ({
+      status: typeof status === "number" ? status : status(answer),
+      json: serializer(amounts)(answer),
+    });
   }
   const linkPath = createLinkPath(needs.basePath, route.path);
   return (answer, { page }, asked) => {
     const { rows, total } = answer as PageAnswer<unknown>;
-    const meta = pageMeta({ count: rows.length, total }, linkPath(asked.params), asked.pairs, requirePage(page));
-    return { status: 200, json: serialize({ meta, data: rows }) };
+    const meta = pageMeta({ count: rows.length, total }, linkPath(asked), asked.pairs, requirePage(page));
+    return { status: 200, json: serializer(asked.amounts)({ meta, data: rows }) };
   };
 };
 
 const askerOf = <State extends Scope>(route: Route<State>): CompiledRoute<State>["ask"] => {
   if (route.kind === "item") {
-    return ({ params, query, body }, state) => route.answer({ params, query, body } as never, state);
+    return ({ params, query, body, prefix }, state) => route.answer({ params, query, body, prefix } as never, state);
   }
-  return ({ params, query, body, page }, state) => {
+  return ({ params, query, body, page, prefix }, state) => {
     const { offset, limit } = requirePage(page);
-    return route.answer({ params, query, body, page: { offset, limit } } as never, state);
+    return route.answer({ params, query, body, prefix, page: { offset, limit } } as never, state);
   };
 };
 

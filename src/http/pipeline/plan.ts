@@ -4,6 +4,7 @@ import { createBoundedMap } from "../cache/bounded-map.js";
 import type { Asked, CompiledRoute, RouteInput } from "./endpoint.js";
 import type { Scope } from "../route.js";
 import type { HeaderPairs } from "../reply/default-headers.js";
+import { formInHeaders } from "../routing/amounts.js";
 import { type Generation, versionInHeaders } from "../routing/version.js";
 
 /** A request located, checked and parsed, before any state is read. A class, which is cheaper to make for every request. */
@@ -33,7 +34,7 @@ export class Plan<State extends Scope> {
 }
 
 /**
- * Plans of GET and HEAD requests, by the literal URL and the version in the headers, the only parts of a request that enter a plan.
+ * Plans of GET and HEAD requests, by the literal URL and the version and form of amounts in the headers, the only parts of a request that enter a plan.
  * A plan is kept from the second request for its URL on: keeping plans that are used once costs more than making them.
  */
 export interface PlanMemory<State extends Scope> {
@@ -59,18 +60,25 @@ const overhead = 1500;
 /** Number of recent URLs among which repeats are recognized: somewhat more than the replies in a cache of the default size. */
 const lookedBackUpon = 65_536;
 
+/** The URL, after the form of amounts if headers name one. No URL has a space. */
+const keyOf = ({ url = "", headers }: IncomingMessage): string => {
+  const form = formInHeaders(headers);
+  return form === undefined ? url : `${form} ${url}`;
+};
+
 export const createPlanMemory = <State extends Scope>(bytes: number): PlanMemory<State> => {
-  // one map for each version that headers may name, and one for none, so that the URL alone is the key
+  // one map for each version that headers may name, and one for none, so that the URL alone is nearly always the key
   const plans = [0, 1, 2].map(() => createBoundedMap<Plan<State>>(bytes / 3));
   const lately = createAskedLately(lookedBackUpon);
   return {
-    recall: (request) => plans[versionInHeaders(request.headers)]?.get(request.url ?? ""),
+    recall: (request) => plans[versionInHeaders(request.headers)]?.get(keyOf(request)),
     remember: (request, plan) => {
-      const url = request.url ?? "";
-      if (isRead(request) && plan.entry.route.authenticated !== true && lately.before(url)) {
+      if (!isRead(request) || plan.entry.route.authenticated === true) return;
+      const key = keyOf(request);
+      if (lately.before(key)) {
         plan.again = true;
         freeze(plan.input);
-        plans[versionInHeaders(request.headers)]?.set(url, plan, 8 * url.length + overhead);
+        plans[versionInHeaders(request.headers)]?.set(key, plan, 8 * key.length + overhead);
       }
     },
   };
@@ -81,10 +89,11 @@ const queryText = (query: unknown): string =>
   JSON.stringify(query, (_, value: unknown) => (typeof value === "bigint" ? { bigint: String(value) } : value));
 
 /**
- * Identifies the route and its whole parsed input. The links of a list repeat the caller's parameters as written, so for lists their
+ * Identifies the route, its whole parsed input and the form of the reply. The links of a list repeat the caller's parameters as written, so for lists their
  * text is used instead of the parsed values.
  */
 const questionOf = <State extends Scope>({ route }: CompiledRoute<State>, input: RouteInput, asked: Asked): string => {
-  const parsed = route.kind === "list" ? JSON.stringify(asked.pairs) : input.query === undefined ? "" : queryText(input.query);
-  return `${route.versions.join()} ${route.path} ${JSON.stringify(asked.params)} ${parsed}`;
+  const { params, pairs, prefix, amounts } = asked;
+  const parsed = route.kind === "list" ? JSON.stringify(pairs) : input.query === undefined ? "" : queryText(input.query);
+  return `${route.versions.join()} ${prefix} ${amounts} ${route.path} ${JSON.stringify(params)} ${parsed}`;
 };

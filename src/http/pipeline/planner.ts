@@ -3,7 +3,8 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { inputError, PorticoError } from "../../errors.js";
 import type { CompiledRoute } from "./endpoint.js";
 import { type Exchange, setPairs } from "./exchange.js";
-import { type Locate, type Located, targetOf } from "../routing/resolve.js";
+import { formInHeaders } from "../routing/amounts.js";
+import { type ChosenBy, type Locate, type Located, targetOf, type Whereabouts } from "../routing/resolve.js";
 import { isRead, Plan, type PlanMemory } from "./plan.js";
 import { parseQuery } from "../input/query-string.js";
 import type { Scope } from "../route.js";
@@ -13,7 +14,7 @@ import { type Generation, versionInHeaders } from "../routing/version.js";
 
 export interface PlannerNeeds<State extends Scope> extends Locate<CompiledRoute<State>> {
   defaultVersion: Generation;
-  versionHeaders(generation: Generation, versioned: boolean): HeaderPairs;
+  versionHeaders(where: ChosenBy): HeaderPairs;
   plans: PlanMemory<State>;
   standing: StandingHeaders;
   /** Whether the value of `Authorization` admits a client. */
@@ -52,6 +53,11 @@ const redirect = ({ ctx }: Exchange, location: string): void => {
 
 export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): Planner<State> => {
   type Entry = CompiledRoute<State>;
+  interface Found {
+    where: Whereabouts<Entry>;
+    query: string;
+    headers: HeaderPairs;
+  }
   const { plans } = needs;
 
   const tellMethods = ({ ctx }: Exchange): void => {
@@ -74,30 +80,27 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     if (!(await needs.authorize(req.headers.authorization))) throw new PorticoError("UNAUTHORIZED");
   };
 
-  const parse = (
-    request: IncomingMessage,
-    entry: Entry,
-    { params, generation }: Located<Entry>,
-    query: string,
-    headers: HeaderPairs,
-  ) => {
-    const asked = { params, pairs: parseQuery(query) };
+  const parse = (request: IncomingMessage, entry: Entry, { params, generation }: Located<Entry>, { where, query, headers }: Found) => {
+    const { prefix, amounts } = where;
+    if (amounts === "unknown") throw inputError("headers", "API-Amounts", "must be one of number, string");
+    const asked = { params, pairs: parseQuery(query), prefix, amounts };
     const plan = new Plan(entry, generation, asked, entry.readInput(asked), headers);
     plans.remember(request, plan);
     return plan;
   };
 
-  const whereabouts = (request: IncomingMessage) => {
-    const target = targetOf(request.url ?? "");
-    const where = needs.locate(target, request.method ?? "", versionInHeaders(request.headers));
-    return { where, query: target.query, headers: needs.versionHeaders(where.generation, where.versioned) };
+  const whereabouts = ({ url = "", method = "", headers }: IncomingMessage): Found => {
+    const target = targetOf(url);
+    const where = needs.locate(target, method, versionInHeaders(headers), formInHeaders(headers));
+    return { where, query: target.query, headers: needs.versionHeaders(where) };
   };
 
   const plan = async (exchange: Exchange): Promise<Plan<State> | undefined> => {
     const { ctx } = exchange;
-    const { where, query, headers } = whereabouts(ctx.req);
+    const found = whereabouts(ctx.req);
+    const { where } = found;
     exchange.generation = where.generation;
-    setPairs(ctx, headers);
+    setPairs(ctx, found.headers);
     // Before any redirect: browsers do not follow redirects of a preflight.
     if (ctx.method === "OPTIONS" && (await needs.standing.preflight(ctx))) {
       return undefined;
@@ -117,28 +120,29 @@ export const createPlanner = <State extends Scope>(needs: PlannerNeeds<State>): 
     const entry = entryFor(exchange, where.located);
     exchange.failsAs = entry.failsAs;
     await authorize(exchange, entry);
-    return parse(ctx.req, entry, where.located, query, headers);
+    return parse(ctx.req, entry, where.located, found);
   };
 
   const settleVersion = (exchange: Exchange): void => {
     const { ctx } = exchange;
-    let named = { generation: needs.defaultVersion, versioned: false };
+    let named: ChosenBy = { generation: needs.defaultVersion, versioned: false, prefix: "" };
     try {
       named = whereabouts(ctx.req).where;
     } catch {
       // It names a version that does not exist, or a path that cannot be decoded.
     }
     exchange.generation = named.generation;
-    setPairs(ctx, needs.versionHeaders(named.generation, named.versioned));
+    setPairs(ctx, needs.versionHeaders(named));
   };
 
   const draft = (request: IncomingMessage): Plan<State> | undefined => {
     try {
-      const { where, query, headers } = whereabouts(request);
+      const found = whereabouts(request);
+      const { where } = found;
       const entry = where.located?.item.methods.get("GET");
       const open = where.redirect === undefined && entry?.route.authenticated !== true;
       return where.located !== undefined && entry !== undefined && open
-        ? parse(request, entry, where.located, query, headers)
+        ? parse(request, entry, where.located, found)
         : undefined;
     } catch {
       // `plan` will meet the same error and report it

@@ -9,7 +9,7 @@ import type { EdgeOptions } from "../edge-options.js";
 import { createEncodings, type Exchange, lastReply, sendReply, setPairs } from "./exchange.js";
 import { failureReply, porticoErrorOf } from "../reply/error-reply.js";
 import { createInFlight, type InFlight } from "./in-flight.js";
-import type { Locate } from "../routing/resolve.js";
+import type { ChosenBy, Locate } from "../routing/resolve.js";
 import { createPlanMemory } from "./plan.js";
 import { createPlanner } from "./planner.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
@@ -47,17 +47,22 @@ const planShare = 0.1;
 /** Milliseconds for which a new state may be held back. */
 const longestRenewal = 25;
 
-/** Makes the headers that tell which generation answered, and (`Vary`) which request headers that depended on. */
+/** Makes the headers that tell which generation answered, and (`Vary`) which request headers the reply depended on. */
 const versionHeadersBy = ({ compression }: EdgeOptions, byOrigin: boolean) => {
   const always = [...(compression === false ? [] : ["Accept-Encoding"]), ...(byOrigin ? ["Origin"] : [])];
-  const pairs = (generation: Generation, vary: string[]): HeaderPairs => [
-    "API-Version",
-    String(generation),
-    ...(vary.length === 0 ? [] : ["Vary", vary.join(", ")]),
-  ];
-  const both = (vary: string[]) => ({ 1: pairs(1, vary), 2: pairs(2, vary) });
-  const [byPath, byHeaders] = [both(always), both(["API-Version", "Accept", ...always])];
-  return (generation: Generation, versioned: boolean): HeaderPairs => (versioned ? byPath : byHeaders)[generation];
+  const pairs = (generation: Generation, byHeaders: readonly string[]): HeaderPairs => {
+    const vary = [...byHeaders, ...always];
+    return ["API-Version", String(generation), ...(vary.length === 0 ? [] : ["Vary", vary.join(", ")])];
+  };
+  const both = (generation: Generation, byHeaders: readonly string[]) => ({
+    versioned: pairs(generation, byHeaders),
+    unversioned: pairs(generation, ["API-Version", "Accept", ...byHeaders]),
+  });
+  const [first, second, prefixed] = [both(1, []), both(2, ["API-Amounts"]), both(2, [])];
+  return ({ generation, versioned, prefix }: ChosenBy): HeaderPairs => {
+    const made = generation === 1 ? first : prefix === "" ? second : prefixed;
+    return versioned ? made.versioned : made.unversioned;
+  };
 };
 
 /** Counts a request and sets the rate-limit headers. Throws RATE_LIMITED. */

@@ -1,4 +1,5 @@
 import { withoutTrailing } from "../../trim-end.js";
+import { type AmountForm, type AmountPrefix, formInPath, formOf, type NamedForm } from "./amounts.js";
 import { answers, type Match, type Routing, targetFor } from "./router.js";
 import { type Generation, generationNamed, type NamedVersion, versionInPath } from "./version.js";
 
@@ -29,16 +30,26 @@ export interface Located<Entry> extends Match<Entry> {
 export interface LocateNeeds<Entry> {
   basePath: string;
   defaultVersion: Generation;
+  /** The form of amounts for requests that name none. */
+  amounts: AmountForm;
   routings: Readonly<Record<Generation, Routing<Entry>>>;
 }
 
-/** Where a request leads: to a path of a generation (`located`), to its path without the trailing slash (`redirect`), or nowhere. */
-export interface Whereabouts<Entry> {
+/** The generation of a request, and what of its form the path itself has chosen. */
+export interface ChosenBy {
   generation: Generation;
   /** Whether the path itself names the generation. */
   versioned: boolean;
-  located?: Located<Entry>;
-  redirect?: string;
+  /** What the path begins with to choose the form of amounts. */
+  prefix: AmountPrefix;
+}
+
+/** Where a request leads: to a path of a generation (`located`), to its path without the trailing slash (`redirect`), or nowhere. */
+export interface Whereabouts<Entry> extends ChosenBy {
+  /** "unknown" if a header of the second generation names a form that does not exist. */
+  amounts: AmountForm | "unknown";
+  located: Located<Entry> | undefined;
+  redirect: string | undefined;
 }
 
 const doesAnswer = <Entry>(match: Match<Entry> | undefined, method: string): boolean => match !== undefined && answers(match.item, method);
@@ -48,9 +59,6 @@ const isLiteral = <Entry>(match: Match<Entry> | undefined): boolean => match?.it
 // Members are listed one by one, which is faster than spreading: this runs for every request.
 const locatedIn = <Entry>(generation: Generation, match: Match<Entry> | undefined): Located<Entry> | undefined =>
   match && { item: match.item, params: match.params, generation };
-
-const whereaboutsOf = <Entry>(generation: Generation, versioned: boolean, located: Located<Entry> | undefined): Whereabouts<Entry> =>
-  located === undefined ? { generation, versioned } : { generation, versioned, located };
 
 /**
  * Finds the route of a request that names no generation: in the default one, or in the other if only that has the path, or answers
@@ -78,10 +86,13 @@ const ofBoth = <Entry>({ routings, defaultVersion }: LocateNeeds<Entry>, path: s
   return entry !== undefined && second !== undefined && targetFor(second.item, method) === entry ? locatedIn(defaultVersion, first) : undefined;
 };
 
-/** Finds the routes of requests below the base path. `named` is the version in the headers; a version in the path wins over it. */
+/**
+ * Finds the routes of requests below the base path. `named` is the version in the headers, `namedForm` the form of amounts in them;
+ * those in the path win over them.
+ */
 export interface Locate<Entry> {
   /** Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is not percent-encoded UTF-8. */
-  locate(target: Target, method: string, named: NamedVersion): Whereabouts<Entry>;
+  locate(target: Target, method: string, named: NamedVersion, namedForm?: NamedForm): Whereabouts<Entry>;
   /** Every method that the target's path answers, in the named generation, or in both if none is named. Throws UNSUPPORTED_VERSION. */
   methodsAt(target: Target, named: NamedVersion): string[];
 }
@@ -92,26 +103,32 @@ export const createLocate = <Entry>(needs: LocateNeeds<Entry>): Locate<Entry> =>
   const cutUp = ({ path }: Target) => {
     // The root is the empty path. Without a base path it is requested as "/".
     const below = path !== "/" && path.startsWith(basePath) ? path.slice(basePath.length) : "";
-    return { below, ...versionInPath(below) };
+    const { prefix, path: unprefixed } = formInPath(below);
+    return { below, prefix, ...versionInPath(unprefixed) };
   };
 
   return {
-    locate: (target, method, named) => {
-      const { below, version, path } = cutUp(target);
+    locate: (target, method, named, namedForm) => {
+      const { below, prefix, version, path } = cutUp(target);
       const versioned = version !== 0;
+      const found = (generation: Generation, located: Located<Entry> | undefined, redirect?: string): Whereabouts<Entry> => {
+        // Headers choose nothing in the first generation.
+        const amounts = formOf(prefix) ?? (generation === 1 ? undefined : namedForm) ?? needs.amounts;
+        return { generation, versioned, prefix, amounts, located, redirect };
+      };
       if (named === -1 && !versioned) {
         const located = ofBoth(needs, path, method);
-        if (located !== undefined) return whereaboutsOf(defaultVersion, versioned, located);
+        if (located !== undefined) return found(defaultVersion, located);
       }
       const asked = generationNamed(versioned ? version : named);
       if (below.endsWith("/")) {
-        return { generation: asked ?? defaultVersion, versioned, redirect: withoutTrailingSlash(target) };
+        return found(asked ?? defaultVersion, undefined, withoutTrailingSlash(target));
       }
       if (asked === undefined) {
         const located = choose(needs, path, method);
-        return whereaboutsOf(located?.generation ?? defaultVersion, versioned, located);
+        return found(located?.generation ?? defaultVersion, located);
       }
-      return whereaboutsOf(asked, versioned, locatedIn(asked, routings[asked].find(path, method)));
+      return found(asked, locatedIn(asked, routings[asked].find(path, method)));
     },
     methodsAt: (target, named) => {
       const { version, path } = cutUp(target);
