@@ -74,7 +74,7 @@ const newestBlocks = [...blockRows].reverse();
 const transaction = (row: TransactionRow): object => flatTransaction(row, tip.height);
 const newest = [...transactionRows].reverse();
 const waiting = (data: TransactionData): object => ({
-  ...flatTransactionData(data, unconfirmedSender, data.recipientId),
+  ...flatTransactionData(data, unconfirmedSender, data.recipientId ?? unconfirmedSender),
   confirmations: 0,
 });
 

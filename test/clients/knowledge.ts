@@ -133,7 +133,7 @@ const presentUnconfirmed = ({ network: _network, recipientId, secondSignature, a
   amount: BigInt(String(amount)),
   fee: BigInt(String(fee)),
   sender: unconfirmedSender,
-  recipient: recipientId,
+  recipient: recipientId ?? unconfirmedSender,
   signSignature: secondSignature ?? null,
   confirmations: 0,
 });

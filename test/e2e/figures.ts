@@ -20,7 +20,9 @@ export interface TransactionRow extends TransactionData {
   block: BlockData;
   sequence: number;
   sender: string;
-  recipient: string | undefined;
+  /** The one that is shown: the sender if none is named. */
+  recipient: string;
+  /** Those that are named; a vote's is its sender. */
   recipients: string[];
   time: number;
 }
@@ -48,11 +50,11 @@ const transactionRow = (data: TransactionData, sequence: number, block: BlockDat
   const version = data.version ?? 1;
   const typeGroup = data.typeGroup ?? 1;
   const isVote = data.type === 3 && typeGroup === 1;
-  const recipient = data.recipientId ?? (isVote ? sender : undefined);
+  const named = data.recipientId ?? (isVote ? sender : undefined);
   const payments = (data.asset as Asset | undefined)?.payments;
-  const recipients = payments === undefined ? (recipient === undefined ? [] : [recipient]) : payments.map(({ recipientId }) => recipientId);
+  const recipients = payments === undefined ? (named === undefined ? [] : [named]) : payments.map(({ recipientId }) => recipientId);
   const time = version === 1 && data.timestamp !== undefined ? data.timestamp : block.timestamp;
-  return { ...data, version, typeGroup, block, sequence, sender, recipient, recipients, time };
+  return { ...data, version, typeGroup, block, sequence, sender, recipient: named ?? sender, recipients, time };
 };
 
 /** The chain with genesis as the network's files have it: the same block, which the block files have in the form a node wrote. */

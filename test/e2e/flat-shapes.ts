@@ -37,7 +37,7 @@ export const flatBlock = (row: BlockRow, tipHeight: number) => ({
   confirmations: tipHeight - row.height,
 });
 
-export const flatTransactionData = (data: TransactionData, senderId: string, recipientId: string | undefined) => ({
+export const flatTransactionData = (data: TransactionData, senderId: string, recipientId: string) => ({
   id: data.id,
   version: data.version ?? 1,
   typeGroup: data.typeGroup ?? 1,

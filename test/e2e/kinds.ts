@@ -193,7 +193,7 @@ export const transactionKindOf = ({ tip }: Figures): Kind<TransactionRow> => ({
   filters: (rows) => {
     const someone = middle(rows).sender;
     const [many] = rows.filter(({ recipients }) => recipients.length > 1);
-    const receiver = many?.recipients[1] ?? middle(rows).recipient ?? someone;
+    const receiver = many?.recipients[1] ?? middle(rows).recipient;
     const owns = (row: TransactionRow, address: string): boolean => row.sender === address || row.recipients.includes(address);
     return [
       ...exactly("id", rows, ({ id }) => id),

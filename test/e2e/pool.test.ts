@@ -31,6 +31,7 @@ const waiting: TransactionData[] = [
   unconfirmed("c", { vendorField: "hello" }),
   unconfirmed("a", { version: 1, nonce: undefined, timestamp: 100, signSignature: "cd", expiration: undefined }),
   unconfirmed("b", { type: 3, recipientId: undefined, asset: { votes: [`+${forged.senderPublicKey}`] }, signature: undefined, signatures: ["00ab"] }),
+  unconfirmed("e", { type: 2, recipientId: undefined, asset: { delegate: { username: "someone" } } }),
 ];
 
 const presented = [
@@ -83,6 +84,23 @@ const presented = [
     confirmations: 0,
     expiration: 0,
   },
+  {
+    id: idOf("e"),
+    version: 2,
+    type: 2,
+    typeGroup: 1,
+    amount: 12_500_000_000_000_000_001n,
+    fee: 10_000_000,
+    sender: forged.sender,
+    senderPublicKey: forged.senderPublicKey,
+    recipient: forged.sender,
+    signature: "ab",
+    signSignature: null,
+    asset: { delegate: { username: "someone" } },
+    nonce: "3",
+    confirmations: 0,
+    expiration: 0,
+  },
 ];
 
 const refusal = { type: "ERR_LOW_FEE", message: "The fee is too low." };
@@ -116,7 +134,7 @@ describe("unconfirmed transactions, second generation", () => {
   it("are returned in pages", async () => {
     const { body } = await served.get("/transactions/unconfirmed?limit=2&page=2");
     expect(body).to.deep.include({ data: parsed(presented.slice(2)) });
-    expect(body).to.have.nested.property("meta.totalCount", 3);
+    expect(body).to.have.nested.property("meta.totalCount", 4);
     expect(body).to.have.nested.property("meta.next", null);
   });
 

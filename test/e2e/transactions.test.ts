@@ -33,6 +33,20 @@ for (const name of chainNames) {
       for (const row of transactionRows.filter((_, index) => index % 10 === 0)) expect(dataOf(await served.get(`/transactions/${row.id}`))).to.deep.equal(parsed(kind.present(row)));
     });
 
+    it("have a recipient always: the sender where they name none, who is no recipient to filters", async () => {
+      const kinds = new Set<string>();
+      for (const { id, type, typeGroup, sender, recipients } of transactionRows.filter(({ recipientId }) => (recipientId ?? null) === null)) {
+        const kind = `${typeGroup}/${type}`;
+        if (kinds.has(kind)) continue;
+        kinds.add(kind);
+        expect(dataOf(await served.get(`/transactions/${id}`)), kind).to.have.property("recipient", sender);
+        expect((await served.get(`/v1/transactions/get?id=${id}`)).body, kind).to.have.nested.property("transaction.recipientId", sender);
+        const received = dataOf(await served.get(`/transactions?id=${id}&recipientId=${sender}`));
+        expect(received, kind).to.have.length(recipients.includes(sender) ? 1 : 0);
+      }
+      expect([...kinds]).to.include.members(["1/1", "1/2", "1/3", "1/4", "1/5", "1/6", "1/7", ...(name === "core3-custom-c" ? ["1/9", "1/10", "2/6"] : [])]);
+    });
+
     it("are found by ids in either case", async () => {
       const vote = votes[0];
       for (const path of ["transactions", "votes"]) {

@@ -16,7 +16,7 @@ const common = {
   fee: Amount,
   sender: Type.String(),
   senderPublicKey: Type.String(),
-  recipient: Type.Optional(Type.String({ description: "For a vote, the sender. Absent for types that have no recipient, or several." })),
+  recipient: Type.String({ description: "The sender if the transaction names no recipient of its own, or has several payments. Filters go by those that are named." }),
   signature: Type.Optional(Type.String({ description: "Absent if a multisignature wallet signed." })),
   signSignature: TextOrNull,
   signatures: Type.Optional(Type.Array(Type.String())),
@@ -50,7 +50,7 @@ type Common = Omit<Static<typeof UnconfirmedTransactionResource>, "confirmations
 
 /** Members are assigned one by one, which is faster than spreading: a page has up to a hundred transactions. */
 const presentCommon = (transaction: UnconfirmedTransaction): Common => {
-  const { recipientId, signature, signatures, vendorField, asset, nonce } = transaction;
+  const { signature, signatures, vendorField, asset, nonce } = transaction;
   const shown: Common = {
     id: transaction.id,
     version: transaction.version,
@@ -60,9 +60,9 @@ const presentCommon = (transaction: UnconfirmedTransaction): Common => {
     fee: transaction.fee,
     sender: transaction.senderId,
     senderPublicKey: transaction.senderPublicKey,
+    recipient: transaction.recipientId ?? transaction.senderId,
     signSignature: transaction.secondSignature ?? null,
   };
-  if (recipientId !== undefined) shown.recipient = recipientId;
   if (signature !== undefined) shown.signature = signature;
   if (signatures !== undefined) shown.signatures = signatures;
   if (vendorField !== undefined) shown.vendorField = vendorField;

@@ -35,7 +35,8 @@ import { transactionRoutes } from "./transactions.js";
  * | `confirmations` | of a block tip − height, of a transaction one more, as in the second generation |
  * | `status` of a peer | the text `OK` for 200, otherwise its digits |
  * | missing public keys, `username`, `previousBlock` | null |
- * | missing `vendorField`, `recipientId` and signatures | absent; a missing `asset` is `{}` |
+ * | missing `recipientId` | the sender |
+ * | missing `vendorField` and signatures | absent; a missing `asset` is `{}` |
  */
 export const v1Routes: Route<ApiState>[] = [
   ...accountRoutes,

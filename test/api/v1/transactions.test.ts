@@ -228,6 +228,7 @@ describe("unconfirmed transactions, first generation", () => {
       id: "b".repeat(64),
       type: 6,
       amount: 0,
+      recipientId: one.sender,
       senderId: one.sender,
       senderPublicKey: one.senderPublicKey,
       signatures: ["00ab"],
