@@ -44,7 +44,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
   const webhooks = createWebhooks(context, { options, logger, clock, problems });
-  const beforeShown: BeforeShown = (open) => edge.renew(stateOf(open(bounds)));
+  const beforeShown: BeforeShown = (open) => edge.prewarm(stateOf(open(bounds)));
   const chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, beforeShown });
   const told = context.reader === true ? context.problem : undefined;
 

@@ -187,7 +187,11 @@ export type RequestListener = (request: IncomingMessage, response: ServerRespons
 
 /** What `createApiPlugin` returns. */
 export interface ApiPlugin {
-  /** The Koa router of everything under `basePath`: `app.use(plugin.router.routes())`. */
+  /**
+   * The Koa router of everything under `basePath`: `app.use(plugin.router.routes())`. Its `stack` lists the routes by path and name, the name
+   * being the `operationId` of the OpenAPI document. After `next()`, `ctx._matchedRoute` and `ctx._matchedRouteName` tell which one answered,
+   * `ctx.params` the parameters of its path; where no route was found, they are absent.
+   */
   readonly router: Router;
   /** Where this plugin reads the chain: the host's adapter, or the LMDB store. */
   readonly chain: ChainAdapter;

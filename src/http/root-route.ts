@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { OpenApiInfo } from "./openapi/document.js";
 import { type Route, routesOf, type Scope } from "./route.js";
 
-const Front = Type.Object(
+const Root = Type.Object(
   {
     title: Type.String(),
     version: Type.String(),
@@ -13,7 +13,7 @@ const Front = Type.Object(
 );
 
 /** `GET` of the base path itself: tells whoever opens it in a browser where to look next. */
-export const frontRoute = <State extends Scope>(basePath: string, { title, version }: OpenApiInfo): Route<State> => {
+export const rootRoute = <State extends Scope>(basePath: string, { title, version }: OpenApiInfo): Route<State> => {
   const at = (base: string) => ({ title, version, openapi: `${base}/openapi.json`, health: `${base}/health` });
   return routesOf<State>().item({
     method: "GET",
@@ -22,7 +22,7 @@ export const frontRoute = <State extends Scope>(basePath: string, { title, versi
     resource: "node",
     summary: "Returns the interface's name and version, and where it is described.",
     stateless: true,
-    reply: Type.Object({ data: Front }),
+    reply: Type.Object({ data: Root }),
     answer: ({ prefix }) => ({ data: at(basePath + prefix) }),
   });
 };

@@ -70,7 +70,7 @@ describe("the form of amounts", () => {
       const next = { things: things.map((thing) => ({ ...thing, size: thing.size + 1n })), tip: { id: "tip2", height: 78 } };
       const paths = [["/api/things/a", {}], ["/api/things/a", named("string")], ["/api/strings/things/a", {}]] as const;
       for (let time = 0; time < 3; time++) for (const [path, headers] of paths) await ask(port, path, { headers });
-      await edge.renew({ ...next, release: () => undefined });
+      await edge.prewarm({ ...next, release: () => undefined });
       Object.assign(state, next);
       for (const [path, headers] of paths) {
         const written = path === "/api/things/a" && !("API-Amounts" in headers) ? `"size":${size + 1n},` : `"size":"${size + 1n}",`;

@@ -1,13 +1,14 @@
-import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { once } from "node:events";
 import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
 import { connect as connect2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { PassThrough } from "node:stream";
 import { expect } from "chai";
 import Koa from "koa";
 import { createBatches } from "../../src/http/fast/micro-batch.js";
 import type { Edge } from "../../src/http/edge.js";
-import { ask } from "./ask.js";
+import { ask, parseRaw } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";
 import { manyThings, type ThingState, withThings } from "./things.js";
 
@@ -44,7 +45,7 @@ describe("requests that arrive together", () => {
     }));
 
   it("are answered within one turn of the event loop, before anything else is received", async () => {
-    await withThings({ rateLimit: false }, {}, async ({ edge, states }) => {
+    await withThings({ rateLimit: false }, { batches: true }, async ({ edge, states }) => {
       const handle = edge.callback();
       different(70).forEach((url) => handle(...arrivalOf(url)));
       expect([edge.open, states.opened]).to.deep.equal([70, 0]);
@@ -103,7 +104,7 @@ describe("requests that arrive together", () => {
               request.socket.destroy();
             },
             async (port) => {
-              const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+              const socket = connect(port, "127.0.0.1").on("error", () => undefined).resume();
               socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
               await once(socket, "close");
             },
@@ -175,30 +176,37 @@ describe("requests that arrive together", () => {
   it("fail as requests do, not as the process, if something about them cannot be read", () =>
     withThings({}, {}, async ({ edge, errors }) => {
       const [request, response] = arrivalOf("/api/things");
+      const sent = new PassThrough();
+      response.assignSocket(sent as unknown as Socket);
       edge.callback()(request, response);
       while (!response.writableEnded) await new Promise((resolve) => setImmediate(resolve));
-      expect([response.statusCode, response.getHeader("content-type")]).to.deep.equal([500, "application/json; charset=utf-8"]);
+      const { status, head } = parseRaw(String(sent.read()));
+      expect(status).to.equal(500);
+      expect(head).to.match(/^content-type: application\/json; charset=utf-8$/im);
       expect(errors).to.have.length(1);
     }));
 });
 
-class Item extends AsyncResource {
-  failsAt: string | undefined;
+interface Item {
+  place: number;
+  /** The stage that the item has to wait at. */
+  waitsAt: string | undefined;
 }
 
-/** Adds items of which some fail, and returns what is done with them within one turn of the event loop. */
-const doneWith = async (failing: readonly (string | undefined)[]): Promise<string[]> => {
+/** Adds items of which some have to wait, and returns what is done with them: within one turn of the event loop, and after it. */
+const doneWith = async (waiting: readonly (string | undefined)[]): Promise<[atOnce: string[], later: string[]]> => {
   const done: string[] = [];
-  const items = failing.map((failsAt) => Object.assign(new Item("Item"), { failsAt }));
-  const stage = (name: string) => (item: Item) => {
-    if (item.failsAt === name) throw new Error(name);
-    done.push(`${name} ${items.indexOf(item)}`);
+  const stage = (name: string) => ({ place, waitsAt }: Item): Promise<void> | undefined => {
+    done.push(`${name} ${place}`);
+    return waitsAt === name ? new Promise((resolve) => setImmediate(resolve)) : undefined;
   };
-  const add = createBatches<Item>([stage("plan"), stage("send")], stage("fail"));
-  items.forEach((item) => add(item));
+  const add = createBatches<Item>([stage("plan"), stage("ask"), stage("send")]);
+  waiting.forEach((waitsAt, place) => add({ place, waitsAt }));
   expect(done).to.deep.equal([]);
   await new Promise((resolve) => setImmediate(resolve));
-  return done;
+  const atOnce = done.splice(0);
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  return [atOnce, done];
 };
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
@@ -206,20 +214,22 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 describe("batches", () => {
   it("are of up to 32 items, each stage for all of them before the next", async () => {
     const sizes: [number, number][] = [[0, 32], [32, 64], [64, 70]];
-    const expected = sizes.flatMap(([from, to]) => ["plan", "send"].flatMap((name) => range(from, to).map((index) => `${name} ${index}`)));
-    expect(await doneWith(Array.from({ length: 70 }, () => undefined))).to.deep.equal(expected);
+    const expected = sizes.flatMap(([from, to]) => ["plan", "ask", "send"].flatMap((name) => range(from, to).map((index) => `${name} ${index}`)));
+    expect(await doneWith(Array.from({ length: 70 }, () => undefined))).to.deep.equal([expected, []]);
   });
 
-  it("lose nothing to an item that fails", async () => {
-    expect(await doneWith(["plan", undefined, "send"])).to.deep.equal(["fail 0", "plan 1", "plan 2", "send 1", "fail 2"]);
+  it("go on without an item that has to wait, which then goes on alone", async () => {
+    const [atOnce, later] = await doneWith(["plan", undefined, "ask"]);
+    expect(atOnce).to.deep.equal(["plan 0", "plan 1", "plan 2", "ask 1", "ask 2", "send 1"]);
+    expect(later).to.deep.equal(["ask 0", "send 0", "send 2"]);
   });
 
   it("follow one another, whatever the size of the last", async () => {
     let done = 0;
-    const add = createBatches<Item>([() => void done++], () => undefined);
+    const add = createBatches<number>([() => void done++]);
     for (const count of [32, 33, 1, 64]) {
       done = 0;
-      range(0, count).forEach(() => add(new Item("Item")));
+      range(0, count).forEach(add);
       await new Promise((resolve) => setImmediate(resolve));
       expect(done).to.equal(count);
     }

@@ -1,14 +1,21 @@
 import { expect } from "chai";
-import fc from "fast-check";
-import { createAskedLately } from "../../src/http/cache/doorkeeper.js";
-import { createBoundedMap } from "../../src/http/cache/bounded-map.js";
+import { createDoorkeeper } from "../../src/http/cache/doorkeeper.js";
+import { type CacheEntry, createResponseCache, type ResponseCache } from "../../src/http/cache/response-cache.js";
 import { createReply, type Reply } from "../../src/http/reply/reply.js";
-import { createReplyCache } from "../../src/http/cache/response-cache.js";
 import { ask } from "./ask.js";
 import { manyThings, type Served, serveThings, type ThingState, withThings } from "./things.js";
 
 const replyOf = (json: string): Reply =>
   createReply({ status: 200, json, height: 1, validated: true, cacheControl: "no-cache", lasting: true }, Infinity);
+
+/** Asks for a reply at a tip twice, and keeps it. */
+const keepAt = (cache: ResponseCache<string>, key: string, tip: string, reply: Reply): CacheEntry<string> => {
+  const entry = cache.admit(key, key) ?? cache.admit(key, key);
+  if (entry === undefined) throw new Error("not admitted");
+  cache.replyAt(entry, tip);
+  cache.keep(entry, tip, reply);
+  return entry;
+};
 
 describe("cached replies", () => {
   let served: Served;
@@ -34,21 +41,20 @@ describe("cached replies", () => {
     expect(later).to.deep.equal([1, 0]);
   });
 
-  it("are then shared by every form of the same request in one state", async () => {
+  it("are kept by URL and named version", async () => {
     const { text, headers } = await get("/api/things?limit=2");
-    await get("/api/things?limit=2");
     for (const [path, version] of [
       ["/api/things?limit=2", {}],
       ["/api/v2/things?limit=2", {}],
       ["/api/things?limit=2", { "API-Version": "2" }],
+      ["/api/things?limit=2", { Accept: "application/vnd.core-api.v2+json" }],
       ["/api/things?limit=%32", {}],
-      ["/api/things?&limit=2&", {}],
     ] as const) {
-      // nothing is computed, though a state may be opened to find that out
-      const again = await get(path, version);
-      expect(again.text).to.equal(text);
-      expect(again.headers.etag).to.equal(headers.etag);
-      expect(await opened(() => get(path, version))).to.equal(0);
+      for (let time = 0; time < 2; time += 1) {
+        const again = await get(path, version);
+        expect([again.text, again.headers.etag]).to.deep.equal([text, headers.etag]);
+      }
+      expect(await opened(() => get(path, version)), path).to.equal(0);
     }
   });
 
@@ -215,16 +221,23 @@ describe("cached replies", () => {
     expect((await get("/api/things?limit=2", { "If-None-Match": before.headers.etag ?? "" })).status).to.equal(200);
   });
 
-  it("take no more than the allotted bytes", () => {
-    const cache = createReplyCache(100_000);
-    expect(cache.get("t", "q0")).to.equal(undefined);
-    for (let index = 0; index < 500; index += 1) {
-      cache.keep("t", `q${index}`, replyOf("x".repeat(1000)), index);
-    }
-    const present = Array.from({ length: 500 }, (_, index) => cache.get("t", `q${index}`)).filter((reply) => reply !== undefined);
-    expect(present.length).to.be.within(20, 50);
-    cache.keep("t", "huge", replyOf("x".repeat(60_000)), 0);
-    expect(cache.get("t", "huge")).to.equal(undefined);
+  it("take no more than the allotted bytes, those used last", () => {
+    const cache = createResponseCache<string>(100_000);
+    const size = replyOf("x".repeat(1000)).size + 8 * 4 + 1500;
+    for (let index = 0; index < 500; index += 1) keepAt(cache, `q${String(index).padStart(3, "0")}`, "t", replyOf("x".repeat(1000)));
+    const present = Array.from({ length: 500 }, (_, index) => cache.find(`q${String(index).padStart(3, "0")}`) !== undefined);
+    expect(present.lastIndexOf(false)).to.equal(499 - Math.floor(100_000 / size));
+    expect(present.indexOf(true)).to.equal(present.lastIndexOf(false) + 1);
+    keepAt(cache, "huge", "t", replyOf("x".repeat(60_000)));
+    expect(cache.find("huge"), "one that would displace half of the others").to.equal(undefined);
+  });
+
+  it("are not kept at all where the cache has no bytes", async () => {
+    expect(createResponseCache<string>(0).admit("q", "q")).to.equal(undefined);
+    await withThings({ cacheSize: 0 }, {}, async ({ port, states }) => {
+      for (let time = 0; time < 4; time += 1) await ask(port, "/api/things");
+      expect(states.opened).to.equal(4);
+    });
   });
 
   it("hold no memory beyond their own bytes", () => {
@@ -235,44 +248,42 @@ describe("cached replies", () => {
     }
   });
 
-  it("are not kept for a state that the cache has left", () => {
-    const cache = createReplyCache(100_000);
-    cache.get("old", "q");
-    cache.get("new", "q");
-    cache.keep("old", "q", replyOf("1"), 1);
-    expect([cache.get("new", "q"), cache.get("old", "q")]).to.deep.equal([undefined, undefined]);
-  });
-
-  it("can be prepared for a state before it is asked for, without disturbing the current one", () => {
-    const cache = createReplyCache<string>(100_000);
+  it("are given out at their own tip alone", () => {
+    const cache = createResponseCache<string>(100_000);
     const [one, two] = [replyOf("1"), replyOf("2")];
-    cache.get("first", "q");
-    cache.keep("first", "q", one, "asked q");
-    cache.keep("first", "r", one, "asked r");
-    expect(cache.begin("second")).to.deep.equal(["asked q", "asked r"]);
-    cache.keep("second", "q", two, "asked q");
-    expect(cache.get("first", "q"), "the state of now is not disturbed").to.equal(one);
-    expect(cache.get("second", "q")).to.equal(two);
-    expect(cache.get("first", "q")).to.equal(undefined);
+    const entry = keepAt(cache, "q", "old", one);
+    expect(cache.replyAt(entry, "new")).to.equal(undefined);
+    cache.keep(entry, "new", two);
+    expect([cache.replyAt(entry, "new"), cache.replyAt(entry, "old")]).to.deep.equal([two, undefined]);
   });
 
-  it("are renewed for the questions asked since the last state, and for no others", () => {
-    const cache = createReplyCache<string>(100_000);
+  it("can be prepared for a tip before it is asked about, without disturbing those of the current one", () => {
+    const cache = createResponseCache<string>(100_000);
+    const [one, two] = [replyOf("1"), replyOf("2")];
+    const entry = keepAt(cache, "q", "first", one);
+    const other = keepAt(cache, "r", "first", one);
+    expect([...cache.prepare("second")]).to.have.members([entry, other]);
+    cache.keep(entry, "second", two);
+    expect(cache.replyAt(entry, "first"), "the current tip is not disturbed").to.equal(one);
+    expect(cache.replyAt(entry, "second")).to.equal(two);
+    expect(cache.replyAt(entry, "first")).to.equal(undefined);
+  });
+
+  it("are prepared where they were asked for at the last tip, and nowhere else", () => {
+    const cache = createResponseCache<string>(100_000);
     const reply = replyOf("1");
-    cache.get("first", "q");
-    for (const question of ["q", "r"]) cache.keep("first", question, reply, `asked ${question}`);
-    cache.keep("first", "what took a while", reply);
-    expect(cache.begin("second")).to.deep.equal(["asked q", "asked r"]);
-    for (const question of ["q", "r"]) cache.keep("second", question, reply, `asked ${question}`);
-    expect(cache.get("second", "q")).to.equal(reply);
-    expect(cache.begin("third"), "r was made anew, and not asked for").to.deep.equal(["asked q"]);
-    cache.keep("third", "q", reply, "asked q");
-    expect(cache.begin("fourth"), "nobody has asked of the third").to.deep.equal([]);
-    cache.keep("third", "q", reply, "asked q");
-    expect(cache.get("fourth", "q"), "what was kept of another state").to.equal(undefined);
+    const [q, r, slow] = ["q", "r", "what took a while"].map((key) => keepAt(cache, key, "first", reply)) as [CacheEntry<string>, CacheEntry<string>, CacheEntry<string>];
+    slow.slow = true;
+    expect([...cache.prepare("second")]).to.have.members([q, r]);
+    for (const entry of [q, r]) cache.keep(entry, "second", reply);
+    expect(cache.replyAt(q, "second")).to.equal(reply);
+    expect([...cache.prepare("third")], "r was prepared, and not asked for").to.deep.equal([q]);
+    cache.keep(q, "third", reply);
+    expect([...cache.prepare("fourth")], "nobody has asked about the third").to.deep.equal([]);
+    expect(cache.replyAt(q, "fourth"), "what was kept of another tip").to.equal(undefined);
   });
 
-  it("are renewed before a state is shown if they were asked for, and the state is released", async () => {
+  it("are computed before a state is shown if they were asked for, and the state is released", async () => {
     const paths = ["/api/things/thing001", "/api/things/thing002"];
     for (const path of [...paths, ...paths]) await get(path);
     const thing = (size: number) => ({ data: { name: "thing001", size, debt: null } });
@@ -282,7 +293,7 @@ describe("cached replies", () => {
     for (let size = 2; size <= 6; size += 1) {
       // thing002 is gone: clients that ask for it get the error then
       open += 1;
-      await served.edge.renew({ ...stateAt(size), release: () => void (open -= 1) });
+      await served.edge.prewarm({ ...stateAt(size), release: () => void (open -= 1) });
       expect(open).to.equal(0);
       expect((await get(paths[0]!)).json, "until then the state of now answers").to.deep.equal(thing(size - 1));
 
@@ -296,47 +307,22 @@ describe("cached replies", () => {
   });
 });
 
-describe("the record of recent questions", () => {
-  it("tells repeated questions from new ones", () => {
-    const lately = createAskedLately(1024);
+describe("the doorkeeper", () => {
+  it("admits what came before, and nothing else", () => {
+    const doorkeeper = createDoorkeeper(1024);
     const texts = Array.from({ length: 400 }, (_, index) => `/api/wallets/${index}`);
-    expect(texts.filter((text) => lately.before(text))).to.deep.equal([]);
-    const known = texts.filter((text) => lately.before(text));
-    // except those whose place another question has taken
+    expect(texts.filter((text) => doorkeeper.admits(text))).to.deep.equal([]);
+    const known = texts.filter((text) => doorkeeper.admits(text));
+    // except those whose place another text has taken
     expect(known.length).to.be.within(200, 399);
   });
 
-  it("forgets questions after enough others", () => {
-    const lately = createAskedLately(16);
-    lately.before("/api/wallets/first");
+  it("forgets a text after enough others", () => {
+    const doorkeeper = createDoorkeeper(16);
+    doorkeeper.admits("/api/wallets/first");
     for (let index = 0; index < 500; index += 1) {
-      lately.before(`/api/wallets/${index}`);
+      doorkeeper.admits(`/api/wallets/${index}`);
     }
-    expect(lately.before("/api/wallets/first")).to.equal(false);
-  });
-});
-
-describe("a bounded map", () => {
-  it("keeps recently used entries within its size, and never returns another key's value", () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(20), fc.boolean())), (steps) => {
-        const map = createBoundedMap<{ key: number }>(100);
-        const last = new Map<number, { key: number }>();
-        for (const [key, write] of steps) {
-          if (write) {
-            const value = { key };
-            map.set(String(key), value, 10);
-            last.set(key, value);
-          }
-          const held = map.get(String(key));
-          expect(held === undefined || held === last.get(key)).to.equal(true);
-          if (write) {
-            expect(held).to.equal(last.get(key));
-          }
-        }
-        const held = Array.from({ length: 21 }, (_, key) => map.get(String(key))).filter((value) => value !== undefined);
-        expect(held.length).to.be.at.most(10);
-      }),
-    );
+    expect(doorkeeper.admits("/api/wallets/first")).to.equal(false);
   });
 });

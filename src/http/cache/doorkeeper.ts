@@ -1,7 +1,7 @@
-/** Tells repeated texts from new ones, in four bytes each. */
-export interface AskedLately {
-  /** Whether the text was noted recently; notes it. Approximate: hash collisions can make a new text look repeated, very rarely. */
-  before(text: string): boolean;
+/** Admits to a cache what is asked for again, at a cost of four bytes for each text it remembers (TinyLFU's doorkeeper). */
+export interface Doorkeeper {
+  /** Whether the text came before, not long ago; remembers it. Approximate: two texts with one hash are taken for the same, very rarely. */
+  admits(text: string): boolean;
 }
 
 const hashOf = (text: string): number => {
@@ -14,10 +14,10 @@ const hashOf = (text: string): number => {
 };
 
 /** A table of hashes in which a text overwrites whatever was in its place. `places` must be a power of two. */
-export const createAskedLately = (places: number): AskedLately => {
+export const createDoorkeeper = (places: number): Doorkeeper => {
   const hashes = new Int32Array(places);
   return {
-    before: (text) => {
+    admits: (text) => {
       const hash = hashOf(text);
       const place = hash & (places - 1);
       const known = hashes[place] === hash;

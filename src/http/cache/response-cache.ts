@@ -1,62 +1,117 @@
-import { type BoundedMap, createBoundedMap } from "./bounded-map.js";
+import { LRUCache } from "lru-cache";
 import type { Reply } from "../reply/reply.js";
+import { createDoorkeeper } from "./doorkeeper.js";
 
-/** Replies computed from the current state, dropped as soon as another state is asked about, and those prepared for the next one. */
-export interface ReplyCache<Asked> {
-  /** `tip` identifies the state; `question` identifies everything that was asked: the route and its whole parsed input. */
-  get(tip: string, question: string): Reply | undefined;
-  /** Does nothing if the cache has moved on to another state. `asked`: what the reply can be recomputed from; absent: it will not be. */
-  keep(tip: string, question: string, reply: Reply, asked?: Asked): void;
+/** A request that was made more than once, and the replies kept for it. */
+export interface CacheEntry<Request> {
+  readonly key: string;
+  readonly request: Request;
+  /** Whether its answer takes a while, so that it is not computed before somebody asks. */
+  slow: boolean;
+  /** The tip at which its reply was last asked for. */
+  askedAt: string | undefined;
+  kept: Kept | undefined;
+  /** The reply at a tip that nobody has asked about yet. */
+  prepared: Kept | undefined;
+}
+
+interface Kept {
+  readonly tip: string;
+  readonly reply: Reply;
+}
+
+/**
+ * Parsed requests and their replies, by key: all that a reply depends on besides the state. A reply is given out only at the tip at which
+ * it was computed.
+ */
+export interface ResponseCache<Request> {
+  find(key: string): CacheEntry<Request> | undefined;
+  /** Gives a request an entry if the same request came before, not long ago: one that is made once is not worth the memory. */
+  admit(key: string, request: Request): CacheEntry<Request> | undefined;
+  replyAt(entry: CacheEntry<Request>, tip: string): Reply | undefined;
+  keep(entry: CacheEntry<Request>, tip: string, reply: Reply): void;
+  /** The reply that is being computed for an equal request at the same tip. */
+  pending(key: string, tip: string): Promise<Reply> | undefined;
+  /** Lets equal requests share a reply until it has come. */
+  share(key: string, tip: string, reply: Promise<Reply>): void;
   /**
-   * Starts collecting replies for the next state, before anybody asks about it. Returns what has been asked of the current state, and
-   * nothing if the state prepared before was never asked about.
+   * Makes room for replies at a tip that nobody has asked about yet. Returns the entries asked for at the tip before it; none if nobody has
+   * asked since the last call.
    */
-  begin(tip: string): Asked[];
+  prepare(tip: string): Iterable<CacheEntry<Request>>;
 }
 
-interface Kept<Asked> {
-  reply: Reply;
-  asked: Asked | undefined;
-  wanted: boolean;
-}
+/** Bytes that a parsed request takes besides its key, which it holds about four times over. */
+const parsedSize = 1500;
 
-interface OfState<Asked> {
-  tip: string;
-  replies: BoundedMap<Kept<Asked>>;
-}
+/** Number of recent keys among which repeats are recognized: somewhat more than the replies in a cache of the default size. */
+const rememberedKeys = 65_536;
 
-export const createReplyCache = <Asked>(bytes: number): ReplyCache<Asked> => {
-  const ofState = (tip: string): OfState<Asked> => ({ tip, replies: createBoundedMap<Kept<Asked>>(bytes) });
-  let current: OfState<Asked> | undefined;
-  let following: OfState<Asked> | undefined;
+/** `bytes`: the most that it may hold. With 0, nothing is kept. */
+export const createResponseCache = <Request>(bytes: number): ResponseCache<Request> => {
+  // A single large entry may not displace all others. (For lru-cache, 0 would mean no limit.)
+  const entries = bytes === 0 ? undefined : new LRUCache<string, CacheEntry<Request>>({ maxSize: bytes, maxEntrySize: Math.ceil(bytes / 2) });
+  const doorkeeper = createDoorkeeper(rememberedKeys);
+  const sharing = new Map<string, Promise<Reply>>();
+  /** The tip last asked about. */
+  let current: string | undefined;
+  /** The tip prepared last, until somebody asks about it. */
+  let next: string | undefined;
 
-  const moveTo = (tip: string): OfState<Asked> => {
-    const next = following?.tip === tip ? following : ofState(tip);
-    following = undefined;
-    return (current = next);
+  const hold = (entry: CacheEntry<Request>): void => {
+    const { key, kept, prepared } = entry;
+    // The size of an entry that is there already cannot be changed.
+    entries?.delete(key);
+    entries?.set(key, entry, { size: 8 * key.length + parsedSize + (kept?.reply.size ?? 0) + (prepared?.reply.size ?? 0) });
+  };
+
+  const moveTo = (tip: string): void => {
+    if (tip === next) next = undefined;
+    current = tip;
+  };
+
+  const sharedKey = (key: string, tip: string): string => `${tip} ${key}`;
+
+  const askedAt = function* (tip: string): Iterable<CacheEntry<Request>> {
+    // A copy: entries are moved while they are prepared.
+    for (const entry of [...(entries?.values() ?? [])]) {
+      if (entry.askedAt === tip && !entry.slow) yield entry;
+    }
   };
 
   return {
-    get: (tip, question) => {
-      const { replies } = current?.tip === tip ? current : moveTo(tip);
-      const kept = replies.get(question);
-      if (kept === undefined) {
-        return undefined;
-      }
-      kept.wanted = true;
-      return kept.reply;
+    find: (key) => entries?.get(key),
+    admit: (key, request) => {
+      if (entries === undefined || !doorkeeper.admits(key)) return undefined;
+      const entry: CacheEntry<Request> = { key, request, slow: false, askedAt: undefined, kept: undefined, prepared: undefined };
+      hold(entry);
+      return entry;
     },
-    keep: (tip, question, reply, asked) => {
-      const [state, wanted] = tip === current?.tip ? [current, true] : [following, false];
-      if (state?.tip === tip) {
-        state.replies.set(question, { reply, asked, wanted }, reply.size + 2 * question.length);
-      }
+    replyAt: (entry, tip) => {
+      if (tip !== current) moveTo(tip);
+      entry.askedAt = tip;
+      if (entry.kept?.tip === tip) return entry.kept.reply;
+      if (entry.prepared?.tip !== tip) return undefined;
+      entry.kept = entry.prepared;
+      entry.prepared = undefined;
+      return entry.kept.reply;
     },
-    begin: (tip) => {
-      const neverAsked = following !== undefined;
-      following = ofState(tip);
-      const kept = neverAsked ? [] : (current?.replies.values() ?? []);
-      return kept.filter(({ wanted }) => wanted).map(({ asked }) => asked).filter((asked) => asked !== undefined);
+    keep: (entry, tip, reply) => {
+      if (tip === next) entry.prepared = { tip, reply };
+      else entry.kept = { tip, reply };
+      hold(entry);
+    },
+    pending: (key, tip) => (sharing.size === 0 ? undefined : sharing.get(sharedKey(key, tip))),
+    share: (key, tip, reply) => {
+      const name = sharedKey(key, tip);
+      const forget = (): void => void sharing.delete(name);
+      sharing.set(name, reply);
+      reply.then(forget, forget);
+    },
+    prepare: (tip) => {
+      const isIdle = next !== undefined;
+      next = tip;
+      return isIdle || current === undefined ? [] : askedAt(current);
     },
   };
 };

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { generationOf, isKept, replySchema } from "../pipeline/endpoint.js";
+import { generationOf, isCached, publicPath, replySchema, routeName } from "../route-schemas.js";
 import { reasonOf } from "../reply/error-reply.js";
 import { type AmountForm, type AmountPrefix, formOf } from "../routing/amounts.js";
 import { hasAmount, type JsonSchema } from "../json-schema.js";
@@ -91,7 +91,7 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
     "API-Version",
     "X-Request-Id",
     ...(route.stateless === true ? [] : ["X-Block-Height" as const]),
-    ...(isKept(route) ? ["ETag" as const] : []),
+    ...(isCached(route) ? ["ETag" as const] : []),
   ]);
   const success = { description: route.summary, headers, content: json(schema) };
   return {
@@ -100,13 +100,6 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
     ...Object.fromEntries(failuresOf(route, generation).map((failure) => [failure, referTo("responses", String(failure))])),
   };
 };
-
-const operationId = (method: string, path: string): string =>
-  `${method}/${path}`
-    .split(/[^A-Za-z0-9]+/)
-    .filter((word) => word !== "")
-    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
-    .join("");
 
 /** The header that chooses the form of amounts, where a reply has any. */
 const amountsHeader = <State extends Scope>(route: Route<State>, options: OpenApiOptions): JsonSchema[] => {
@@ -119,13 +112,12 @@ const amountsHeader = <State extends Scope>(route: Route<State>, options: OpenAp
 
 const operationOf = <State extends Scope>(
   route: Route<State>,
-  path: string,
   writer: SchemaWriter,
   options: OpenApiOptions,
 ): JsonSchema => {
   const parameters = [...parametersOf(route, writer), ...amountsHeader(route, options)];
   return {
-    operationId: operationId(route.method.toLowerCase(), path),
+    operationId: routeName(route, options.defaultVersion),
     tags: [route.resource],
     summary: route.summary,
     ...(route.authenticated === true ? { security: [{ token: [] }] } : {}),
@@ -163,10 +155,8 @@ export const createOpenApi = <State extends Scope>(
   const paths: OpenApiDocument["paths"] = {};
   const failures = new Set<string>();
   for (const route of routes) {
-    const [generation] = route.versions;
-    const below = route.versions.includes(options.defaultVersion) ? "" : `/v${generation}`;
-    const operation = operationOf(route, below + route.path, writer, options);
-    const path = options.basePath + (options.prefix ?? "") + below + route.path || "/";
+    const operation = operationOf(route, writer, options);
+    const path = options.basePath + (options.prefix ?? "") + publicPath(route, options.defaultVersion) || "/";
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
     failuresOf(route, generationOf(route.versions)).forEach((status) => failures.add(String(status)));
   }

@@ -1,5 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
-import { querySchema } from "../pipeline/endpoint.js";
+import { querySchema } from "../route-schemas.js";
 import { exactKeyword, inputKeyword } from "../input/schema.js";
 import { isSchema, type JsonSchema } from "../json-schema.js";
 import type { SchemaWriter } from "./schemas.js";

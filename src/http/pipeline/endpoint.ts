@@ -1,10 +1,11 @@
-import { Type, type TObject, type TSchema } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { inputError, PorticoError } from "../../errors.js";
 import type { ReadInput } from "../input/input-reader.js";
-import { Meta, pageInput, type PageInput, pageMeta, pagingProperties } from "../input/paging.js";
+import { pageInput, type PageInput, pageMeta } from "../input/paging.js";
 import { createQueryLayout, type QueryPairs } from "../input/query-string.js";
 import type { PageAnswer, Route, Scope } from "../route.js";
+import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-schemas.js";
 import { parameterNames } from "../routing/router.js";
 import { createSerializer, type Serialize } from "../reply/serializer.js";
 import type { AmountForm, AmountPrefix } from "../routing/amounts.js";
@@ -35,11 +36,11 @@ export interface Answered {
   json: string;
 }
 
-/** A route with everything that is derived from it once, at start. */
-export interface CompiledRoute<State extends Scope> {
+/** A route with everything that is derived from it at start. */
+export interface Endpoint<State extends Scope> {
   readonly route: Route<State>;
-  /** Whether replies are kept until the tip moves. */
-  readonly kept: boolean;
+  /** Whether replies are cached until the tip moves. */
+  readonly cached: boolean;
   /** The generation whose error format applies. */
   readonly failsAs: Generation;
   readonly takesBody: boolean;
@@ -53,24 +54,10 @@ export interface CompiledRoute<State extends Scope> {
   write(answer: unknown, input: RouteInput, asked: Asked): Answered;
 }
 
-export interface CompileNeeds {
+export interface EndpointNeeds {
   basePath: string;
   inputReader(schema: unknown, source: "query" | "params" | "payload"): ReadInput;
 }
-
-/** The schema of one page of a list. */
-const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
-
-/** All query parameters of a route, paging included. */
-export const querySchema = <State extends Scope>(route: Route<State>): TObject =>
-  Type.Object({ ...(route.kind === "list" ? pagingProperties : {}), ...route.query?.properties });
-
-/** The schema of a route's reply, envelope included. */
-export const replySchema = <State extends Scope>(route: Route<State>): TSchema =>
-  route.kind === "list" ? pageSchema(route.item) : route.reply;
-
-/** Routes of both generations are the same for either version, and count as second generation. */
-export const generationOf = (versions: readonly Generation[]): Generation => (versions.includes(2) ? 2 : 1);
 
 const refuse = (path: string, problem: string): never => {
   throw new TypeError(`Route ${path}: ${problem}.`);
@@ -84,7 +71,7 @@ const checkParams = <State extends Scope>(route: Route<State>): void => {
   }
 };
 
-const readerOfBody = <State extends Scope>(route: Route<State>, needs: CompileNeeds): ((body: unknown) => unknown) => {
+const readerOfBody = <State extends Scope>(route: Route<State>, needs: EndpointNeeds): ((body: unknown) => unknown) => {
   const schema = route.body ?? Type.Object({});
   const read = needs.inputReader(schema, "payload");
   const optional = route.bodyOptional === true || route.body === undefined;
@@ -103,7 +90,7 @@ const splitPaging = (query: unknown): { page: PageInput; query: unknown } => {
   return { page: pageInput(paging), query: rest };
 };
 
-const readerOfInput = <State extends Scope>(route: Route<State>, needs: CompileNeeds) => {
+const readerOfInput = <State extends Scope>(route: Route<State>, needs: EndpointNeeds) => {
   const schema = querySchema(route);
   const layOut = createQueryLayout(schema, { leaveOutUnknown: route.ignoresUnknownQuery === true });
   const readQuery = needs.inputReader(schema, "query");
@@ -145,7 +132,7 @@ const serializersOf = <State extends Scope>(route: Route<State>): ((amounts: Amo
   };
 };
 
-const writerOf = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State>["write"] => {
+const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds): Endpoint<State>["write"] => {
   const serializer = serializersOf(route);
   if (route.kind === "item") {
     const status = route.status ?? 200;
@@ -162,7 +149,7 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: CompileNeeds)
   };
 };
 
-const askerOf = <State extends Scope>(route: Route<State>): CompiledRoute<State>["ask"] => {
+const askerOf = <State extends Scope>(route: Route<State>): Endpoint<State>["ask"] => {
   if (route.kind === "item") {
     return ({ params, query, body, prefix }, state) => route.answer({ params, query, body, prefix } as never, state);
   }
@@ -172,25 +159,18 @@ const askerOf = <State extends Scope>(route: Route<State>): CompiledRoute<State>
   };
 };
 
-/** Whether replies may be kept at all: only those to a GET that anyone may send. */
-const isKeepable = <State extends Scope>({ method, authenticated }: Route<State>): boolean => method === "GET" && authenticated !== true;
-
-/** Whether replies are kept until the tip moves. Those that are carry an ETag. */
-export const isKept = <State extends Scope>(route: Route<State>): boolean =>
-  isKeepable(route) && (route.cache ?? (route.stateless === true ? "never" : "tip")) === "tip";
-
 /** Derives everything that a route needs at run time. Throws TypeError for an inconsistent route. */
-export const compileRoute = <State extends Scope>(route: Route<State>, needs: CompileNeeds): CompiledRoute<State> => {
+export const createEndpoint = <State extends Scope>(route: Route<State>, needs: EndpointNeeds): Endpoint<State> => {
   checkParams(route);
   if (route.method === "GET" && route.body !== undefined) {
     refuse(route.path, "a GET has no body");
   }
-  if (route.cache === "tip" && !isKeepable(route)) {
-    refuse(route.path, "only the reply to a GET that anyone may send can be kept");
+  if (route.cache === "tip" && !isCacheable(route)) {
+    refuse(route.path, "only the reply to a GET that anyone may send can be cached");
   }
   return {
     route,
-    kept: isKept(route),
+    cached: isCached(route),
     failsAs: generationOf(route.versions),
     takesBody: route.method === "POST" || route.method === "PUT",
     readInput: readerOfInput(route, needs),

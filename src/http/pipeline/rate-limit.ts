@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { LRUCache } from "lru-cache";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { createNetworks } from "../../net/addresses.js";
 import type { HeaderPairs } from "../reply/default-headers.js";
 import { countedBy, createClientAddress } from "./client-address.js";
@@ -19,36 +21,12 @@ export interface Allowance {
 }
 
 export interface RateLimit {
-  /** Whether a request is counted at all. */
-  counts(request: IncomingMessage): boolean;
-  /** Counts a request; repeated calls for one request count once. */
-  take(request: IncomingMessage): Promise<Allowance>;
+  /** Counts a request; undefined if requests from its address are not counted. */
+  count(request: IncomingMessage): MaybePromise<Allowance | undefined>;
 }
 
-/** Number of recent addresses whose judgement is remembered, so that an address is not parsed on every request. */
-const remembered = 10_000;
-
-const memoized = (judge: (request: IncomingMessage) => boolean): ((request: IncomingMessage) => boolean) => {
-  const known = new Map<string, boolean>();
-  return (request) => {
-    const address = request.socket.remoteAddress ?? "";
-    const present = known.get(address);
-    if (present !== undefined) {
-      return present;
-    }
-    if (known.size >= remembered) {
-      known.clear();
-    }
-    const judgement = judge(request);
-    known.set(address, judgement);
-    return judgement;
-  };
-};
-
-const unlimited: RateLimit = {
-  counts: () => false,
-  take: () => Promise.reject(new TypeError("Requests are not counted.")),
-};
+/** Number of recent addresses of which it is remembered whether they are exempt: parsing one takes 3 µs, a fifth of a cached reply. */
+const rememberedAddresses = 10_000;
 
 const consume = async (limiter: RateLimiterMemory, key: string): Promise<{ granted: boolean; state: RateLimiterRes }> => {
   try {
@@ -78,28 +56,28 @@ const headersOf = (limit: number, granted: boolean, { remainingPoints, msBeforeN
 /** Counts requests by client address in windows of a minute. Requests whose address is not known share one count. */
 export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions): RateLimit => {
   if (rateLimit === false) {
-    return unlimited;
+    return { count: () => undefined };
   }
   const clientAddress = createClientAddress(trustedProxies);
   const exempt = createNetworks(rateLimit.exempt);
   const limiter = new RateLimiterMemory({ points: rateLimit.perMinute, duration: 60 });
-  const taken = new WeakMap<IncomingMessage, Promise<Allowance>>();
-  const counts = (request: IncomingMessage): boolean => {
+  const isExempt = (request: IncomingMessage): boolean => {
     const address = clientAddress(request);
-    return address === undefined || !exempt(address);
+    return address !== undefined && exempt(address);
   };
-  const count = async (request: IncomingMessage): Promise<Allowance> => {
+  const judgements = new LRUCache<string, boolean, IncomingMessage>({
+    max: rememberedAddresses,
+    memoMethod: (_address, _stale, { context }) => isExempt(context),
+  });
+  // Without trusted proxies, the address of the connection alone decides.
+  const isNotCounted =
+    trustedProxies.length === 0
+      ? (request: IncomingMessage): boolean => judgements.memo(request.socket.remoteAddress ?? "", { context: request })
+      : isExempt;
+  const take = async (request: IncomingMessage): Promise<Allowance> => {
     const address = clientAddress(request);
     const { granted, state } = await consume(limiter, address === undefined ? "unknown" : countedBy(address));
     return { granted, headers: headersOf(rateLimit.perMinute, granted, state) };
   };
-  return {
-    // without trusted proxies, the address of the connection alone decides
-    counts: trustedProxies.length === 0 ? memoized(counts) : counts,
-    take: (request) => {
-      const allowance = taken.get(request) ?? count(request);
-      taken.set(request, allowance);
-      return allowance;
-    },
-  };
+  return { count: (request) => (isNotCounted(request) ? undefined : take(request)) };
 };

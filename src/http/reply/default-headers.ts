@@ -1,8 +1,4 @@
-import { IncomingMessage, ServerResponse } from "node:http";
-import { Socket } from "node:net";
-import cors from "@koa/cors";
-import Koa, { type Context, type Middleware } from "koa";
-import helmet from "koa-helmet";
+import type { IncomingHttpHeaders } from "node:http";
 
 /** Header names and values, alternating. */
 export type HeaderPairs = readonly string[];
@@ -11,32 +7,22 @@ export interface CorsOptions {
   cors: false | { origins: "*" | readonly string[] };
 }
 
-const nothing = (): Promise<void> => Promise.resolve();
-
-/** The headers that a middleware sets on a GET. Both middlewares used here set them synchronously, before their first await. */
-const headersSetBy = (middleware: Middleware, requestHeaders: Record<string, string>): string[] => {
-  const request = new IncomingMessage(new Socket());
-  request.method = "GET";
-  Object.assign(request.headers, requestHeaders);
-  const response = new ServerResponse(request);
-  void middleware(new Koa().createContext(request, response), nothing);
-  return response.getHeaderNames().flatMap((name) => [name, String(response.getHeader(name))]);
-};
-
-/** Settings for a server of JSON: nothing may execute, frame or sniff it; CORS decides who may read it. */
-const security = helmet({
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-  crossOriginResourcePolicy: { policy: "cross-origin" },
-  crossOriginOpenerPolicy: false,
-  xFrameOptions: { action: "deny" },
-  originAgentCluster: false,
-  // whether a whole domain is https-only is for its owner to decide
-  strictTransportSecurity: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-});
+/**
+ * For a server of JSON: nothing may execute, frame or sniff a reply. CORS decides who may read it, and whether a whole domain is
+ * https-only is for its owner to decide. (OWASP REST Security Cheat Sheet, "Security Headers".)
+ */
+const security: HeaderPairs = [
+  "Content-Security-Policy",
+  "default-src 'none';frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy",
+  "cross-origin",
+  "Referrer-Policy",
+  "no-referrer",
+  "X-Content-Type-Options",
+  "nosniff",
+  "X-Frame-Options",
+  "DENY",
+];
 
 const exposedHeaders = [
   "API-Version",
@@ -48,51 +34,48 @@ const exposedHeaders = [
   "X-RateLimit-Remaining",
   "X-RateLimit-Reset",
   "X-Request-Id",
-];
-const allowMethods = "GET,HEAD,POST,PUT,DELETE";
-/** Seconds for which a browser may reuse a preflight response. */
-const maxAge = 600;
+].join(",");
 
-/** Headers that every reply carries, computed once. */
-export interface StandingHeaders {
+/** Seconds for which a browser may reuse the reply to a preflight. */
+const preflightAge = "600";
+
+/** Headers that every reply carries: for security, and for the origins that may read it in a browser. */
+export interface DefaultHeaders {
   /** Whether they depend on the request's Origin. */
   readonly byOrigin: boolean;
   of(origin: string | undefined): HeaderPairs;
-  /** Answers a CORS preflight; false if the request is not one, or not from an allowed origin. */
-  preflight(ctx: Context): Promise<boolean>;
+  /** The further headers that answer a CORS preflight; undefined if the request is none, or its origin is not allowed. */
+  preflight(headers: IncomingHttpHeaders): HeaderPairs | undefined;
 }
 
-const forOrigin = (origin: string): HeaderPairs => {
-  const pairs = headersSetBy(cors({ origin, exposeHeaders: exposedHeaders }), { origin });
-  // Vary is set with the version headers, since it names more than the origin
-  return pairs.filter((_, index) => pairs[index - (index % 2)]?.toLowerCase() !== "vary");
-};
+const readableBy = (origin: string): HeaderPairs => [
+  ...security,
+  "Access-Control-Allow-Origin",
+  origin,
+  "Access-Control-Expose-Headers",
+  exposedHeaders,
+];
 
-const preflightOf = (origin: string | ((ctx: Context) => string)) => {
-  const middleware = cors({ origin, allowMethods, maxAge });
-  return async (ctx: Context): Promise<boolean> => {
-    if (ctx.get("Origin") === "" || ctx.get("Access-Control-Request-Method") === "") {
-      return false;
-    }
-    await middleware(ctx, nothing);
-    return ctx.status === 204;
-  };
-};
+/** Whatever headers the page wants to send are allowed (Fetch standard, "CORS-preflight request"). */
+const preflightHeaders = (wanted: string | undefined): HeaderPairs => [
+  "Access-Control-Max-Age",
+  preflightAge,
+  "Access-Control-Allow-Methods",
+  "GET,HEAD,POST,PUT,DELETE",
+  ...(wanted === undefined ? [] : ["Access-Control-Allow-Headers", wanted]),
+];
 
-/** Security headers, and CORS headers for the origins in the option. */
-export const createStandingHeaders = ({ cors: option }: CorsOptions): StandingHeaders => {
-  const secure = headersSetBy(security, {});
-  if (option === false) {
-    return { byOrigin: false, of: () => secure, preflight: () => Promise.resolve(false) };
-  }
-  if (option.origins === "*") {
-    const all = [...secure, ...forOrigin("*")];
-    return { byOrigin: false, of: () => all, preflight: preflightOf("*") };
-  }
-  const allowed = new Map(option.origins.map((origin) => [origin, [...secure, ...forOrigin(origin)]]));
+export const createDefaultHeaders = ({ cors }: CorsOptions): DefaultHeaders => {
+  const origins = cors === false ? [] : cors.origins;
+  const all = origins === "*" ? readableBy("*") : undefined;
+  const byOrigin = new Map(origins === "*" ? [] : origins.map((origin) => [origin, readableBy(origin)]));
+  const isAllowed = (origin: string): boolean => all !== undefined || byOrigin.has(origin);
   return {
-    byOrigin: true,
-    of: (origin) => allowed.get(origin ?? "") ?? secure,
-    preflight: preflightOf((ctx) => (allowed.has(ctx.get("Origin")) ? ctx.get("Origin") : "")),
+    byOrigin: byOrigin.size > 0,
+    of: (origin) => all ?? byOrigin.get(origin ?? "") ?? security,
+    preflight: ({ origin, ...headers }) =>
+      origin !== undefined && headers["access-control-request-method"] !== undefined && isAllowed(origin)
+        ? preflightHeaders(headers["access-control-request-headers"])
+        : undefined,
   };
 };

@@ -89,7 +89,7 @@ export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
     status: facts.status,
     plain,
     // all compressed variants together take less than half of the plain bytes
-    size: bytes.length * 1.5 + overhead,
+    size: Math.ceil(bytes.length * 1.5) + overhead,
     encoded: (encoding) => {
       const variant = made.get(encoding) ?? encode(encoding);
       made.set(encoding, variant);

@@ -30,7 +30,7 @@ const parameterOf = /\{(\w+)\}/g;
 export const parameterNames = (path: string): string[] => [...path.matchAll(parameterOf)].map((match) => match[1] ?? "");
 
 /** Sorts literal segments before parameters, so that `/wallets/top` is not taken for a wallet named `top`. */
-const bySpecificity = (a: string, b: string): number => {
+export const bySpecificity = (a: string, b: string): number => {
   const shape = (path: string) =>
     path
       .split("/")

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import Koa from "koa";
+import { andThen } from "../../async/maybe-promise.js";
+import { messageOf, PorticoError } from "../../errors.js";
+import type { Logger } from "../../../types/node-context.js";
+import type { ReadBody } from "../input/body.js";
+import type { RequestId } from "../pipeline/request-id.js";
+import type { Transport } from "../pipeline/request-context.js";
+import { failureOf } from "../reply/error-reply.js";
+import { localTarget } from "../routing/resolve.js";
+import { isBelow } from "./base-path.js";
+import { turnOf } from "./pipelining.js";
+
+export type Listener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;
+
+export interface ListenerNeeds {
+  basePath: string;
+  handle(transport: Transport): void;
+  readBody: ReadBody;
+  requestId: RequestId;
+  logger: Logger;
+}
+
+/** Answers a request outside the base path. */
+const writeNotFound = (response: ServerResponse, id: string): void => {
+  const { status, body } = failureOf(new PorticoError("NOT_FOUND"), { generation: undefined, failsAs: undefined });
+  const json = JSON.stringify(body);
+  const headers = { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(json), "X-Request-Id": id };
+  response.writeHead(status, headers).end(json);
+};
+
+/** The request's URL, and its `originalUrl` if there is one: frameworks that mount a listener at a prefix cut it off `url`. */
+const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: unknown }): string[] =>
+  [url, ...(typeof originalUrl === "string" ? [originalUrl] : [])].map(localTarget);
+
+/**
+ * Makes a listener for `http.createServer` or a framework: requests outside the base path go to `next`, or get 404 without one. Replies
+ * are written to the response at once.
+ */
+export const createListener = ({ basePath, handle, readBody, requestId, logger }: ListenerNeeds): Listener => {
+  // What reads bodies is made for Koa.
+  const koa = new Koa();
+
+  class ListenerTransport implements Transport {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+
+    constructor(request: IncomingMessage, response: ServerResponse) {
+      this.request = request;
+      this.response = response;
+    }
+
+    readBody(): Promise<unknown> {
+      return readBody(koa.createContext(this.request, this.response));
+    }
+
+    send(status: number, headers: string[], body: Buffer | undefined): void {
+      if (body !== undefined) headers.push("Content-Length", String(body.length));
+      this.response.writeHead(status, headers).end(this.request.method === "HEAD" ? undefined : body);
+    }
+
+    abandon(error: unknown): void {
+      logger.debug(`A reply could not be sent: ${messageOf(error)}`);
+      this.response.destroy();
+    }
+  }
+
+  return (request, response, next) => {
+    const target = targetsOf(request).find((candidate) => isBelow(candidate, basePath));
+    if (target !== undefined) {
+      request.url = target;
+      void andThen(turnOf(request, response), (isTurn) => {
+        if (isTurn) handle(new ListenerTransport(request, response));
+      });
+    } else if (next !== undefined) {
+      next();
+    } else {
+      writeNotFound(response, requestId(request.headers));
+    }
+  };
+};

@@ -1,0 +1,103 @@
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import { andThen, isPromised } from "../../async/maybe-promise.js";
+import { PorticoError } from "../../errors.js";
+import type { ResponseCache } from "../cache/response-cache.js";
+import { createReply, type Reply } from "../reply/reply.js";
+import type { Scope } from "../route.js";
+import type { Step } from "./climb.js";
+import type { ParsedRequest } from "./parsed-request.js";
+import type { RequestContext } from "./request-context.js";
+
+export interface AnswerNeeds<State extends Scope> {
+  cache: ResponseCache<ParsedRequest<State>>;
+  openState(): MaybePromise<State>;
+  tipId: (() => string | undefined) | undefined;
+  /** Bytes from which on replies are available compressed. */
+  threshold: number;
+}
+
+/** Makes the function that writes an answer as a reply. `isKept`: whether the reply may be kept, by this request or an equal one. */
+export const createWriter =
+  <State extends Scope>(threshold: number) =>
+  ({ endpoint, input, asked }: ParsedRequest<State>, answer: unknown, state: State, isKept: boolean): Reply =>
+    createReply(
+      {
+        ...endpoint.write(answer, input, asked),
+        height: state.tip?.height,
+        validated: endpoint.cached,
+        cacheControl: endpoint.route.authenticated === true ? "no-store" : "no-cache",
+        lasting: isKept && endpoint.cached,
+      },
+      threshold,
+    );
+
+/** The steps that look a reply up in the cache: before a state is opened, if the tip is known, and for the tip of the state. */
+export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<AnswerNeeds<State>, "cache" | "tipId">) => {
+  const lookUp: Step<State> = (context) => {
+    const { entry, endpoint } = context;
+    const tip = entry !== undefined && endpoint?.cached === true ? tipId?.() : undefined;
+    if (entry !== undefined && tip !== undefined) context.reply = cache.replyAt(entry, tip);
+  };
+
+  /** At the tip of the state, an equal request may also be waiting for its answer. */
+  const lookUpAtState: Step<State> = (context) => {
+    const { entry, endpoint, key, state } = context;
+    if (endpoint?.cached !== true || key === undefined || state?.tip === undefined) return;
+    const { id } = state.tip;
+    if (entry !== undefined) context.reply = cache.replyAt(entry, id);
+    if (context.reply !== undefined) return;
+    return cache.pending(key, id)?.then((reply) => {
+      context.reply = reply;
+      if (entry !== undefined) cache.keep(entry, id, reply);
+    });
+  };
+
+  return { lookUp, lookUpAtState };
+};
+
+/** The steps that compute a reply from a state. */
+export const createAnswers = <State extends Scope>({ cache, openState, threshold }: Omit<AnswerNeeds<State>, "tipId">) => {
+  const writeReply = createWriter<State>(threshold);
+
+  const openOne: Step<State> = (context) =>
+    andThen(openState(), (state) => {
+      context.state = state;
+      context.height = state.tip?.height;
+      if (state.tip === undefined && context.endpoint?.route.stateless !== true) throw new PorticoError("NOT_READY");
+    });
+
+  const reply = (context: RequestContext<State>, parsed: ParsedRequest<State>, state: State, answer: unknown): Reply => {
+    const { entry } = context;
+    const made = writeReply(parsed, answer, state, entry !== undefined);
+    if (entry !== undefined && state.tip !== undefined && parsed.endpoint.cached) cache.keep(entry, state.tip.id, made);
+    return (context.reply = made);
+  };
+
+  const ask: Step<State> = (context) => {
+    const { parsed, state, body, key, entry } = context;
+    if (parsed === undefined || state === undefined) return;
+    const { endpoint } = parsed;
+    const answer = endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body }, state);
+    if (!isPromised(answer)) {
+      context.answer = answer;
+      return;
+    }
+    const made = Promise.resolve(answer).then((late) => reply(context, parsed, state, late));
+    if (entry !== undefined) entry.slow = true;
+    if (key !== undefined && state.tip !== undefined && endpoint.cached) cache.share(key, state.tip.id, made);
+    return made.then(() => undefined);
+  };
+
+  const write: Step<State> = (context) => {
+    const { parsed, state, answer } = context;
+    if (parsed !== undefined && state !== undefined) reply(context, parsed, state, answer);
+  };
+
+  /** To be called when the reply has been computed, or could not be. */
+  const release = (context: RequestContext<State>): void => {
+    context.state?.release?.();
+    context.state = undefined;
+  };
+
+  return { openState: openOne, ask, write, release };
+};

@@ -1,0 +1,106 @@
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { Logger } from "../../../types/node-context.js";
+import { andThen } from "../../async/maybe-promise.js";
+import type { PorticoError } from "../../errors.js";
+import { createPrewarm } from "../cache/prewarm.js";
+import { createResponseCache } from "../cache/response-cache.js";
+import type { EdgeOptions } from "../edge-options.js";
+import { createDefaultHeaders } from "../reply/default-headers.js";
+import { failureReply, porticoErrorOf } from "../reply/error-reply.js";
+import { createVersionHeaders } from "../reply/version-headers.js";
+import type { Scope } from "../route.js";
+import type { Locate } from "../routing/resolve.js";
+import { createAnswers, createLookUps, createWriter } from "./answer.js";
+import { createChecks } from "./check.js";
+import { createClimb } from "./climb.js";
+import type { Endpoint } from "./endpoint.js";
+import { createInFlight, type InFlight } from "./in-flight.js";
+import { createMatch } from "./match.js";
+import type { ParsedRequest } from "./parsed-request.js";
+import { createRateLimit } from "./rate-limit.js";
+import { RequestContext, type Transport } from "./request-context.js";
+import type { RequestId } from "./request-id.js";
+import { createSend } from "./send.js";
+import type { Stage } from "./stages.js";
+
+export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
+  openState(): MaybePromise<State>;
+  tipId: (() => string | undefined) | undefined;
+  isStopping(): boolean;
+  requestId: RequestId;
+  authorize(authorization: string | undefined): MaybePromise<boolean>;
+  logger: Logger;
+}
+
+export interface Handler<State extends Scope> {
+  /** Answers a request. */
+  handle(transport: Transport): void;
+  /** Computes repeated replies from a state that is about to become current, and releases it. */
+  prewarm(state: State): Promise<void>;
+  readonly inFlight: InFlight;
+}
+
+/** Takes requests through the stages: one by one, or many at a time. */
+export type RunStages = <Item>(stages: readonly Stage<Item>[]) => (item: Item) => void;
+
+/** Milliseconds for which a new state may be held back. */
+const longestPrewarm = 25;
+
+const detailOf = (error: PorticoError): string =>
+  error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : (error.stack ?? error.message);
+
+/**
+ * Answers every request below the base path, on one ladder:
+ *
+ *     rate limit → match → authorize → parse → body → cache → state → ask → write → send
+ *
+ * No step is taken twice. The first that makes a reply is the last before it is sent: an error is a reply, too.
+ */
+export const createHandler = <State extends Scope>(options: EdgeOptions, needs: HandlerNeeds<State>, inStages: RunStages): Handler<State> => {
+  type Context = RequestContext<State>;
+  const { isStopping, logger } = needs;
+  const threshold = options.compression === false ? Infinity : options.compression.threshold;
+  const defaultHeaders = createDefaultHeaders(options);
+  const versionHeaders = createVersionHeaders({ byEncoding: options.compression !== false, byOrigin: defaultHeaders.byOrigin });
+  const cache = createResponseCache<ParsedRequest<State>>(options.cacheSize);
+  const inFlight = createInFlight();
+
+  const { match, versionOf } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
+  const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, rateLimit: createRateLimit(options), cache, versionHeaders });
+  const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
+  const { openState, ask, write, release } = createAnswers<State>({ ...needs, cache, threshold });
+
+  const fail = (context: Context, thrown: unknown): void => {
+    const error = porticoErrorOf(thrown);
+    if (!error.exposed) {
+      const { method, url } = context.transport.request;
+      logger.error(`Request ${context.id}, ${method} ${JSON.stringify(url)}, failed: ${detailOf(error)}`);
+    }
+    context.reply = failureReply(error, { ...versionOf(context), height: context.height });
+  };
+
+  const climb = createClimb<State>(fail);
+  const send = createSend<State>({ defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, isStopping });
+  const [limited, checked, answered] = [[limit], [match, authorize, parse, readBody], [lookUp, openState, lookUpAtState, ask, write]];
+  const run = inStages<Context>([
+    (context) => climb(context, checked),
+    (context) => andThen(climb(context, answered), () => release(context)),
+    send,
+  ]);
+
+  const writeReply = createWriter<State>(threshold);
+  return {
+    inFlight,
+    handle: (transport) => {
+      const context = new RequestContext<State>(transport, needs.requestId(transport.request.headers));
+      inFlight.enter();
+      void andThen(climb(context, limited), () => run(context));
+    },
+    prewarm: createPrewarm<ParsedRequest<State>, State>({
+      cache,
+      ask: ({ endpoint, input }, state) => endpoint.ask(input, state),
+      write: (parsed, answer, state) => writeReply(parsed, answer, state, true),
+      longest: longestPrewarm,
+    }),
+  };
+};

@@ -1,0 +1,40 @@
+import { Type, type TObject, type TSchema } from "@sinclair/typebox";
+import { Meta, pagingProperties } from "./input/paging.js";
+import type { Route, Scope } from "./route.js";
+import type { Generation } from "./routing/version.js";
+
+/** All query parameters of a route, paging included. */
+export const querySchema = <State extends Scope>(route: Route<State>): TObject =>
+  Type.Object({ ...(route.kind === "list" ? pagingProperties : {}), ...route.query?.properties });
+
+/** The schema of one page of a list. */
+const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
+
+/** The schema of a route's reply, envelope included. */
+export const replySchema = <State extends Scope>(route: Route<State>): TSchema =>
+  route.kind === "list" ? pageSchema(route.item) : route.reply;
+
+/** Routes of both generations are the same for either version, and count as second generation. */
+export const generationOf = (versions: readonly Generation[]): Generation => (versions.includes(2) ? 2 : 1);
+
+/** Whether replies may be cached at all: only those to a GET that anyone may send. */
+export const isCacheable = <State extends Scope>({ method, authenticated }: Route<State>): boolean => method === "GET" && authenticated !== true;
+
+/** Whether replies are cached until the tip moves. Those that are carry an ETag. */
+export const isCached = <State extends Scope>(route: Route<State>): boolean =>
+  isCacheable(route) && (route.cache ?? (route.stateless === true ? "never" : "tip")) === "tip";
+
+/**
+ * The path of a route below the base path, in the form that works as written: routes of the default generation, or of both, without a
+ * version, others below `/v1` or `/v2`.
+ */
+export const publicPath = <State extends Scope>({ versions, path }: Route<State>, defaultVersion: Generation): string =>
+  versions.includes(defaultVersion) ? path : `/v${versions[0]}${path}`;
+
+/** The name of a route, in the OpenAPI document (`operationId`) and in a host's router: `getWalletsIdVotes`. */
+export const routeName = <State extends Scope>(route: Route<State>, defaultVersion: Generation): string =>
+  `${route.method.toLowerCase()}/${publicPath(route, defaultVersion)}`
+    .split(/[^A-Za-z0-9]/)
+    .filter((word) => word !== "")
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join("");
