@@ -4,6 +4,9 @@ export type JsonSchema = Record<string, unknown>;
 /** Marks the schema of an amount in replies: a bigint, written as the request or the option `amounts` says. */
 export const amountKeyword = "x-amount";
 
+/** Marks the schema of a free-form part of replies in which every bigint is an amount. */
+export const amountsInsideKeyword = "x-amounts-inside";
+
 /** Whether a schema has an amount anywhere in it. */
 export const hasAmount = (schema: unknown): boolean =>
   Array.isArray(schema) ? schema.some(hasAmount) : isSchema(schema) && (schema[amountKeyword] === true || Object.values(schema).some(hasAmount));

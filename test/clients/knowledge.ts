@@ -1,7 +1,7 @@
 import type { TransactionData } from "../../types/events.js";
 import { adapterOf } from "./oracle.js";
 import { coreTypes } from "../e2e/core-types.js";
-import { figuresOf, type BlockRow, type LockRow, type TransactionRow, timestampOf, type WalletRow } from "../e2e/figures.js";
+import { figuresOf, type BlockRow, type LockRow, shownAsset, type TransactionRow, timestampOf, type WalletRow } from "../e2e/figures.js";
 import { blockKindOf, delegateKind, type DelegateRow, delegateRowsOf, lockKindOf, transactionKindOf, walletKind } from "../e2e/kinds.js";
 import { type Kind, sorted } from "../e2e/naive-list.js";
 import { blocksBehind, chainName, now, publicPeersAt, type RunningNode, unconfirmed, unconfirmedSender } from "./running-node.js";
@@ -128,8 +128,9 @@ export const endingOf = (row: TransactionRow): string | undefined => {
 };
 export const endings: TransactionRow[] = transactionRows.filter((row) => endingOf(row) !== undefined);
 
-const presentUnconfirmed = ({ network: _network, recipientId, secondSignature, amount, fee, ...rest }: TransactionData): unknown => ({
+const presentUnconfirmed = ({ network: _network, recipientId, secondSignature, amount, fee, asset, ...rest }: TransactionData): unknown => ({
   ...rest,
+  ...(asset === undefined ? {} : { asset: shownAsset(asset) }),
   amount: BigInt(String(amount)),
   fee: BigInt(String(fee)),
   sender: unconfirmedSender,

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { parseExactJson } from "../../src/http/input/exact-json.js";
 import { chainNames } from "./chains.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
@@ -16,13 +17,17 @@ const amountsIn = (value: unknown): Found[] => {
   if (typeof value !== "object" || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(amountsIn);
   return Object.entries(value as Record<string, unknown>).flatMap(([name, member]) =>
-    name === "asset" || name === "multiSignature" ? [] : amountNames.has(name) && typeof member !== "object" ? [{ name, value: member }] : amountsIn(member),
+    name === "multiSignature" ? [] : amountNames.has(name) && typeof member !== "object" ? [{ name, value: member }] : amountsIn(member),
   );
 };
 
+interface Row {
+  asset?: { payments?: { amount: unknown }[] };
+}
+
 for (const name of chainNames) {
   describe(`amounts of ${name}, second generation`, () => {
-    const { meta, blockRows } = figuresOf(name);
+    const { meta, blockRows, transactionRows } = figuresOf(name);
     let numbers: Interface;
     let strings: Interface;
     before(async () => {
@@ -37,7 +42,7 @@ for (const name of chainNames) {
     const generator = encodeURIComponent(String(blockRows.at(-1)?.generator.username));
     const paths = [
       ...["/wallets", "/wallets?orderBy=balance:asc", "/delegates", "/blocks?orderBy=totalAmount:desc", "/transactions?orderBy=amount:desc"],
-      ...["/votes", "/locks", "/blockchain", "/blocks/first", "/rounds/1/delegates", `/delegates/${generator}`, `/delegates/${generator}/voters`],
+      ...["/votes", "/locks", "/transactions?type=6", "/blockchain", "/blocks/first", "/rounds/1/delegates", `/delegates/${generator}`, `/delegates/${generator}/voters`],
     ];
     for (const path of paths) {
       it(`have the same digits as numbers and as strings in ${path}`, async () => {
@@ -47,6 +52,31 @@ for (const name of chainNames) {
         for (const { value } of asNumbers) expect(typeof value).to.be.oneOf(["number", "bigint"]);
       });
     }
+
+    it("of asset.payments[].amount have the form of all others: by the option, by what one request chooses, and numbers in the first generation", async () => {
+      const asked: [served: Interface, prefix: string, headers: Record<string, string>, form: "number" | "string"][] = [
+        [numbers, "", {}, "number"],
+        [strings, "", {}, "string"],
+        [numbers, "/strings", {}, "string"],
+        [strings, "/numbers", {}, "number"],
+        [numbers, "", { "API-Amounts": "string" }, "string"],
+        [strings, "", { "API-Amounts": "number" }, "number"],
+      ];
+      const path = "/transactions?type=6&orderBy=timestamp:asc";
+      const amountsOf = (rows: Row[]): unknown[] => rows.flatMap(({ asset }) => (asset?.payments ?? []).map(({ amount }) => amount));
+      const paid = amountsOf(transactionRows.filter(({ type }) => type === 6).slice(0, 100) as Row[]).map(String);
+      for (const [{ url }, prefix, headers, form] of asked) {
+        const read = async (version: string): Promise<unknown> => parseExactJson(await (await fetch(url + prefix + version + path, { headers })).text());
+        const { data } = (await read("/v2")) as { data: Row[] };
+        const { transactions } = (await read("/v1")) as { transactions: Row[] };
+        for (const [rows, written] of [[data, form], [transactions, "number"]] as const) {
+          // Those that a double would round are read as bigints.
+          const forms = new Set(amountsOf(rows).map((amount) => (typeof amount === "bigint" ? "number" : typeof amount)));
+          expect([...forms], `${prefix} ${JSON.stringify(headers)}`).to.deep.equal([written]);
+          expect(amountsOf(rows).map(String)).to.deep.equal(paid);
+        }
+      }
+    });
 
     it("have the same digits in the balances of voters", async () => {
       const path = `/delegates/${generator}/voters/balances`;

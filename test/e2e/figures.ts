@@ -57,6 +57,12 @@ const transactionRow = (data: TransactionData, sequence: number, block: BlockDat
   return { ...data, version, typeGroup, block, sequence, sender, recipient: named ?? sender, recipients, time };
 };
 
+/** An asset as clients see it: the amounts of its payments are bigints where the wire has numbers. */
+export const shownAsset = (asset: TransactionData["asset"]): object => {
+  const { payments, ...rest } = (asset ?? {}) as { payments?: { amount: unknown }[] };
+  return payments === undefined ? rest : { ...rest, payments: payments.map((payment) => ({ ...payment, amount: BigInt(String(payment.amount)) })) };
+};
+
 /** The chain with genesis as the network's files have it: the same block, which the block files have in the form a node wrote. */
 const chainOf = (name: ChainName): Chain => {
   const { blocks, ...chain } = loadChain(name);

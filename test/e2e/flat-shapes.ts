@@ -1,5 +1,5 @@
 import type { TransactionData } from "../../types/events.js";
-import type { BlockRow, TransactionRow, WalletRow } from "./figures.js";
+import { type BlockRow, shownAsset, type TransactionRow, type WalletRow } from "./figures.js";
 
 /** How the first generation shows a chain's rows. Amounts are bigints where the wire has numbers. */
 
@@ -51,7 +51,7 @@ export const flatTransactionData = (data: TransactionData, senderId: string, rec
   signature: data.signature,
   signSignature: data.secondSignature,
   signatures: data.signatures,
-  asset: data.asset ?? {},
+  asset: shownAsset(data.asset),
 });
 
 export const flatTransaction = (row: TransactionRow, tipHeight: number) => ({

@@ -17,6 +17,8 @@ export interface Answer {
 
 /** A served interface. Every reply is checked against the OpenAPI document that it serves itself. */
 export interface Interface {
+  /** Base URL, for requests that choose another form of amounts than the option gives. */
+  url: string;
   /** Path below `/api`. */
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
@@ -55,6 +57,7 @@ export const serveChain = async (name: ChainName, { now, ...serving }: Serving =
   };
 
   return {
+    url: `${origin}/api`,
     get: (path) => ask(path, {}),
     post: (path, body) => ask(path, { method: "POST", ...(body === undefined ? {} : { body: exactJson(body) }) }),
     stop: async () => {

@@ -1,4 +1,4 @@
-import { type Figures, type BlockRow, type LockRow, timestampOf, type TransactionRow, type WalletRow } from "./figures.js";
+import { type Figures, type BlockRow, type LockRow, shownAsset, timestampOf, type TransactionRow, type WalletRow } from "./figures.js";
 import type { DelegateFigures } from "../data/read.js";
 import type { Filter, Kind, Value } from "./naive-list.js";
 
@@ -241,7 +241,7 @@ export const transactionKindOf = ({ tip }: Figures): Kind<TransactionRow> => ({
     signSignature: row.secondSignature ?? null,
     signatures: row.signatures,
     vendorField: row.vendorField === "" ? undefined : row.vendorField,
-    asset: row.asset === undefined || Object.keys(row.asset).length === 0 ? undefined : row.asset,
+    asset: row.asset === undefined || Object.keys(row.asset).length === 0 ? undefined : shownAsset(row.asset),
     nonce: row.nonce === undefined ? undefined : String(row.nonce),
     blockId: row.block.id,
     confirmations: tip.height - row.block.height + 1,

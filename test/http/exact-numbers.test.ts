@@ -165,6 +165,10 @@ describe("exact numbers", () => {
       expect(written(Type.Object({ a: Type.Optional(amount) }), { a: undefined })).to.equal("{}");
       expect(written(Type.Array(Type.Union([amount, Type.Null()])), [big, null], true)).to.equal(`["${big}",null]`);
       expect(written(Type.Object({}, { additionalProperties: true }), { a: [big] })).to.equal(`{"a":[${big}]}`);
+      const inside = { type: "object", "x-amounts-inside": true, additionalProperties: true };
+      expect(written(inside, { a: [big, { b: 1n }], c: "1", d: 1 })).to.equal(`{"a":[${big},{"b":1}],"c":"1","d":1}`);
+      expect(written(inside, { a: [big, { b: 1n }], c: "1", d: 1 }, true)).to.equal(`{"a":["${big}",{"b":"1"}],"c":"1","d":1}`);
+      expect(written(Type.Object({ free: Type.Unknown(), inside: Type.Optional(Type.Unsafe(inside)) }), { free: big, inside: { a: big } }, true)).to.equal(`{"free":${big},"inside":{"a":"${big}"}}`);
       expect(written(Type.Object({}), { a: 1 })).to.equal("{}");
       expect(written(Type.Union([Type.Literal("a"), Type.Literal("b"), Type.Null()]), "b")).to.equal('"b"');
       expect(written(Type.Union([Type.Literal("a"), Type.Null()]), null)).to.equal("null");

@@ -3,7 +3,7 @@ import type { Transaction } from "../../../types/chain.js";
 import type { UnconfirmedTransaction } from "../../chain/block.js";
 import type { Epoch } from "../../chain/epoch.js";
 import { Amount } from "./amount.js";
-import { OpenObject } from "./open-object.js";
+import { AssetResource, presentAsset } from "./asset.js";
 import { TextOrNull } from "./text.js";
 import { TimestampResource } from "./timestamp.js";
 
@@ -21,7 +21,7 @@ const common = {
   signSignature: TextOrNull,
   signatures: Type.Optional(Type.Array(Type.String())),
   vendorField: Type.Optional(Type.String()),
-  asset: Type.Optional(OpenObject),
+  asset: Type.Optional(AssetResource),
   nonce: Type.Optional(Type.String({ pattern: "^[0-9]+$", description: "Only in version 2." })),
 };
 
@@ -66,7 +66,7 @@ const presentCommon = (transaction: UnconfirmedTransaction): Common => {
   if (signature !== undefined) shown.signature = signature;
   if (signatures !== undefined) shown.signatures = signatures;
   if (vendorField !== undefined) shown.vendorField = vendorField;
-  if (asset !== undefined) shown.asset = asset;
+  if (asset !== undefined) shown.asset = presentAsset(asset);
   if (nonce !== undefined) shown.nonce = nonce.toString();
   return shown;
 };

@@ -24,7 +24,7 @@ import { transactionRoutes } from "./transactions.js";
  *
  * | member | form |
  * |---|---|
- * | fees, `reward`, `supply`, getForgedByAccount, `forged`; amounts of blocks and transactions; `balance` of voters | numbers, with all their digits |
+ * | fees, `reward`, `supply`, getForgedByAccount, `forged`; amounts of blocks, transactions and their payments; `balance` of voters | numbers, with all their digits |
  * | `balance` and `unconfirmedBalance` of accounts, getBalance and top | decimal strings |
  * | `vote` of a delegate in lists, `get` and `fee` | the public key that the delegate itself votes for, or null |
  * | `vote` of a delegate in searches and accounts/delegates | its vote balance, a decimal string |

@@ -232,7 +232,7 @@ describe("unconfirmed transactions, first generation", () => {
       senderId: one.sender,
       senderPublicKey: one.senderPublicKey,
       signatures: ["00ab"],
-      asset: { payments: [{ recipientId: nobody, amount: "7" }] },
+      asset: { payments: [{ recipientId: nobody, amount: 7 }] },
     },
     {
       ...common,
