@@ -27,9 +27,19 @@ const uses = (pid: number, folder: string): boolean => {
   return open.some((path) => files.has(identityOf(path)));
 };
 
+/** Empty if the holder has just removed it. */
+const noteIn = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return "";
+    throw error;
+  }
+};
+
 /** The process that holds the lock, if it is still running. This process's own number was left by an earlier process that had it. */
 const holderOf = (path: string, dataDir: string): number | undefined => {
-  const noted = readNote(readFileSync(path, "utf8"));
+  const noted = readNote(noteIn(path));
   if (noted === undefined || noted.pid === process.pid || !stillRuns(noted)) return undefined;
   // A bare number may be any process's by now.
   return noted.begin === undefined && !uses(noted.pid, dataDir) ? undefined : noted.pid;

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -408,6 +408,13 @@ describe("the standalone host", () => {
       mkdirSync(join(folder, "data"));
       writeFileSync(join(folder, "data", "chain.mdb"), "no such thing".repeat(1_000));
       expect(await refusal({})).to.match(/^The store in \/.*data cannot be used: \/.*chain\.mdb cannot be opened: .+\.$/);
+      rmSync(join(folder, "data"), { recursive: true });
+      await (await start()).stop();
+      const path = join(folder, "data", "chain.mdb");
+      truncateSync(path, statSync(path).size - 204_800);
+      expect(await refusal({})).to.match(
+        /^The store in \/.*data cannot be used: \/.*chain\.mdb cannot be opened: it is truncated: of [\d,]+ bytes, the last 204,800 bytes are missing; restore it from a backup, or move it away and start anew: .+\.$/,
+      );
     });
 
     it("reports that a fork's milestones are invalid", async () => {

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { metaOffsets } from "../../src/store/lmdb/meta-pages.js";
+import { lmdbFileFault } from "../../src/store/lmdb/file/file-check.js";
+import { metaOffsets } from "../../src/store/lmdb/file/meta-pages.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
@@ -18,7 +19,7 @@ describe("the pages of a store file", function () {
   this.timeout(120_000);
   afterEach(closeTemporaryStores);
 
-  it("are each either in use once or free, whatever was written, reverted and read meanwhile", async () => {
+  it("are each either in use once or free, whatever was written, reverted and read meanwhile, and the file may be opened at any time", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 40, maxLength: 80 }), async (deeds) => {
         const { store, rules } = openTemporaryStore(chain.network);
@@ -34,6 +35,7 @@ describe("the pages of a store file", function () {
           else if (what === "let go") held.shift()?.release?.();
           else if (what === "free") store.freePages();
           else await webhooks.transactionSoon(() => webhooks.setJournalPosition(count));
+          expect(lmdbFileFault(store.environment.path)).to.equal(undefined);
         }
         expect(store.tip()?.height).to.equal(height);
         for (const snapshot of held) snapshot.release?.();

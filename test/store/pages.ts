@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { metaOffsets } from "../../src/store/lmdb/meta-pages.js";
+import { metaOffsets } from "../../src/store/lmdb/file/meta-pages.js";
 
 /** Accounts for every page of an LMDB file (64 bits, little-endian, pages of 4,096 bytes, as lmdb-js writes them). */
 export interface Pages {
@@ -9,6 +9,8 @@ export interface Pages {
   lost: number;
   /** Pages that are used twice, or both used and free: the next write may overwrite them. */
   problems: string[];
+  /** Number of the last page, by the newest meta page. */
+  last: number;
 }
 
 const pageSize = 4_096;
@@ -99,5 +101,5 @@ export const pagesOf = (path: string): Pages => {
   });
 
   const count = (owner: Owner): number => [...owners.values()].filter((one) => one === owner).length;
-  return { used: count("used"), free: count("free"), lost: lastPage + 1 - owners.size, problems };
+  return { used: count("used"), free: count("free"), lost: lastPage + 1 - owners.size, problems, last: lastPage };
 };

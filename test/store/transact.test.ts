@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { createCommitting } from "../../src/store/lmdb/commit-worker.js";
 import { noEntries } from "../../src/store/layout/write-log.js";
-import { newestTransaction } from "../../src/store/lmdb/meta-pages.js";
+import { newestTransaction } from "../../src/store/lmdb/file/meta-pages.js";
 import type { Store } from "../../src/store/state/store.js";
 import { transact } from "../../src/store/lmdb/transact.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";

@@ -5,10 +5,11 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { type CommitThreadData, createCommitting } from "./commit-worker.js";
 import type { LogBytes } from "../layout/write-log.js";
+import { fullLengthName } from "./file/file-check.js";
 import { makeWhole, openSound } from "./open-file.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "../layout/keys.js";
 import { becomeWriter } from "./writer-lock.js";
-import { transact } from "./transact.js";
+import { endWriting, transact } from "./transact.js";
 
 export type StoreDatabase = Database<unknown, Buffer>;
 export type StoreDatabases = Record<DatabaseName, StoreDatabase>;
@@ -35,6 +36,7 @@ interface Format {
 }
 
 const formatKey = textKey("format");
+const fullLengthKey = textKey(fullLengthName);
 
 /** Room for the store's own databases and for those of webhooks, which share the environment. */
 const maxDatabases = 64;
@@ -57,7 +59,9 @@ const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases =>
 
 /** Whether a store has its format: if not, it is new. @throws PorticoError if it is not one that this version can use. */
 const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: string, access: StoreAccess): boolean => {
-  const found = openDatabase(root, "meta").get(formatKey) as Format | undefined;
+  // In a store without databases, a process that only reads gets none.
+  const meta = openDatabase(root, "meta") as StoreDatabase | undefined;
+  const found = meta?.get(formatKey) as Format | undefined;
   if (found === undefined) {
     if (access !== "write") throw new PorticoError("NOT_READY", `${path} does not contain a Portico store yet`);
     if (openDatabase(root, "blocks").getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} contains blocks but does not name their network`);
@@ -77,6 +81,14 @@ const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: 
 
 const giveFormat = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">, nethash: string): void =>
   transact({ path, root }, () => void db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
+
+/**
+ * Notes that whoever writes the store keeps its file at full length (meta-pages.js), as earlier versions did not: if it has been closed and
+ * is shorter, it was cut off.
+ */
+const noteFullLength = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">): void => {
+  if (db.meta.get(fullLengthKey) !== true) transact({ path, root }, () => void db.meta.putSync(fullLengthKey, true));
+};
 
 interface OpenOptions {
   access?: StoreAccess;
@@ -136,9 +148,9 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   const path = storeFile(dataDir);
   const { access = "write" } = options;
   const root = openRoot(dataDir, path, nethash, options);
-  let endWriting: (() => Promise<void>) | undefined;
+  let giveUpRole: (() => Promise<void>) | undefined;
   try {
-    if (access === "write") endWriting = becomeWriter(path, rootOptions(options));
+    if (access === "write") giveUpRole = becomeWriter(path, rootOptions(options));
     // Before all databases are opened, since those that a store of another layout lacks would be made.
     const isNew = !hasFormat({ root, path }, nethash, access);
     const db = openDatabases(root);
@@ -148,17 +160,19 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
     const close = async (): Promise<void> => {
       try {
         await committing.close();
+        if (access !== "read") endWriting({ path, root });
         await root.close();
       } finally {
-        await endWriting?.();
+        await giveUpRole?.();
       }
     };
     const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
     options.check?.(environment);
+    if (access === "write") noteFullLength(environment);
     return environment;
   } catch (cause) {
     void root.close();
-    void endWriting?.();
+    void giveUpRole?.();
     if (cause instanceof PorticoError) throw cause;
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }

@@ -1,7 +1,7 @@
 import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from "lmdb";
 import { PorticoError } from "../../errors.js";
-import { lmdbFileFault } from "./file-check.js";
+import { lmdbFileFault } from "./file/file-check.js";
 import { keepFromOthers } from "./file-mode.js";
 
 /**

@@ -1,6 +1,6 @@
 // @ts-check
 import { openSync, readSync, writeSync } from "node:fs";
-import { magic, newestTransaction } from "./meta-pages.js";
+import { magic, newestAtFullLength } from "./file/meta-pages.js";
 
 /**
  * Write transactions of LMDB, each of which begins where the newest ended.
@@ -73,7 +73,7 @@ const tooEarly = Symbol("too early");
  * @returns {() => T | typeof tooEarly}
  */
 const unlessTooEarly = (written, work) => () => {
-  const newest = newestTransaction(written.path);
+  const newest = newestAtFullLength(written.path);
   if (BigInt(written.root.getWriteTxnId()) === newest + 1n) return work();
   putCountRight(written, newest);
   return tooEarly;
@@ -134,3 +134,15 @@ export const transactSoon = async (written, work) => {
  * @param {Written} written
  */
 export const putRight = (written) => transact(written, () => undefined);
+
+/**
+ * To be called before it is closed: brings the file to its full length, unless it cannot be written any more.
+ * @param {Written} written
+ */
+export const endWriting = (written) => {
+  try {
+    putRight(written);
+  } catch {
+    // It is then only known to have been cut off if a page is missing that is used.
+  }
+};

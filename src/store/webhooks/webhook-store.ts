@@ -7,7 +7,7 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
 import { becomeWriter } from "../lmdb/writer-lock.js";
-import { transact, transactSoon } from "../lmdb/transact.js";
+import { endWriting, transact, transactSoon } from "../lmdb/transact.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
@@ -144,24 +144,25 @@ const openFile = (path: string) => openSound<never, never>(path, rootOptions);
 export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?: boolean | undefined } = {}): WebhookEnvironment => {
   const path = resolve(dataDir, "webhooks.mdb");
   let root: RootDatabase<never, never> | undefined;
-  let endWriting: (() => Promise<void>) | undefined;
+  let giveUpRole: (() => Promise<void>) | undefined;
   try {
     makeFolder(dataDir);
     if (!existsSync(path)) makeWhole(path, (draft) => void openFile(draft).close());
     const opened = (root = openFile(path));
     const store = createWebhookStore({ path, root: opened });
-    if (deliver) endWriting = becomeWriter(path, rootOptions, "start this one with `webhooks.deliver` set to false");
+    if (deliver) giveUpRole = becomeWriter(path, rootOptions, "start this one with `webhooks.deliver` set to false");
     const close = async (): Promise<void> => {
       try {
+        endWriting({ path, root: opened });
         await opened.close();
       } finally {
-        await endWriting?.();
+        await giveUpRole?.();
       }
     };
     return { store, close };
   } catch (cause) {
     void root?.close();
-    void endWriting?.();
+    void giveUpRole?.();
     if (cause instanceof PorticoError) throw cause;
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
   }
