@@ -112,7 +112,20 @@ describe("paging", () => {
     });
     const { data: second, meta: both } = await get("/api/things?offset=15&page=2&limit=10");
     expect(second[0]?.name).to.equal("thing010");
-    expect(both.next).to.equal("/api/v2/things?offset=15&page=3&limit=10");
+    expect(both.next).to.equal("/api/v2/things?page=3&limit=10");
+  });
+
+  it("leaves the offset out of the links if a page is given, too", async () => {
+    const { meta } = await get("/api/things?limit=10&offset=15&page=2&names=thing001");
+    expect(meta).to.include({
+      next: null,
+      previous: "/api/v2/things?limit=10&page=1&names=thing001",
+      self: "/api/v2/things?limit=10&page=2&names=thing001",
+      first: "/api/v2/things?limit=10&page=1&names=thing001",
+      last: "/api/v2/things?limit=10&page=1&names=thing001",
+    });
+    const { meta: encoded } = await get("/api/things?o%66fset=15&page=2");
+    expect(encoded.self).to.equal("/api/v2/things?page=2&limit=100");
   });
 
   it("takes the page of a search from the query string", async () => {

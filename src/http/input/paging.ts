@@ -77,10 +77,13 @@ const offsetStops = (offset: number, limit: number, total: number): Stops => {
   };
 };
 
-/** Makes links to pages: the caller's parameters in the caller's order, with `by` set to the page, and appended if missing, as `limit` is. */
+/**
+ * Makes links to pages: the caller's parameters in the caller's order, with `by` set to the page, and appended if missing, as `limit` is.
+ * An offset beside a page is left out: it was not used.
+ */
 const linkMaker = (path: string, pairs: QueryPairs, input: Pick<PageInput, "by" | "limit">): ((stop: number) => string) => {
   const named = new Set(pairs.map(([name]) => name));
-  const whole: QueryPairs = [...pairs];
+  const whole: QueryPairs = pairs.filter(([name]) => name !== "offset" || input.by === "offset");
   if (!named.has(input.by)) {
     whole.push([input.by, ""]);
   }
