@@ -1,0 +1,25 @@
+/**
+ * Compiles the library into `dist`. `npm run build` runs it, and so does npm itself (`prepare`) for `npm ci`, `npm pack` and
+ * `npm publish`, and for a host that installs this folder or its git repository.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const compiler = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
+const { npm_lifecycle_event: event, npm_config_omit: omitted = "", INIT_CWD: startedIn, npm_execpath: npm } = process.env;
+
+const run = (script, ...args) => execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: ["ignore", 2, 2] });
+
+const build = () => {
+  // A host that links a folder in which nothing is installed gets no dependencies from npm either.
+  if (!existsSync(compiler) && npm !== undefined) run(npm, "ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund");
+  rmSync(new URL("../dist", import.meta.url), { recursive: true, force: true });
+  run(compiler, "-p", "tsconfig.build.json");
+};
+
+// `npm ci --omit=dev` in this folder asks for no compiler, and may find `dist` built.
+const withoutCompiler = event === "prepare" && startedIn === root.replace(/[/\\]$/, "") && /\bdev\b/.test(omitted) && !existsSync(compiler);
+if (withoutCompiler) process.stderr.write("portico is not compiled: that needs the packages for development (npm ci --include=dev)\n");
+else build();
