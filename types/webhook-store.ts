@@ -19,11 +19,18 @@ export interface WebhookRow {
   disabledBecause: "gone" | "failing" | null;
 }
 
+/** A block or transaction, and what happened to it. */
+export interface About {
+  event: "block.applied" | "block.reverted" | "transaction.applied" | "transaction.reverted";
+  id: string;
+}
+
 /** One occurrence of an event, shared by all deliveries of it. */
 export interface Message {
   at: number;
   /** The payload as JSON text. */
   json: string;
+  about?: About | undefined;
 }
 
 export interface DeliveryRow {
@@ -36,7 +43,7 @@ export interface DeliveryRow {
   state: DeliveryState;
   /** Set while `retrying`. */
   dueAt: number | null;
-  /** Set once `delivered`, `dead` or `dropped`. */
+  /** Set once `delivered`, `dead`, `dropped` or `superseded`. */
   finishedAt: number | null;
   /** Set while `held`: the height at which it is released, and the height of its block. */
   hold: { releaseHeight: number; blockHeight: number } | null;
@@ -112,6 +119,11 @@ export interface WebhookStore {
   /** Writes a message and its deliveries. Returns the delivery ids, in the order of the recipients. */
   append(message: Message, recipients: readonly Recipient[]): number[];
   message(id: number): Message | undefined;
+  /** Marks every message about this as superseded, for as long as it is kept. Returns the deliveries of those that were not marked before. */
+  supersede(about: About): { webhookId: number; id: number }[];
+  isSuperseded(messageId: number): boolean;
+  /** Whether a message about this is kept. */
+  isAbout(about: About): boolean;
   delivery(webhookId: number, id: number): DeliveryRow | undefined;
   /** Replaces a delivery by its next state. */
   changeDelivery(before: DeliveryRow, after: DeliveryRow): void;
@@ -136,7 +148,7 @@ export interface WebhookStore {
   recent(event: string, limit: number): RecentEvent[];
 
   /**
-   * Removes up to `limit` deliveries that finished before these times (dropped ones count as delivered), or whose webhook is gone.
+   * Removes up to `limit` deliveries that finished before these times (dropped and superseded ones count as delivered), or whose webhook is gone.
    * Returns how many. Runs a transaction of its own, and none if there is nothing to remove.
    */
   trim(before: { delivered: number; dead: number }, limit: number): number;

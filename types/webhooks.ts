@@ -80,9 +80,10 @@ export interface WebhookSecret {
  * - delivered  the target answered 2xx
  * - dead       the schedule is exhausted, or the target answered 410; kept for redelivery
  * - held       waiting for confirmations
- * - dropped    its block was reverted while it was held
+ * - dropped    its block was reverted before the first attempt
+ * - superseded its block was reverted after an attempt that failed (of a reversal: was applied again); it is attempted no more
  */
-export type DeliveryState = "pending" | "retrying" | "delivered" | "dead" | "held" | "dropped";
+export type DeliveryState = "pending" | "retrying" | "delivered" | "dead" | "held" | "dropped" | "superseded";
 
 /** Where an attempt failed. */
 export type AttemptStage = "address" | "dns" | "connect" | "tls" | "timeout" | "status" | "response";
@@ -178,12 +179,15 @@ export interface Webhooks {
   ping(id: number): Delivery;
   /** Makes a new secret. For `rotationOverlap`, the old one, and up to eight rotated shortly before it, also sign. */
   rotate(id: number): WebhookSecret;
-  /** Makes due now every dead or retrying delivery whose event happened in the window, bounds included. Resolves with their number. */
+  /**
+   * Makes due now every dead or retrying delivery whose event happened in the window, bounds included, except those whose block was
+   * reverted since. Resolves with their number.
+   */
   recover(id: number, window: { since: number; until: number }): Promise<number>;
   /** Newest first. */
   deliveries(id: number, state: DeliveryState | undefined, page: PageWindow): { rows: Delivery[]; total: number };
   delivery(id: number, deliveryId: number): Delivery & { payload: unknown };
-  /** Makes a delivery in any state due now, with a fresh retry schedule. */
+  /** Makes a delivery in any state due now, with a fresh retry schedule; with none if its block was reverted since. */
   redeliver(id: number, deliveryId: number): Delivery;
   dryRun(request: DryRunRequest): DryRunResult[];
   events(): EventDescription[];
@@ -215,7 +219,7 @@ export interface WebhookOptions {
   disableAfter?: number;
   /** How long an old secret still signs after a rotation. */
   rotationOverlap?: number;
-  /** How long delivered and dropped deliveries are kept. */
+  /** How long delivered, dropped and superseded deliveries are kept. */
   deliveredRetention?: number;
   /** How long dead deliveries are kept. */
   deadRetention?: number;

@@ -1,4 +1,5 @@
 import type { HostEvent } from "../../types/events.js";
+import type { About } from "../../types/webhook-store.js";
 import type { EventDescription } from "../../types/webhooks.js";
 import { examples } from "./event-examples.js";
 
@@ -50,6 +51,19 @@ export const canonicalEvent = (name: string): string => aliases[name] ?? name;
 
 /** Events that are taken from the chain where Portico keeps it, whatever the host emits. */
 export const chainEvents: readonly string[] = Object.entries(knownEvents).flatMap(([event, { fromChain }]) => (fromChain ? [event] : []));
+
+const opposites: Readonly<Record<About["event"], About["event"]>> = {
+  "block.applied": "block.reverted",
+  "block.reverted": "block.applied",
+  "transaction.applied": "transaction.reverted",
+  "transaction.reverted": "transaction.applied",
+};
+
+/** Whether an event applies or reverts a block or a transaction. */
+export const isChange = (event: string): event is About["event"] => Object.hasOwn(opposites, event);
+
+/** What an event takes back: a reversal what was applied, an application what was reverted. */
+export const takenBackBy = ({ event, id }: About): About => ({ event: opposites[event], id });
 
 const describe = (event: string, known: KnownEvent, keepsChain: boolean): EventDescription => ({
   event,

@@ -40,7 +40,7 @@ export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Re
   responseLimit: { default: 16_384, unit: "bytes", meaning: "How much of a response is read.", check: wholeFrom(0) },
   disableAfter: { default: 5 * day, unit: "milliseconds", meaning: "A webhook whose every attempt has failed for this long is disabled.", check: wholeFrom(1) },
   rotationOverlap: { default: day, unit: "milliseconds", meaning: "How long an old secret still signs after a rotation.", check: wholeFrom(0) },
-  deliveredRetention: { default: 7 * day, unit: "milliseconds", meaning: "How long delivered and dropped deliveries are kept.", check: wholeFrom(0) },
+  deliveredRetention: { default: 7 * day, unit: "milliseconds", meaning: "How long delivered, dropped and superseded deliveries are kept.", check: wholeFrom(0) },
   deadRetention: { default: 90 * day, unit: "milliseconds", meaning: "How long dead deliveries are kept.", check: wholeFrom(0) },
   recentEvents: { default: 100, unit: "payloads", meaning: "How many of each event are kept for dry runs.", check: wholeFrom(0) },
   maxWebhooks: {

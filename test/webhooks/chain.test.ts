@@ -174,7 +174,9 @@ describe("webhooks for the chain", () => {
     for (const event of ["block.reverted", "transaction.reverted", "block.applied", "transaction.applied"]) hook(event);
     const ids = at(rich).transactions!.map(({ id }) => id);
     apply(rich);
+    await quiet(ids.length + 1);
     revert(rich);
+    await quiet(2 * (ids.length + 1));
     apply(rich);
     const received = await quiet(3 * (ids.length + 1));
     const told = received.map(({ json }) => [json.event, (json.data as { id: string }).id]);

@@ -24,12 +24,12 @@ export interface Stage {
   attempted(webhookId: number, deliveryId: number, count: number): Promise<Delivery>;
   /** Resolves when `count` deliveries of the webhook are in the given state. */
   count(webhookId: number, state: DeliveryState, count: number): Promise<void>;
-  /** Stops the engine, and opens another on the same store. */
-  restart(options?: WebhookOptions): Promise<void>;
+  /** Stops the engine, does `meanwhile`, and opens another engine on the same store. */
+  restart(options?: WebhookOptions, meanwhile?: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger">> {
+export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "keepsChain">> {
   /** Wraps the engine's journal. */
   wrapJournal?: (journal: EventJournal) => EventJournal;
   /** Wraps the engine's store. */
@@ -90,9 +90,10 @@ export const createStage = async (options: WebhookOptions = {}, { wrapJournal = 
     count: async (webhookId, state, count) => {
       await eventually(() => (engine.deliveries(webhookId, state, { offset: 0, limit: 1 }).total >= count ? true : undefined));
     },
-    restart: async (changed = {}) => {
+    restart: async (changed = {}, meanwhile = () => Promise.resolve()) => {
       await engine.stop(0);
       await environment.close();
+      await meanwhile();
       environment = openWebhookStore(dataDir);
       engine = create(environment, changed);
     },

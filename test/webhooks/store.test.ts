@@ -15,13 +15,13 @@ import { PorticoError } from "../../src/errors.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { webhookRow } from "./webhook-row.js";
 
-const states: DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped"];
+const states: DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped", "superseded"];
 /** The row of a delivery in the given state, with everything that belongs to the state. */
 const inState = (row: DeliveryRow, state: DeliveryState, time: number): DeliveryRow => ({
   ...row,
   state,
   dueAt: state === "retrying" ? time : null,
-  finishedAt: ["delivered", "dead", "dropped"].includes(state) ? time : null,
+  finishedAt: ["delivered", "dead", "dropped", "superseded"].includes(state) ? time : null,
   hold: state === "held" ? { releaseHeight: time, blockHeight: time - 2 } : null,
 });
 
@@ -273,6 +273,26 @@ describe("the webhook store", function () {
     await environment.close();
     environment = openWebhookStore(dataDir);
     expect(environment.store.instance).to.equal(instance);
+  });
+
+  it("finds the deliveries of a block once, and keeps nothing of it when they are trimmed", () => {
+    const { store } = environment;
+    const about = { event: "block.applied", id: "x".repeat(5_000) } as const;
+    const recipients = [1, 2].map((webhookId): Recipient => ({ webhookId, event: "block.applied", begin: { state: "pending" } }));
+    const ids = store.transaction(() => store.append({ at: 1, json: "{}", about }, recipients));
+    const of = (other: object) => ({ ...about, ...other });
+    for (const unlike of [of({ id: "x" }), of({ event: "block.reverted" })]) {
+      expect(store.isAbout(unlike)).to.equal(false);
+      expect(store.transaction(() => store.supersede(unlike))).to.deep.equal([]);
+    }
+    expect([store.isAbout(about), store.isSuperseded(1)]).to.deep.equal([true, false]);
+    expect(store.transaction(() => store.supersede(about))).to.deep.equal(recipients.map(({ webhookId }, index) => ({ webhookId, id: ids[index] })));
+    expect(store.transaction(() => [store.supersede(about), store.isSuperseded(1)])).to.deep.equal([[], true]);
+    store.transaction(() => {
+      for (const [index, id] of ids.entries()) store.changeDelivery(store.delivery(index + 1, id)!, inState(store.delivery(index + 1, id)!, "superseded", 1));
+    });
+    expect(store.trim({ delivered: 2, dead: 0 }, 10)).to.equal(2);
+    expect([store.isAbout(about), store.isSuperseded(1)]).to.deep.equal([false, false]);
   });
 
   it("is refused when it has the layout of another version", async () => {

@@ -58,7 +58,7 @@ const AttemptResource = Type.Object(
   { title: "Attempt" },
 );
 
-export const deliveryStates: readonly DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped"];
+export const deliveryStates: readonly DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped", "superseded"];
 
 const deliveryMembers = {
   id: Type.Integer(),

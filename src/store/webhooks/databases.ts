@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { DeliveryRow, Message, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, Message, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
@@ -32,6 +32,8 @@ export interface WebhookDatabases {
   finished: Database<true, ["dead" | "done", number, number, number]>;
   /** Id of a webhook that was removed, and may still have deliveries. */
   removed: Database<true, number>;
+  /** Event, digest of a block's or transaction's id, message number -> the deliveries of that message, as webhook id and delivery id. */
+  about: Database<[number, number][], [About["event"], string, number]>;
   /** Event, ordinal -> one of its last payloads. */
   recent: Database<RecentEvent, [string, number]>;
   /** See `counters`. */
@@ -61,12 +63,16 @@ export const counters = {
   inBucket: (webhookId: number, state: ListedState, bucket: number) => `in-bucket ${webhookId} ${state} ${bucket.toString(16).padStart(14, "0")}`,
   /** Deliveries that share a message. */
   references: (messageId: number) => `references ${messageId}`,
+  /** Messages about blocks or transactions to which this happened. */
+  about: (event: About["event"]) => `about ${event}`,
+  /** 1 for a message that is superseded. */
+  superseded: (messageId: number) => `superseded ${messageId}`,
   /** Payloads of an event that were ever kept. */
   remembered: (event: string) => `remembered ${event}`,
 } as const;
 
-/** Changes with every change of layout. */
-export const schemaVersion = 1;
+/** Changes with every change of layout. Earlier ones are migrated (migrate.ts). */
+export const schemaVersion = 2;
 
 const names = {
   register: "webhooks-register",
@@ -78,6 +84,7 @@ const names = {
   held: "webhooks-held",
   finished: "webhooks-finished",
   removed: "webhooks-removed",
+  about: "webhooks-about",
   recent: "webhooks-recent",
   counters: "webhooks-counters",
 } as const;

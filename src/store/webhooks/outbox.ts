@@ -1,5 +1,6 @@
 import type { Database, Key } from "lmdb";
 import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import { createAboutIndex } from "./about.js";
 import { beyondAll, bucketSize, counters, type ListedState, type WebhookDatabases } from "./databases.js";
 import type { Tally } from "./tally.js";
 
@@ -26,6 +27,8 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
     tally.add(counters.inBucket(webhookId, state, Math.floor(id / bucketSize)), by);
   };
 
+  const about = createAboutIndex(db, tally);
+
   const insert = (row: DeliveryRow): void => {
     db.deliveries.putSync([row.webhookId, row.id], row);
     writeIndex(db, row, put);
@@ -37,7 +40,7 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
     const messageId = tally.add(counters.lastMessage, 1);
     db.messages.putSync(messageId, message);
     tally.add(counters.references(messageId), recipients.length);
-    return recipients.map(({ webhookId, event, begin }) => {
+    const ids = recipients.map(({ webhookId, event, begin }) => {
       const id = tally.add(counters.lastDelivery, 1);
       insert({
         id,
@@ -55,6 +58,8 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
       });
       return id;
     });
+    about.add(messageId, message, recipients.map(({ webhookId }, index) => [webhookId, ids[index] ?? 0]));
+    return ids;
   };
 
   const changeDelivery: WebhookStore["changeDelivery"] = (before, after) => {
@@ -72,10 +77,12 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
     db.deliveries.removeSync([row.webhookId, row.id]);
     count(row, row.state, -1);
     count(row, "any", -1);
-    if (tally.add(counters.references(row.messageId), -1) === 0) db.messages.removeSync(row.messageId);
+    if (tally.add(counters.references(row.messageId), -1) > 0) return;
+    about.remove(row.messageId);
+    db.messages.removeSync(row.messageId);
   };
 
-  return { append, changeDelivery, removeDelivery };
+  return { append, changeDelivery, removeDelivery, supersede: about.supersede };
 };
 
 export type OutboxWriter = ReturnType<typeof createOutboxWriter>;

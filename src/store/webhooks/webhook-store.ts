@@ -8,7 +8,9 @@ import { makeFolder } from "../../make-folder.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
 import { becomeWriter } from "../lmdb/writer-lock.js";
 import { endWriting, transact, transactSoon } from "../lmdb/transact.js";
+import { isAbout } from "./about.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
+import { migrate } from "./migrate.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
@@ -27,11 +29,11 @@ const readNumber = ({ counters: database }: WebhookDatabases, key: string): numb
 /** The databases, and this store's unique name: made once, by whichever process is first. A store of another layout is refused. */
 const openDatabases = (environment: OpenEnvironment): { db: WebhookDatabases; instance: string } => {
   const db = openWebhookDatabases(environment);
-  const schema = db.counters.get(counters.schema);
+  const schema = db.counters.get(counters.schema) as number | undefined;
   if (schema === undefined) {
     db.counters.putSync(counters.schema, schemaVersion);
     db.counters.putSync(counters.instance, randomBytes(6).toString("hex"));
-  } else if (schema !== schemaVersion) {
+  } else if (schema > schemaVersion || migrate(db, schema) !== schemaVersion) {
     throw new PorticoError("STORE_FOREIGN", `the webhooks were written in layout ${schema}; this version reads layout ${schemaVersion}`);
   }
   return { db, instance: db.counters.get(counters.instance) as string };
@@ -110,6 +112,9 @@ export const createWebhookStore = (environment: OpenEnvironment): WebhookStore =
     journalPosition: () => readNumber(db, counters.journalPosition),
     setJournalPosition: (number) => db.counters.putSync(counters.journalPosition, number),
     append: (message, recipients) => writing().outbox.append(message, recipients),
+    isAbout: (about) => isAbout(db, about),
+    supersede: (about) => writing().outbox.supersede(about),
+    isSuperseded: (messageId) => (open?.tally.get(counters.superseded(messageId)) ?? readNumber(db, counters.superseded(messageId))) > 0,
     changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
     remember: (event, recent, keep) => {
       const ordinal = writing().tally.add(counters.remembered(event), 1);

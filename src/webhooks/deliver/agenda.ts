@@ -2,7 +2,7 @@ import type { Clock } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
 import type { Outgoing } from "../send/http-sender.js";
 import { createLanes, type Lane, lookAgain, type Next, nextOf, type Target } from "./lanes.js";
-import { outgoingOf } from "./outgoing.js";
+import { type Prepared, prepare } from "./outgoing.js";
 import type { Register } from "../registry/register.js";
 import { createTargetQueue, type QueueRules } from "./target-queue.js";
 
@@ -57,10 +57,12 @@ export const createAgenda = (rules: AgendaRules, { store, register, clock }: Age
     if (dueAt <= clock.now()) queue.add(lane.target);
   };
 
-  const taskOf = (target: Target, { lane, id, kind }: Next, outgoing: Outgoing, at: number): Task => {
+  const taskOf = (target: Target, { lane, id, kind }: Next, { outgoing, messageId }: Prepared, at: number): Task => {
     const { webhookId } = lane;
     const leave = queue.enter(target, kind);
+    target.underWay.set(id, messageId);
     const leavePlace = (): void => {
+      target.underWay.delete(id);
       leave();
       // The webhook may have another target by now.
       const now = lanes.find(webhookId);
@@ -95,11 +97,11 @@ export const createAgenda = (rules: AgendaRules, { store, register, clock }: Age
       return undefined;
     }
     const { lane, id, kind } = next;
-    const outgoing = outgoingOf(store, register.find(lane.webhookId), id, at);
-    lane.taken.add(id);
+    const prepared = prepare(store, register.find(lane.webhookId), id, at);
+    // Without a request, it was dropped a moment ago, or its webhook was removed, whose lane goes with the next look.
+    if (prepared !== undefined || kind === "retry") lane.taken.add(id);
     if (kind === "first") lane.ready.shift();
-    // Undefined where the webhook was removed a moment ago: the delivery stays taken, and its lane goes with the next look.
-    const task = outgoing && taskOf(target, next, outgoing, at);
+    const task = prepared && taskOf(target, next, prepared, at);
     queue.add(target);
     return task;
   };

@@ -68,7 +68,7 @@ export const createDeliveries = ({ store, clock, onWork }: DeliveriesNeeds): Del
     work(webhookId, () => {
       const ids = store.deliveryIds(webhookId, state, after, batchSize);
       const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
-      const chosen = rows.filter(({ at }) => at >= window.since && at <= window.until);
+      const chosen = rows.filter(({ at, messageId }) => at >= window.since && at <= window.until && !store.isSuperseded(messageId));
       for (const row of chosen) store.changeDelivery(row, dueNow(row, clock.now()));
       return { last: ids.at(-1), count: chosen.length };
     });

@@ -26,6 +26,8 @@ export interface Target {
   readonly lanes: Map<number, Lane>;
   /** First attempts under way. */
   firsts: number;
+  /** All attempts under way: delivery id -> message number. */
+  readonly underWay: Map<number, number>;
   /** Which kind was sent last: firsts and retries take turns. */
   last: "first" | "retry";
 }
@@ -72,9 +74,13 @@ const headOf = (lane: Lane, store: WebhookStore): number | undefined => {
   return lane.ready[0];
 };
 
+/** Whether an attempt is under way for a block that was reverted since: the reversal waits for its end, whatever the order of others. */
+const isOvertaken = ({ underWay }: Target, store: WebhookStore): boolean => [...underWay.values()].some((messageId) => store.isSuperseded(messageId));
+
 /** The earliest first attempt of all the target's lanes. */
-const nextFirst = ({ lanes, firsts }: Target, store: WebhookStore, { ordered }: NextRules): Next | undefined => {
-  if (ordered && firsts > 0) return undefined;
+const nextFirst = (target: Target, store: WebhookStore, { ordered }: NextRules): Next | undefined => {
+  const { lanes, firsts } = target;
+  if ((ordered && firsts > 0) || isOvertaken(target, store)) return undefined;
   let next: Next | undefined;
   for (const lane of lanes.values()) {
     const id = headOf(lane, store);
@@ -133,7 +139,7 @@ export const createLanes = (): Lanes => {
   };
 
   const targetOf = (url: string): Target => {
-    const target = targets.get(url) ?? { url, origin: originOf(url), lanes: new Map(), firsts: 0, last: "retry" };
+    const target = targets.get(url) ?? { url, origin: originOf(url), lanes: new Map(), firsts: 0, underWay: new Map(), last: "retry" };
     targets.set(url, target);
     return target;
   };

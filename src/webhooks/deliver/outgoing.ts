@@ -14,13 +14,21 @@ const signingTokens = ({ token, olderTokens }: WebhookRow, now: number): [string
   ...olderTokens.filter(({ until }) => until > now).map((older) => older.token),
 ];
 
-/** The request of one attempt. Undefined where the webhook or the delivery is gone. */
-export const outgoingOf = (store: WebhookStore, webhook: WebhookRow | undefined, deliveryId: number, now: number): Outgoing | undefined => {
+/** The request of one attempt, and the message that it carries. */
+export interface Prepared {
+  outgoing: Outgoing;
+  messageId: number;
+}
+
+/** Undefined where the webhook or the delivery is gone, or the delivery was dropped a moment ago. */
+export const prepare = (store: WebhookStore, webhook: WebhookRow | undefined, deliveryId: number, now: number): Prepared | undefined => {
   if (webhook === undefined) return undefined;
   const row = store.delivery(webhook.id, deliveryId);
-  const message = row && store.message(row.messageId);
-  if (row === undefined || message === undefined) return undefined;
+  if (row?.state !== "pending" && row?.state !== "retrying") return undefined;
+  const message = store.message(row.messageId);
+  if (message === undefined) return undefined;
   const body = deliveryBody({ ...message, event: row.event });
   const messageId = messageIdOf(store.instance, row);
-  return { target: webhook.target, headers: deliveryHeaders(signingTokens(webhook, now), { messageId, at: now, body }), body };
+  const headers = deliveryHeaders(signingTokens(webhook, now), { messageId, at: now, body });
+  return { outgoing: { target: webhook.target, headers, body }, messageId: row.messageId };
 };

@@ -50,9 +50,16 @@ const resultOf = ({ target, attempt, retryAfter }: Ended, webhook: WebhookRow | 
   return webhook?.target === target ? { ok, status: attempt.status, retryAfter } : { ok, status: null, retryAfter: undefined };
 };
 
-const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: AttemptResult, now: number, random: number, rules: RetryRules): DeliveryRow => {
+/** `isLast`: a failure is not followed by another attempt. */
+interface Chance {
+  now: number;
+  random: number;
+  isLast: boolean;
+}
+
+const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: AttemptResult, { now, random, isLast }: Chance, rules: RetryRules): DeliveryRow => {
   const failures = result.ok ? row.failures : row.failures + 1;
-  const next = nextStep(result, { failures, now, random }, rules);
+  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, { failures, now, random }, rules);
   return {
     ...row,
     state: next.state,
@@ -91,7 +98,8 @@ export const settleAll = (ended: readonly Ended[], now: number, rules: SettleRul
       if (row === undefined) return [];
       const webhook = store.webhook(one.webhookId);
       const result = resultOf(one, webhook);
-      const after = afterAttempt(row, one.attempt, result, now, random(), rules);
+      // Its block may have been reverted while the attempt was under way.
+      const after = afterAttempt(row, one.attempt, result, { now, random: random(), isLast: store.isSuperseded(row.messageId) }, rules);
       store.changeDelivery(row, after);
       const disabled = webhook?.target === one.target ? settleHealth(store, webhook, result, now, rules) : undefined;
       return [{ row: after, target: one.target, disabled }];

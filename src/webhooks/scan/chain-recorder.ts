@@ -41,11 +41,11 @@ export const createChainRecorder = (recorder: Recorder, { register, clock }: { r
       for (const transaction of isApplied ? transactions : transactions.toReversed()) {
         const event = `transaction.${kind}`;
         const json = (): string => emitted.get(event, nameOf(transaction.id, block.id)) ?? emitted.get(event, transaction.id) ?? transactionPayload(transaction);
-        recorder.record({ event, at, json, place: isApplied ? { subject: "transaction", height } : undefined });
+        recorder.record({ event, at, json, id: transaction.id, place: isApplied ? { subject: "transaction", height } : undefined });
       }
       const event = `block.${kind}`;
       const json = (): string => emitted.get(event, block.id) ?? blockPayload(block);
-      recorder.record({ event, at, json, place: isApplied ? { subject: "block", height } : undefined });
+      recorder.record({ event, at, json, id: block.id, place: isApplied ? { subject: "block", height } : undefined });
     },
     expect: (event, payload) => {
       const { id, blockId } = (payload ?? {}) as { id?: unknown; blockId?: unknown };

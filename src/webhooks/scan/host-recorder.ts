@@ -3,6 +3,7 @@ import type { Clock, Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent, WebhookStore } from "../../../types/webhook-store.js";
 import { endAll } from "../../async/close-all.js";
 import { messageOf } from "../../errors.js";
+import { isChange } from "../known-events.js";
 import { payloadJson } from "./payload.js";
 import type { RecentEvents } from "./recent-events.js";
 import { nextBlock, type Place, type Recorder } from "./recorder.js";
@@ -56,8 +57,10 @@ const placeOf = (event: string, payload: unknown): Place | undefined => {
   return undefined;
 };
 
-/** Blocks of the host, on which deliveries that wait for confirmations depend. */
-const movesChain = (event: string): boolean => event === "block.applied" || event === "block.reverted";
+const idIn = (payload: unknown): string | undefined => {
+  const id = typeof payload === "object" && payload !== null ? (payload as { id?: unknown }).id : undefined;
+  return typeof id === "string" ? id : undefined;
+};
 
 export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   const { store, journal, register, recent, recorder, clock, after, logger, blocksWritten } = needs;
@@ -73,13 +76,20 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
   };
 
   const recordHeard = ({ event, at, json }: HeardEvent): void => {
-    if (!movesChain(event) && event !== "transaction.applied") {
+    if (!isChange(event)) {
       recorder.record({ event, at, json: () => json });
       return;
     }
     const payload: unknown = JSON.parse(json);
     followHost(event, heightIn(payload, "height"));
-    recorder.record({ event, at, json: () => json, place: placeOf(event, payload) });
+    recorder.record({ event, at, json: () => json, place: placeOf(event, payload), id: idIn(payload) });
+  };
+
+  /** Whether deliveries depend on an event: they may wait for confirmations, or be superseded by it. */
+  const concerns = (event: string, payload: unknown): boolean => {
+    if (event !== "transaction.applied") return isChange(event);
+    const id = idIn(payload);
+    return id !== undefined && (register.matcher().listens("transaction.reverted") || store.isAbout({ event: "transaction.reverted", id }));
   };
 
   const drainSome = (until: number): void => {
@@ -142,7 +152,7 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
     hear: (event, payload) => {
       const json = payloadJson(payload);
       const at = clock.now();
-      if (!movesChain(event) && !register.matcher().listens(event)) {
+      if (!register.matcher().listens(event) && !concerns(event, payload)) {
         recent.note(event, { at, json: () => json });
         return;
       }

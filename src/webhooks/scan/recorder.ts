@@ -1,6 +1,7 @@
 import type { Clock, Logger } from "../../../types/node-context.js";
-import type { DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf } from "../../errors.js";
+import { isChange, takenBackBy } from "../known-events.js";
 import type { RecentEvents } from "./recent-events.js";
 import type { Register } from "../registry/register.js";
 
@@ -26,6 +27,8 @@ export interface Happening {
   /** The payload as JSON text; made only when it is needed. */
   json(): string;
   place?: Place | undefined;
+  /** Id of the block or transaction that was applied or reverted, where the event is that. */
+  id?: string | undefined;
 }
 
 /** Stands for a block whose height the host does not tell: the next block that is applied. */
@@ -36,7 +39,7 @@ export interface Recorder {
   record(happening: Happening): void;
   /** A block was applied: gives its height to deliveries that waited for the next block, and releases those with enough confirmations. */
   release(height: number): void;
-  /** A block was reverted: drops the deliveries that waited for its confirmations. */
+  /** A block was reverted: drops the deliveries that waited for confirmations. */
   drop(height: number): void;
   /** Called after the commit: notifies whoever delivers. */
   committed(): void;
@@ -54,6 +57,17 @@ const recipientOf = ({ id: webhookId, event, confirmations }: WebhookRow, place:
   const releaseHeight = releaseHeightOf(place, confirmations);
   if (releaseHeight === place.height && releaseHeight !== nextBlock) return { webhookId, event, begin: { state: "pending" } };
   return { webhookId, event, begin: { state: "held", releaseHeight, blockHeight: place.height } };
+};
+
+/**
+ * A delivery whose block or transaction was reverted, or applied again, since. One that was never attempted is dropped; but a reversal
+ * that was not is still attempted once, for webhooks that count reversals: those to one target go out before what comes after them.
+ */
+const takenBack = (row: DeliveryRow, { event }: About, now: number): DeliveryRow => {
+  const isOpen = row.state === "pending" || row.state === "retrying" || row.state === "held";
+  const isFirst = row.attemptCount === 0;
+  if (!isOpen || (isFirst && event.endsWith(".reverted"))) return row;
+  return { ...row, state: isFirst ? "dropped" : "superseded", hold: null, dueAt: null, finishedAt: now };
 };
 
 export const createRecorder = ({ store, register, recent, clock, logger, onWork }: RecorderNeeds): Recorder => {
@@ -85,14 +99,25 @@ export const createRecorder = ({ store, register, recent, clock, logger, onWork 
     return { ...row, hold: { blockHeight: height, releaseHeight: releaseHeightOf({ subject: "transaction", height }, confirmations) } };
   };
 
+  const supersede = (about: About): void => {
+    for (const { webhookId, id } of store.supersede(about)) {
+      const row = store.delivery(webhookId, id);
+      if (row === undefined) continue;
+      store.changeDelivery(row, takenBack(row, about, clock.now()));
+      touched.add(webhookId);
+    }
+  };
+
   return {
-    record: ({ event, at, json, place }) => {
+    record: ({ event, at, json, place, id }) => {
       recent.note(event, { at, json });
+      const about = id !== undefined && isChange(event) ? { event, id } : undefined;
+      if (about !== undefined) supersede(takenBackBy(about));
       if (!register.matcher().listens(event)) return;
       const text = json();
       const recipients = matching(event, text).map((webhook) => recipientOf(webhook, place));
       if (recipients.length === 0) return;
-      store.append({ at, json: text }, recipients);
+      store.append({ at, json: text, ...(about === undefined ? {} : { about }) }, recipients);
       for (const { webhookId } of recipients) touched.add(webhookId);
     },
     release: (height) => {

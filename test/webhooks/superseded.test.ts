@@ -1,0 +1,283 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { open } from "lmdb";
+import type { ServerResponse } from "node:http";
+import type { BlockData, TransactionData } from "../../types/events.js";
+import type { DeliveryState, Webhook } from "../../types/webhooks.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import type { FullBlock } from "../../src/chain/block.js";
+import { loadChain } from "../data/read.js";
+import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { createStage, type Stage } from "./stage.js";
+
+const chain = loadChain("core3-testnet-a");
+const rules = createChainRules(chain.network);
+const rich = chain.blocks.find(({ height, numberOfTransactions }) => height > 10 && numberOfTransactions > 1)!.height;
+const page = { offset: 0, limit: 100 };
+const day = 86_400_000;
+
+const bodyOf = (height: number): BlockData => ({ ...chain.blocks[height - 1]!, transactions: [], numberOfTransactions: 0 });
+const [b, next]: [FullBlock, FullBlock] = [rules.parseBlock(bodyOf(rich)), rules.parseBlock(bodyOf(rich + 1))];
+const other: FullBlock = { ...b, block: { ...b.block, id: "1234567890" } };
+const withTransactions = rules.parseBlock(chain.blocks[rich - 1]!);
+const [first] = withTransactions.transactions as [FullBlock["transactions"][0]];
+
+/** The two kinds of hosts: Portico keeps the chain, and tells the engine of its changes; or the host does, and emits them. */
+const kinds = [
+  { keepsChain: true, title: "of Portico's own chain" },
+  { keepsChain: false, title: "of a host's own chain" },
+] as const;
+
+for (const { keepsChain, title } of kinds) {
+  describe(`deliveries of blocks and transactions that were reverted, ${title}`, () => {
+    let receiver: Receiver;
+    let stage: Stage;
+    /** Names of what is answered 500, as `told` gives them. */
+    let refused: Set<string>;
+
+    beforeEach(async () => {
+      receiver = await createReceiver();
+      stage = await createStage({ schedule: [day, day, day], deliveredRetention: 365 * day }, { keepsChain });
+      refused = new Set();
+      receiver.answer = (request, response) => {
+        response.statusCode = refused.has(nameOf(request)) ? 500 : 200;
+        response.end();
+      };
+    });
+    afterEach(async () => {
+      await stage.close();
+      await receiver.close();
+    });
+
+    const nameOf = ({ json }: Received): string => `${json.event} ${(json.data as { id: string }).id}`;
+    const told = (): string[] => receiver.received.map(nameOf);
+    const emitChange = (kind: "applied" | "reverted", { block, transactions }: FullBlock): void => {
+      const list = kind === "applied" ? transactions : transactions.toReversed();
+      for (const { id } of list) stage.events.emit(`transaction.${kind}`, { id, blockHeight: block.height } satisfies Partial<TransactionData> & { blockHeight: number });
+      stage.events.emit(`block.${kind}`, { id: block.id, height: block.height });
+    };
+    const change = async (kind: "applied" | "reverted", full: FullBlock): Promise<void> => {
+      if (keepsChain) {
+        stage.engine.witness({ kind, full });
+        stage.engine.witnessed();
+      } else {
+        emitChange(kind, full);
+        await stage.engine.settled();
+      }
+    };
+    const hook = (event: string, path = ""): Webhook => stage.engine.create({ event, target: `${receiver.url}${path}` });
+    const states = (webhookId: number): DeliveryState[] => stage.engine.deliveries(webhookId, undefined, page).rows.map(({ state }) => state).reverse();
+    /** Lets all retries become due, and ends once another block, which comes after them, was delivered. */
+    const afterAllRetries = async (applied: Webhook): Promise<void> => {
+      stage.clock.advance(30 * day);
+      await change("applied", next);
+      await stage.count(applied.id, "delivered", stage.engine.deliveries(applied.id, "delivered", page).total + 1);
+    };
+
+    it("a delivery that failed before a reorganisation is never attempted again: the receiver's last word is the chain's", async () => {
+      const applied = hook("block.applied");
+      hook("block.reverted");
+      refused.add(`block.applied ${b.block.id}`);
+      await change("applied", b);
+      await stage.attempted(applied.id, 1, 1);
+      refused.clear();
+      await change("reverted", b);
+      await change("applied", other);
+      await stage.count(applied.id, "delivered", 1);
+      expect(stage.engine.delivery(applied.id, 1)).to.deep.include({ state: "superseded", dueAt: null, attemptCount: 1 });
+      await afterAllRetries(applied);
+      expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.reverted ${b.block.id}`, "block.applied 1234567890", `block.applied ${next.block.id}`]);
+      expect(states(applied.id)).to.deep.equal(["superseded", "delivered", "delivered"]);
+    });
+
+    for (const restarted of ["before the block is reverted", "after it"]) {
+      it(`nor across a restart: ${restarted}`, async () => {
+        const applied = hook("block.applied");
+        refused.add(`block.applied ${b.block.id}`);
+        await change("applied", b);
+        await stage.attempted(applied.id, 1, 1);
+        if (restarted.startsWith("before")) await stage.restart();
+        await change("reverted", b);
+        if (restarted.startsWith("after")) await stage.restart();
+        await afterAllRetries(applied);
+        expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.applied ${next.block.id}`]);
+        expect(states(applied.id)).to.deep.equal(["superseded", "delivered"]);
+      });
+    }
+
+    it("nor while its webhook is disabled, nor once it is enabled again", async () => {
+      const applied = hook("block.applied");
+      refused.add(`block.applied ${b.block.id}`);
+      await change("applied", b);
+      await stage.attempted(applied.id, 1, 1);
+      stage.engine.replace(applied.id, { event: "block.applied", target: receiver.url, enabled: false });
+      await change("reverted", b);
+      stage.engine.replace(applied.id, { event: "block.applied", target: receiver.url });
+      await afterAllRetries(applied);
+      expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.applied ${next.block.id}`]);
+    });
+
+    /** Holds the response to the first attempt; the promise gives what sends it. */
+    const heldResponse = (): Promise<(status: number) => void> =>
+      new Promise((resolve) => {
+        const usual = receiver.answer;
+        receiver.answer = (_request, response: ServerResponse) => {
+          receiver.answer = usual;
+          resolve((status) => {
+            response.statusCode = status;
+            response.end();
+          });
+        };
+      });
+
+    for (const { status, state } of [
+      { status: 500, state: "superseded" },
+      { status: 200, state: "delivered" },
+    ] as const) {
+      it(`nor after an attempt that was under way when the block was reverted, and ends with ${status}; the reversal waits for its end`, async () => {
+        const applied = hook("block.applied");
+        const reverted = hook("block.reverted");
+        const held = heldResponse();
+        await change("applied", b);
+        const respond = await held;
+        await change("reverted", b);
+        await change("applied", other);
+        expect(states(applied.id), "not attempted as far as is known").to.deep.equal(["dropped", "pending"]);
+        expect(states(reverted.id)).to.deep.equal(["pending"]);
+        respond(status);
+        await stage.reaches(applied.id, 1, state);
+        await stage.count(applied.id, "delivered", status === 200 ? 2 : 1);
+        await afterAllRetries(applied);
+        expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.reverted ${b.block.id}`, "block.applied 1234567890", `block.applied ${next.block.id}`]);
+        expect(stage.engine.delivery(applied.id, 1)).to.deep.include({ state, attemptCount: 1, dueAt: null });
+      });
+    }
+
+    it("the reversal waits for a second attempt that is under way, which is outside the order of first attempts", async () => {
+      const applied = hook("block.applied");
+      const reverted = hook("block.reverted");
+      refused.add(`block.applied ${b.block.id}`);
+      await change("applied", b);
+      await stage.attempted(applied.id, 1, 1);
+      const held = heldResponse();
+      stage.clock.advance(2 * day);
+      const respond = await held;
+      await change("reverted", b);
+      // What runs in the meantime: a webhook of another target gets all of it.
+      const elsewhere = hook("block.applied", "/elsewhere");
+      await change("applied", other);
+      await stage.count(elsewhere.id, "pending", 0);
+      expect(told()).to.not.include(`block.reverted ${b.block.id}`);
+      respond(500);
+      await stage.count(reverted.id, "delivered", 1);
+      await stage.count(applied.id, "delivered", 1);
+      expect(stage.engine.delivery(applied.id, 1)).to.deep.include({ state: "superseded", attemptCount: 2, dueAt: null });
+    });
+
+    it("one that was never attempted is dropped", async () => {
+      const applied = hook("block.applied");
+      const held = heldResponse();
+      await change("applied", next);
+      const respond = await held;
+      await change("applied", b);
+      await change("reverted", b);
+      respond(200);
+      await change("applied", other);
+      await stage.count(applied.id, "delivered", 2);
+      expect(states(applied.id)).to.deep.equal(["delivered", "dropped", "delivered"]);
+      expect(told()).to.not.include(`block.applied ${b.block.id}`);
+    });
+
+    it("a block that is applied again supersedes its reversal, unless that was never attempted", async () => {
+      const applied = hook("block.applied");
+      const reverted = hook("block.reverted");
+      refused.add(`block.reverted ${b.block.id}`);
+      await change("applied", b);
+      await stage.count(applied.id, "delivered", 1);
+      await change("reverted", b);
+      await stage.attempted(reverted.id, 2, 1);
+      const held = heldResponse();
+      await change("applied", b);
+      const respond = await held;
+      // This reversal waits while the application is sent.
+      await change("reverted", b);
+      await change("applied", b);
+      respond(200);
+      await stage.count(applied.id, "delivered", 3);
+      await stage.reaches(reverted.id, 4, "superseded");
+      await afterAllRetries(applied);
+      expect(told().map((name) => name.split(" ")[0])).to.deep.equal(["applied", "reverted", "applied", "reverted", "applied", "applied"].map((kind) => `block.${kind}`));
+      expect(states(reverted.id)).to.deep.equal(["superseded", "superseded"]);
+    });
+
+    it("transactions of a reverted block are never attempted again, even where nobody listens to reversals", async () => {
+      const applied = hook("transaction.applied");
+      const blocks = hook("block.applied", "/blocks");
+      refused.add(`transaction.applied ${first.id}`);
+      await change("applied", withTransactions);
+      await stage.count(applied.id, "retrying", 1);
+      await stage.count(applied.id, "delivered", withTransactions.transactions.length - 1);
+      await change("reverted", withTransactions);
+      await afterAllRetries(blocks);
+      expect(states(applied.id)).to.have.members(["superseded", ...withTransactions.transactions.slice(1).map(() => "delivered")]);
+      expect(told().filter((name) => name === `transaction.applied ${first.id}`)).to.have.length(1);
+    });
+
+    it("a transaction that is applied again, in whatever block, supersedes its reversal", async () => {
+      const reverted = hook("transaction.reverted");
+      const blocks = hook("block.applied", "/blocks");
+      refused.add(`transaction.reverted ${first.id}`);
+      await change("applied", withTransactions);
+      await change("reverted", withTransactions);
+      await stage.count(reverted.id, "retrying", 1);
+      await change("applied", { ...other, transactions: [{ ...first, blockId: other.block.id }] });
+      expect(stage.engine.deliveries(reverted.id, "superseded", page).total).to.equal(1);
+      await afterAllRetries(blocks);
+      expect(told().filter((name) => name === `transaction.reverted ${first.id}`)).to.have.length(1);
+    });
+
+    it("recovery passes superseded deliveries over; to redeliver one is one attempt", async () => {
+      const applied = hook("block.applied");
+      refused.add(`block.applied ${b.block.id}`);
+      await change("applied", b);
+      await stage.attempted(applied.id, 1, 1);
+      await change("reverted", b);
+      expect(await stage.engine.recover(applied.id, { since: 0, until: stage.clock.now() })).to.equal(0);
+      stage.engine.redeliver(applied.id, 1);
+      await stage.attempted(applied.id, 1, 2);
+      expect(stage.engine.delivery(applied.id, 1)).to.deep.include({ state: "superseded", attemptCount: 2 });
+    });
+
+    it("a dead delivery of a reverted block stays dead, and recovery passes it over", async () => {
+      const applied = hook("block.applied");
+      await stage.restart({ schedule: [] });
+      refused.add(`block.applied ${b.block.id}`);
+      await change("applied", b);
+      await stage.reaches(applied.id, 1, "dead");
+      await change("reverted", b);
+      expect(states(applied.id)).to.deep.equal(["dead"]);
+      expect(await stage.engine.recover(applied.id, { since: 0, until: stage.clock.now() })).to.equal(0);
+    });
+
+    it("deliveries of a store that an earlier version wrote are superseded like others", async () => {
+      const applied = hook("block.applied");
+      refused.add(`block.applied ${b.block.id}`);
+      await change("applied", b);
+      await stage.attempted(applied.id, 1, 1);
+      await stage.restart({}, async () => {
+        const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
+        const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false } } as object as { name: string });
+        const { about: _, ...message } = kept<Record<string, unknown>>("messages").get(1) ?? {};
+        await kept("messages").put(1, message);
+        await kept("about").clearAsync();
+        for (const key of [...kept("counters").getKeys()]) if (String(key).startsWith("about ")) await kept("counters").remove(key);
+        await kept<number>("counters").put("schema", 1);
+        await root.close();
+      });
+      await change("reverted", b);
+      await afterAllRetries(applied);
+      expect(states(applied.id)).to.deep.equal(["superseded", "delivered"]);
+      expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.applied ${next.block.id}`]);
+    });
+  });
+}
