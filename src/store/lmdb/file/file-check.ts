@@ -24,7 +24,8 @@ const lacksUsed = (file: PageFile, meta: Meta): boolean => {
   if (faults > 0 || free === meta.lastPage + 1 - first) return faults > 0;
   // LMDB may have lost some of its free pages: those that are used have to be looked at.
   for (const _ of walkDatabases(meta, file, { page: nothing, fault, entry: nothing, order: nothing })) if (faults > 0) return true;
-  return false;
+  // A root that is missing itself is found without a page.
+  return faults > 0;
 };
 
 /** Whether the file was at full length when it was closed: a process that was killed has left its note, and perhaps a shorter file. */
