@@ -36,14 +36,13 @@ const nodeWallet = (wallet: Row): Row => ({
 });
 
 /**
- * Version 1 had no nonces, but the node counts them anyway. Without a recipient, the node names the sender. Registrations in the
- * genesis file name the delegate's public key, for which the node's serialized form has no room.
+ * Version 1 had no nonces, but the node counts them anyway. Registrations in the genesis file name the delegate's public key, for
+ * which the node's serialized form has no room.
  */
 const commonTransaction = (transaction: Row): Row => {
   const asset = transaction["asset"] as { delegate?: { username: string } } | undefined;
   return {
     ...transaction,
-    recipient: transaction["recipient"] ?? transaction["sender"],
     nonce: Number(transaction["version"]) === 1 ? undefined : transaction["nonce"],
     asset: asset?.delegate === undefined ? asset : { delegate: { username: asset.delegate.username } },
   };

@@ -128,6 +128,20 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     await compareWithNode(stage.node, stage.portico);
   });
 
+  it("gives approvals that the node cuts before it rounds, and the sender as recipient where a transaction names none, as the node does", async () => {
+    const { username, approval } = story.quietDelegate;
+    for (const served of [stage.node, stage.portico]) {
+      expect(await served.data(`/delegates/${username}`)).to.have.nested.property("production.approval", approval);
+    }
+    for (const type of [1, 2, 3, 4, 5, 6, 7, 9, 10]) {
+      for (const served of [stage.node, stage.portico]) {
+        const rows = (await served.rows(`/transactions?type=${type}&typeGroup=1`)) as { sender: string; recipient: string }[];
+        expect(rows, `type ${type}`).to.not.be.empty;
+        for (const { sender, recipient } of rows) expect(recipient, `type ${type}`).to.equal(sender);
+      }
+    }
+  });
+
   it("sends webhooks for everything that the node dispatched, in order", async () => {
     const counts = await compareWebhooks(stage, events, created);
     for (const event of dispatchedEvents) expect(counts[event], event).to.be.above(0);

@@ -14,6 +14,8 @@ export interface Story {
   chapters: Chapter[];
   /** A delegate that registers, is voted into the round, and forges. */
   newDelegate: { passphrase: string; publicKey: string };
+  /** A delegate with 0.0150005 % of the supply: half up, that would be an approval of 0.02. */
+  quietDelegate: { username: string; approval: number };
   /** A transaction that every pool refuses. */
   refused: TransactionData;
 }
@@ -21,6 +23,8 @@ export interface Story {
 const token = 100_000_000n;
 const unlockSecret = "5".repeat(64);
 const passphrase = "the delegate that comes later";
+/** Of a supply of 125 million tokens; the rewards of the story's blocks change it by less than a millionth. */
+const quietVotes = 18_750_60000000n;
 
 /** What happens on the chain: every transaction type. The money comes from genesis delegates, whose passphrases are `secrets`. */
 export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
@@ -36,11 +40,13 @@ export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
     accounts.account("erin"),
   ];
   const late = accounts.account(passphrase);
+  const quiet = accounts.account("the delegate that never forges");
   const group = accounts.group([dave, erin]);
   const careful = accounts.withSecond(alice, "alice, too");
 
   const pay = (from: typeof treasury, to: string, tokens: bigint, vendorField?: string): TransactionData =>
     from.sign("transfer", { type: 0, amount: tokens * token, recipientId: to, ...(vendorField === undefined ? {} : { vendorField }) });
+  const { delegateRegistration = 0, vote: voteFee = 0 } = crypto.constantsAt(2).fees.staticFees;
   const vote = (from: typeof treasury, ...votes: string[]): TransactionData => from.sign("vote", { type: 3, asset: { votes } });
   const lock = (to: string, tokens: bigint, expiration: { type: number; value: number }): TransactionData =>
     locking.sign("htlcLock", {
@@ -54,6 +60,7 @@ export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
 
   return {
     newDelegate: { passphrase, publicKey: late.publicKey },
+    quietDelegate: { username: "quiet_bird", approval: 0.01 },
     refused: pay(accounts.account("nobody who has anything"), bob.address, 1n),
     chapters: [
       {
@@ -76,6 +83,7 @@ export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
           pay(treasury, dave.address, 1000n),
           pay(treasury, erin.address, 1000n),
           pay(treasury, late.address, 5000n),
+          treasury.sign("transfer", { type: 0, amount: quietVotes + BigInt(delegateRegistration) + BigInt(voteFee), recipientId: quiet.address }),
           // So that its vote weighs more than those of other genesis delegates for themselves.
           pay(treasury, supporter.address, 100n),
         ],
@@ -89,6 +97,7 @@ export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
           [claimed, refunded] = [kept.id, lapsing.id];
           return [
             alice.sign("secondSignature", { type: 1, asset: { signature: { publicKey: accounts.secondKey("alice, too") } } }),
+            quiet.sign("delegateRegistration", { type: 2, asset: { delegate: { username: "quiet_bird" } } }),
             late.sign("delegateRegistration", { type: 2, asset: { delegate: { username: "late_bird" } } }),
             dave.sign("multiSignature", { type: 4, asset: { multiSignature: group.asset } }),
             erin.sign("ipfs", { type: 5, asset: { ipfs: "QmR45FmbVVrixReBwJkhEKde2qwHYaQzGxu4ZoDeswuF9w" } }),
@@ -106,6 +115,7 @@ export const tellStory = (crypto: ChainCrypto, secrets: string[]): Story => {
           pay(careful, crypto.addressOf(crypto.keysOf("a stranger").publicKey), 7n),
           careful.sign("htlcClaim", { type: 9, asset: { claim: { lockTransactionId: claimed, unlockSecret } } }),
           vote(supporter, `-${supporter.publicKey}`, `+${late.publicKey}`),
+          vote(quiet, `+${quiet.publicKey}`),
           pay(dave, group.address, 50n),
           resigning.sign("delegateResignation", { type: 7 }),
           vote(carol, `-${treasury.publicKey}`),
