@@ -1,4 +1,4 @@
-/** The directions of import between rooms (README, Architecture). Each rule names who may never import whom. */
+/** The directions of import between rooms (src/README.md, Rooms). Each rule names who may never import whom. */
 const never = (name, from, to) => ({ name, severity: "error", from: { path: from }, to: { path: to } });
 
 module.exports = {

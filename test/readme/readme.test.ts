@@ -1,47 +1,71 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { operatorNames } from "../../src/webhooks/conditions/operators.js";
 import { growthPlot, plotFile } from "../bench/table/plot.js";
 import { readResults } from "../bench/table/results.js";
-import { contractOf, readReadme, tables, withTables } from "./tables.js";
+import { contractOf, documents, fileOf, readDocument, tables, withTables } from "./tables.js";
 
-describe("the README", () => {
-  const readme = readReadme();
+/** The cells of a Markdown table's rows below a heading. */
+const rowsBelow = (heading: string, document: string): string[][] => {
+  const section = document.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  return [...section.matchAll(/^\| (.+) \|$/gm)].map(([, cells = ""]) => cells.split(" | ")).slice(1);
+};
 
-  it("has every table as generated from the code (by `npm run docs`)", () => {
-    expect(withTables(readme)).to.equal(readme);
-    for (const name of Object.keys(tables)) expect(readme, name).to.include(`<!-- table: ${name} -->`);
+const packageJson = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { dependencies: Record<string, string> };
+
+describe("the READMEs", () => {
+  for (const [document, names] of Object.entries(documents)) {
+    describe(document, () => {
+      const text = readDocument(document);
+
+      it("has its tables as generated from the code (by `npm run docs`)", () => {
+        expect(withTables(text)).to.equal(text);
+        expect([...text.matchAll(/<!-- table: ([^>]+) -->/g)].map(([, name]) => name)).to.have.members([...names]);
+      });
+
+      it("has no link that leads nowhere", () => {
+        const folder = dirname(fileURLToPath(fileOf(document)));
+        const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
+        expect(links.filter((link) => !existsSync(join(folder, link)))).to.deep.equal([]);
+      });
+    });
+  }
+
+  it("have every generated table", () => {
+    expect(Object.values(documents).flat()).to.have.members(Object.keys(tables));
   });
 
-  it("shows the growth of costs as last measured", () => {
+  it("begin with one that is read in a few minutes", () => {
+    expect(readDocument("README.md").split("\n").length).to.be.at.most(200);
+  });
+
+  it("show the growth of costs as last measured", () => {
     expect(readFileSync(plotFile, "utf8")).to.equal(growthPlot(readResults().curves));
-    expect(readme).to.include("(test/bench/growth.svg)");
+    expect(readDocument("test/bench/README.md")).to.include("(growth.svg)");
   });
 
-  it("covers every row of the contract", () => {
+  it("cover every row of the contract", () => {
     const rows = (routes: typeof v2Routes): string[] => routes.map(({ method, path }) => `${method} ${path}`);
     expect(rows(v1Routes)).to.include.members(contractOf(1));
     expect(rows(v2Routes)).to.include.members(contractOf(2).filter((row) => !row.includes("/webhooks")));
   });
 
-  it("names every dependency and no other package", () => {
-    const { dependencies } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-      dependencies: Record<string, string>;
-    };
-    const section = /## Dependencies\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? "";
-    const named = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
-    expect(named.sort()).to.deep.equal(Object.keys(dependencies).sort());
+  it("name every dependency and no other package", () => {
+    const named = rowsBelow("Dependencies", readDocument("src/README.md")).map(([name = ""]) => /^`(.+)`$/.exec(name)?.[1]);
+    expect(named.filter((name) => name !== undefined)).to.have.members(Object.keys(packageJson.dependencies));
   });
 
-  it("names every operator of a webhook's conditions", () => {
-    const section = /\n- \*\*Conditions\*\*([\s\S]*?)\n- /.exec(readme)?.[1] ?? "";
+  it("name every operator of a webhook's conditions", () => {
+    const section = /\n- \*\*Conditions\*\*([\s\S]*?)\n- /.exec(readDocument("src/webhooks/README.md"))?.[1] ?? "";
     for (const name of operatorNames) expect(section).to.include(`\`${name}\``);
   });
 
-  it("has a host in twenty lines that matches the running example, except for its network", () => {
+  it("have a host in twenty lines that matches the running example, except for its network", () => {
     const example = readFileSync(new URL("../../examples/koa-host/main.ts", import.meta.url), "utf8");
-    expect(readme).to.include(example.slice(example.indexOf("const events")).trim());
+    expect(readDocument("README.md")).to.include(example.slice(example.indexOf("const events")).trim());
   });
 });

@@ -8,7 +8,7 @@ import { webhookOptionTable } from "../../src/webhooks/options.js";
 import { benchTable } from "../bench/table/markdown.js";
 import { readResults } from "../bench/table/results.js";
 
-/** The README's tables, generated from the code. `npm run docs` writes them into the README; a test compares them. */
+/** The tables of the READMEs, generated from the code. `npm run docs` writes them; a test compares them. */
 
 interface RouteRow {
   method: string;
@@ -100,7 +100,7 @@ const errorsTable = (): string =>
     `| ${errorTable.INTERNAL.status} | \`INTERNAL\` | ${errorTable.INTERNAL.message}; the log has the rest, under the reply's \`X-Request-Id\` |`,
   ].join("\n");
 
-/** Tables by their names in the README: `<!-- table: name -->` ... `<!-- end -->`. */
+/** Tables by their names in the READMEs: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
   "routes 1": () => routesTable(1, v1Routes),
   "routes 2": () => routesTable(2, v2Routes),
@@ -110,14 +110,27 @@ export const tables: Record<string, () => string> = {
   bench: () => benchTable(readResults()),
 };
 
-export const readmeFile = new URL("../../README.md", import.meta.url);
-export const readReadme = (): string => readFileSync(readmeFile, "utf8");
+/** The READMEs, and the tables that each of them has. */
+export const documents: Record<string, readonly string[]> = {
+  "README.md": [],
+  "types/README.md": ["options"],
+  "src/README.md": [],
+  "src/api/README.md": ["routes 1", "routes 2", "errors"],
+  "src/webhooks/README.md": [],
+  "src/conformance/README.md": [],
+  "examples/README.md": [],
+  "examples/standalone/README.md": ["command line"],
+  "test/bench/README.md": ["bench"],
+};
 
-/** The README with every table as generated now. */
-export const withTables = (readme: string): string =>
-  readme.replace(/<!-- table: ([^>]+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
+export const fileOf = (document: string): URL => new URL(`../../${document}`, import.meta.url);
+export const readDocument = (document: string): string => readFileSync(fileOf(document), "utf8");
+
+/** A document with every table as generated now. */
+export const withTables = (document: string): string =>
+  document.replace(/<!-- table: ([^>]+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
     const table = tables[name];
-    if (table === undefined) throw new Error(`the README has a place for a table "${name}", which nobody makes`);
+    if (table === undefined) throw new Error(`there is a place for a table "${name}", which nobody makes`);
     return `<!-- table: ${name} -->\n${table()}\n<!-- end -->`;
   });
 
