@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
 import { createStore, type Store, type StoreNeeds, type StoreOptions } from "../../src/store/state/store.js";
+import { parseChecksumKey } from "../../src/store/layout/checksums.js";
 import type { Network } from "../../types/node-context.js";
 
 interface Opened {
@@ -41,13 +42,15 @@ export const closeTemporaryStores = async (): Promise<void> => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 };
 
-/** Every key and value of the store except undo records. */
+const isOfUndo = (key: Buffer): boolean => parseChecksumKey(key)?.database === "undo";
+
+/** Every key and value of the store except undo records and their checksums. */
 export const contentsOf = ({ environment: { db } }: Store): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(db)
       .filter(([name]) => name !== "undo")
       .map(([name, database]) => [
         name,
-        [...database.getKeys({})].map((key) => `${Buffer.from(key).toString("hex")}=${database.getBinary(key)?.toString("hex") ?? ""}`),
+        [...database.getKeys({})].filter((key) => !isOfUndo(Buffer.from(key))).map((key) => `${Buffer.from(key).toString("hex")}=${database.getBinary(key)?.toString("hex") ?? ""}`),
       ]),
   );

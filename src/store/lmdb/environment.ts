@@ -4,6 +4,7 @@ import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { type CommitThreadData, createCommitting } from "./commit-worker.js";
+import { checksumsKey } from "../layout/checksums.js";
 import type { LogBytes } from "../layout/write-log.js";
 import { fullLengthName } from "./file/file-check.js";
 import { makeWhole, openSound } from "./open-file.js";
@@ -80,7 +81,10 @@ const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: 
 };
 
 const giveFormat = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">, nethash: string): void =>
-  transact({ path, root }, () => void db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format));
+  transact({ path, root }, () => {
+    db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format);
+    db.meta.putSync(checksumsKey, true);
+  });
 
 /**
  * Notes that whoever writes the store keeps its file at full length (meta-pages.js), as earlier versions did not: if it has been closed and

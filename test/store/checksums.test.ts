@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { addChecksums, type Checksum, checksumKey, checksumsKey, hashOf, hasChecksum, parseChecksumKey, rangeOf, readChecksum } from "../../src/store/layout/checksums.js";
+import type { Store } from "../../src/store/state/store.js";
+import { loadChain } from "../data/read.js";
+import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+
+const chain = loadChain("core3-custom-c");
+
+/** By name of the database and range: as the store keeps them, and as they are. */
+const checksumsOf = ({ environment: { db } }: Store) => {
+  const nameOf = (key: Buffer): string => key.toString("latin1");
+  const kept: Record<string, Checksum> = {};
+  const found: Record<string, Checksum> = {};
+  for (const [name, database] of Object.entries(db)) {
+    for (const each of database.getKeys({})) {
+      const key = Buffer.from(each);
+      const value = database.getBinary(key)!;
+      if (name === "meta" && parseChecksumKey(key) !== undefined) kept[nameOf(key)] = readChecksum(value);
+      else if (hasChecksum(name, key)) {
+        const range = nameOf(checksumKey(name, rangeOf(name, key)));
+        found[range] = addChecksums(found[range] ?? { sum: 0, count: 0 }, { sum: hashOf(key, value), count: 1 });
+      }
+    }
+  }
+  return { kept, found };
+};
+
+describe("the checksums of a store", function () {
+  this.timeout(120_000);
+  afterEach(closeTemporaryStores);
+
+  it("are those of what it holds, whatever was applied, together or one by one, and reverted", async () => {
+    const deed = fc.record({ what: fc.constantFrom("on", "together", "back"), count: fc.integer({ min: 1, max: 8 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(deed, { minLength: 8, maxLength: 14 }), async (deeds) => {
+        const { store, rules } = openTemporaryStore(chain.network, { undoBlocks: 20, disposable: true });
+        const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
+        let height = 1;
+        await store.apply(blocks.slice(0, 1));
+        for (const { what, count } of deeds) {
+          if (what === "back") for (let times = Math.min(count, height - 1, 15); times > 0; times--, height--) await store.revert();
+          else {
+            const next = blocks.slice(height, (height += Math.min(count, blocks.length - height)));
+            for (const some of what === "on" ? next.map((one) => [one]) : [next]) await store.apply(some, height);
+          }
+        }
+        const { kept, found } = checksumsOf(store);
+        expect(kept).to.deep.equal(found);
+        expect(Object.keys(kept)).to.include.members(["sum wallets ", "sum meta ", "sum blocks \0\0\0", "sum sets \x01"]);
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  it("differ if one bit of a value or of a key does, or two values change places", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    await store.apply(chain.blocks.slice(0, 40).map(rules.parseBlock));
+    const { wallets } = store.environment.db;
+    const rows = [...wallets.getKeys({})].map((key): { key: Buffer; value: Buffer } => ({ key: Buffer.from(key), value: wallets.getBinary(key)! }));
+    const sumOf = (all: typeof rows): number => all.reduce((sum, { key, value }) => addChecksums(sum, { sum: hashOf(key, value), count: 1 }), { sum: 0, count: 0 }).sum;
+    const whole = sumOf(rows);
+    const flipped = (bytes: Buffer, bit: number): Buffer => {
+      const copy = Buffer.concat([bytes]);
+      copy.writeUInt8(copy.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      return copy;
+    };
+    const { key, value } = rows[3]!;
+    for (let bit = 0; bit < value.length * 8; bit++) expect(sumOf(rows.with(3, { key, value: flipped(value, bit) }))).to.not.equal(whole);
+    for (let bit = 0; bit < key.length * 8; bit++) expect(sumOf(rows.with(3, { key: flipped(key, bit), value }))).to.not.equal(whole);
+    for (const [i, other] of rows.entries()) {
+      const exchanged = rows.map((row, at) => ({ key: row.key, value: at === 3 ? other.value : at === i ? value : row.value }));
+      if (!other.value.equals(value)) expect(sumOf(exchanged)).to.not.equal(whole);
+    }
+  });
+
+  it("are not kept in a store that was begun without them, as earlier versions did", async () => {
+    const { store, rules } = openTemporaryStore(chain.network);
+    store.environment.db.meta.removeSync(checksumsKey);
+    for (const block of chain.blocks.slice(0, 10)) await store.apply([rules.parseBlock(block)]);
+    await store.revert();
+    expect(checksumsOf(store).kept).to.deep.equal({});
+    expect(store.tip()?.height).to.equal(9);
+  });
+});
