@@ -30,11 +30,3 @@ export const isCached = <State extends Scope>(route: Route<State>): boolean =>
  */
 export const publicPath = <State extends Scope>({ versions, path }: Route<State>, defaultVersion: Generation): string =>
   versions.includes(defaultVersion) ? path : `/v${versions[0]}${path}`;
-
-/** The name of a route, in the OpenAPI document (`operationId`) and in a host's router: `getWalletsIdVotes`. */
-export const routeName = <State extends Scope>(route: Route<State>, defaultVersion: Generation): string =>
-  `${route.method.toLowerCase()}/${publicPath(route, defaultVersion)}`
-    .split(/[^A-Za-z0-9]/)
-    .filter((word) => word !== "")
-    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
-    .join("");

@@ -35,6 +35,8 @@ interface RouteCommon<Path, Query, Body> {
   path: string;
   /** Generations that have the route. Webhooks have both. */
   versions: readonly (1 | 2)[];
+  /** The name of the operation, where the one made from method and path (`route-names.ts`) would not be words. */
+  operation?: string;
   /** The group in the docs, such as `wallets`. */
   resource: string;
   /** One line for the docs, in the third person: `Lists ...`. */

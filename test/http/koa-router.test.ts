@@ -20,11 +20,11 @@ describe("the router handed to hosts", () => {
     const layers = router.stack.filter(({ path }) => typeof path === "string").map(({ path, methods, name }) => [path, methods.filter((method) => method !== "HEAD").join(), name]);
     expect(layers).to.deep.include.members([
       ["/api/things", "GET", "getThings"],
-      ["/api/things/:name", "GET", "getThingsName"],
+      ["/api/things/:name", "GET", "getThing"],
       ["/api/v1/both", "GET", "getV1Both"],
       ["/api/both", "GET", "getBoth"],
       ["/api/health", "GET", "getHealth"],
-      ["/api", "GET", "get"],
+      ["/api", "GET", "getRoot"],
     ]);
     expect(layers).to.have.length(routes.length + 3);
     expect(new Set(layers.map(([, , name]) => name)).size).to.equal(layers.length);
@@ -37,7 +37,7 @@ describe("the router handed to hosts", () => {
   });
 
   it("writes the URL of a route", () => {
-    expect(served.edge.router.url("getThingsName", { name: "a b" })).to.equal("/api/things/a%20b");
+    expect(served.edge.router.url("getThing", { name: "a b" })).to.equal("/api/things/a%20b");
     expect(served.edge.router.url("getThings", {}, { query: { limit: 3 } })).to.equal("/api/things?limit=3");
   });
 
@@ -63,11 +63,11 @@ describe("the router handed to hosts", () => {
   };
 
   const labels = {
-    "GET getThingsName /api/things/:name 200": 5,
-    "GET getThingsName /api/things/:name 404": 1,
+    "GET getThing /api/things/:name 200": 5,
+    "GET getThing /api/things/:name 404": 1,
     "GET getThings /api/things 400": 1,
     "GET getV1Both /api/v1/both 200": 1,
-    "POST postThingsSearch /api/things/search 200": 1,
+    "POST searchThings /api/things/search 200": 1,
   };
 
   it("lets a host's metrics label requests by route, cached ones and errors, too", async () => {

@@ -35,10 +35,11 @@ const existingWalletAt = async (address: string, state: ApiState, missing = "Acc
 };
 
 /** Deployed clients use both spellings of the path. */
-const publicKeyRoute = (path: string): Route<ApiState> =>
+const publicKeyRoute = (path: string, operation: string): Route<ApiState> =>
   item({
     ...common,
     path,
+    operation,
     summary: "Returns the public key of an account; null for a cold wallet.",
     query: byAddress,
     reply: SucceededWith({ publicKey: TextOrNull }),
@@ -49,6 +50,7 @@ export const accountRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/accounts",
+    operation: "getV1Account",
     summary: "Returns an account.",
     query: byAddress,
     reply: SucceededWith({ account: AccountResource }),
@@ -57,6 +59,7 @@ export const accountRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/accounts/getAllAccounts",
+    operation: "getV1AllAccounts",
     summary: "Lists accounts, including empty ones, richest first.",
     query: Type.Object(paging),
     reply: SucceededWith({ accounts: Type.Array(AccountResource), totalCount: Type.Integer() }),
@@ -77,8 +80,8 @@ export const accountRoutes: Route<ApiState>[] = [
       return succeeded({ balance, unconfirmedBalance: balance });
     },
   }),
-  publicKeyRoute("/accounts/getPublicKey"),
-  publicKeyRoute("/accounts/getPublickey"),
+  publicKeyRoute("/accounts/getPublicKey", "getV1AccountsPublicKey"),
+  publicKeyRoute("/accounts/getPublickey", "getV1AccountsPublicKeyAlias"),
   item({
     ...common,
     path: "/accounts/delegates",
@@ -110,6 +113,7 @@ export const accountRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/accounts/top",
+    operation: "getV1TopAccounts",
     summary: "Lists the richest accounts.",
     query: Type.Object(paging),
     reply: SucceededWith({ accounts: Type.Array(TopAccountResource) }),

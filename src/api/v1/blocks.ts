@@ -22,19 +22,21 @@ const constantsOf = ({ chain, rules }: ApiState) => rules.milestones.at(chain.ti
 const rewardOf = (state: ApiState): bigint => parseAmount(constantsOf(state).reward);
 
 /** Deployed clients use both spellings of the path. */
-const heightRoute = (path: string): Route<ApiState> =>
+const heightRoute = (path: string, operation: string): Route<ApiState> =>
   item({
     ...common,
     path,
+    operation,
     summary: "Returns the height and id of the last block.",
     reply: SucceededWith({ height: Type.Integer(), id: Type.String() }),
     answer: (_request, { chain: { tip } }) => succeeded({ height: tip.height, id: tip.id }),
   });
 
-const feesRoute = (path: string): Route<ApiState> =>
+const feesRoute = (path: string, operation: string): Route<ApiState> =>
   item({
     ...common,
     path,
+    operation,
     summary: "Returns the static fees of the first five transaction types.",
     reply: FeesReply,
     answer: (_request, state) => succeeded({ fees: feesOf(state) }),
@@ -87,8 +89,8 @@ export const blockRoutes: Route<ApiState>[] = [
       return succeeded({ block: presentBlock(block, state.chain.tip.height) });
     },
   }),
-  heightRoute("/blocks/getHeight"),
-  heightRoute("/blocks/getheight"),
+  heightRoute("/blocks/getHeight", "getV1BlocksHeight"),
+  heightRoute("/blocks/getheight", "getV1BlocksHeightAlias"),
   item({
     ...common,
     path: "/blocks/getEpoch",
@@ -111,8 +113,8 @@ export const blockRoutes: Route<ApiState>[] = [
     reply: FeeReply,
     answer: (_request, state) => succeeded({ fee: feeOf("transfer", state) }),
   }),
-  feesRoute("/blocks/getFees"),
-  feesRoute("/blocks/getfees"),
+  feesRoute("/blocks/getFees", "getV1BlocksFees"),
+  feesRoute("/blocks/getfees", "getV1BlocksFeesAlias"),
   item({
     ...common,
     path: "/blocks/getMilestone",

@@ -143,6 +143,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/forging/getForgedByAccount",
+    operation: "getV1ForgedByAccount",
     summary: "Returns the total fees and rewards that a delegate has forged.",
     query: Type.Object({ generatorPublicKey: PublicKey }),
     reply: SucceededWith({ fees: Amount, rewards: Amount, forged: Amount }),
@@ -155,6 +156,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/delegates/getNextForgers",
+    operation: "getV1NextForgers",
     summary: "Lists the public keys of the delegates next in turn, as if their round did not end.",
     query: Type.Object({ limit: WholeNumber({ minimum: 0, default: usualForgers, description: "Number of public keys; 0 means the default." }) }),
     errors: [501],

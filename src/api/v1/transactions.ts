@@ -121,6 +121,7 @@ export const transactionRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/transactions/unconfirmed",
+    operation: "getV1UnconfirmedTransactions",
     summary: "Lists the transactions in the node's pool, in the pool's order.",
     cache: "never",
     stateless: true,
@@ -143,6 +144,7 @@ export const transactionRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/transactions/unconfirmed/get",
+    operation: "getV1UnconfirmedTransaction",
     summary: "Returns a transaction in the node's pool.",
     cache: "never",
     stateless: true,

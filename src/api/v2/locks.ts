@@ -43,6 +43,7 @@ export const lockRoutes: Route<ApiState>[] = [
     ...common,
     method: "POST",
     path: "/locks/unlocked",
+    operation: "getUnlockedLocks",
     summary: "Lists the transactions that claimed or refunded the given locks.",
     query: TransactionSearchQuery,
     body: UnlockedBody,

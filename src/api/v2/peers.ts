@@ -22,6 +22,7 @@ export const peerRoutes: Route<ApiState>[] = [
   list({
     ...common,
     path: "/peers/suspended",
+    operation: "getSuspendedPeers",
     summary: "Lists the peers that the node has suspended.",
     query: PeerListQuery,
     item: PeerResource,

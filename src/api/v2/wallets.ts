@@ -37,6 +37,7 @@ export const walletRoutes: Route<ApiState>[] = [
     ...common,
     method: "GET",
     path: "/wallets/top",
+    operation: "getTopWallets",
     summary: "Lists the richest wallets.",
     query: WalletListQuery,
     item: WalletResource,

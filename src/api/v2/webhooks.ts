@@ -82,6 +82,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "POST",
     path: "/webhooks/dry-run",
+    operation: "dryRunWebhook",
     summary: "Tests conditions against a sample payload, or against the last real payloads of an event. Nothing is sent.",
     body: DryRunInput,
     requiresJsonType: true,

@@ -5,7 +5,8 @@ import { andThen } from "../../async/maybe-promise.js";
 import type { ReadBody } from "../input/body.js";
 import type { Transport } from "../pipeline/request-context.js";
 import type { Route } from "../route.js";
-import { publicPath, routeName } from "../route-schemas.js";
+import { routeName } from "../route-names.js";
+import { publicPath } from "../route-schemas.js";
 import { localTarget } from "../routing/resolve.js";
 import { bySpecificity } from "../routing/router.js";
 import type { Generation } from "../routing/version.js";
@@ -110,7 +111,7 @@ export const createKoaRouter = ({ basePath, defaultVersion, routes, handle, read
     });
 
   for (const route of [...routes].sort((a, b) => bySpecificity(a.path, b.path))) {
-    const name = routeName(route, defaultVersion);
+    const name = routeName(route);
     const path = layerPath(basePath + publicPath(route, defaultVersion)) || "/";
     layers.set(route, router.register(path, [route.method], serve, { name }) as Router["stack"][number]);
   }

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { generationOf, isCached, publicPath, replySchema, routeName } from "../route-schemas.js";
+import { generationOf, isCached, publicPath, replySchema } from "../route-schemas.js";
+import { routeName } from "../route-names.js";
 import { reasonOf } from "../reply/error-reply.js";
 import { type AmountForm, type AmountPrefix, formOf } from "../routing/amounts.js";
 import { hasAmount, type JsonSchema } from "../json-schema.js";
@@ -117,7 +118,7 @@ const operationOf = <State extends Scope>(
 ): JsonSchema => {
   const parameters = [...parametersOf(route, writer), ...amountsHeader(route, options)];
   return {
-    operationId: routeName(route, options.defaultVersion),
+    operationId: routeName(route),
     tags: [route.resource],
     summary: route.summary,
     ...(route.authenticated === true ? { security: [{ token: [] }] } : {}),
