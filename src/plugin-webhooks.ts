@@ -1,6 +1,7 @@
 import type { HostEvents } from "../types/events.js";
-import type { Clock, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
+import type { Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import type { WebhookStore } from "../types/webhook-store.js";
+import type { FullClock } from "./clock.js";
 import { endAll } from "./async/close-all.js";
 import { PorticoError } from "./errors.js";
 import type { Problems } from "./problems.js";
@@ -17,7 +18,7 @@ import { type Authorize, openAuthorize } from "./webhooks/registry/tokens.js";
 export interface Shared {
   options: Readonly<Options>;
   logger: Logger;
-  clock: Clock;
+  clock: FullClock;
   problems: Problems;
 }
 

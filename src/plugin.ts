@@ -1,10 +1,11 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../types/chain-adapter.js";
-import type { ApiPlugin, Clock, Health, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
+import type { ApiPlugin, Health, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
 import { webhookRequests } from "./api/webhook-requests.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
+import { fullClock } from "./clock.js";
 import { requireContext } from "./options/node-context.js";
 import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
@@ -22,8 +23,6 @@ import { version } from "./version.js";
 /** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
 type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "settled" | "problem">>;
 
-const systemClock: Clock = { now: () => Date.now() };
-
 const silence = (): void => undefined;
 const consoleLogger: Logger = {
   debug: silence,
@@ -40,7 +39,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   requireContext(context);
   const options = readOptions(context.options);
   const logger = quietLogger(context.logger ?? consoleLogger);
-  const clock = context.clock ?? systemClock;
+  const clock = fullClock(context.clock);
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
   const webhooks = createWebhooks(context, { options, logger, clock, problems });

@@ -401,7 +401,7 @@ describe("createApiPlugin", () => {
     };
     const blocks = { read: (from: number, limit: number) => chain.blocks.slice(from - 1, from - 1 + limit), height: () => chain.blocks.length };
     // By a clock that stands still, progress is shown at the end alone.
-    const plugin = create({ blocks, onProgress, clock: { now: () => 0 }, logger: { ...silentLogger, warn: (line) => warned.push(line) } });
+    const plugin = create({ blocks, onProgress, clock: { now: () => 0, monotonic: () => 0 }, logger: { ...silentLogger, warn: (line) => warned.push(line) } });
     await plugin.start();
     expect(plugin.health()).to.deep.equal({ status: "ok", height: chain.blocks.length });
     expect(warned).to.deep.equal(["onProgress: no terminal"]);
@@ -430,7 +430,7 @@ describe("createApiPlugin", () => {
       await answered;
       return chain.blocks.slice(from - 1, 4);
     };
-    const plugin = create({ blocks: { read }, clock: { now: () => now } });
+    const plugin = create({ blocks: { read }, clock: { now: () => 0, monotonic: () => now } });
     const url = await listening(plugin);
     events.emit("block.applied", chain.blocks[1]);
     await plugin.settled();
@@ -560,6 +560,7 @@ describe("createApiPlugin", () => {
       ["pool", "list", "submit"],
       ["peers", "list", "suspended"],
       ["blocks", "read", "height"],
+      ["clock", "now", "monotonic"],
     ] as const) {
       expect(refused({ [part]: { [needed]: () => undefined, [method]: "x" } })).to.equal(`\`${part}.${method}\` must be a function`);
     }

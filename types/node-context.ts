@@ -97,9 +97,15 @@ export interface Logger {
   error(message: string): void;
 }
 
-/** Milliseconds since 1970. */
+/** What time it is, and how much of it passes. Both in milliseconds. */
 export interface Clock {
+  /** Since 1970, by a clock that may be set. */
   now(): number;
+  /**
+   * By a clock that nobody sets and that never goes back, from any moment: waiting times are measured by it. Default: the system's, which
+   * counts from the machine's start.
+   */
+  monotonic?(): number;
 }
 
 /** Every option. Defaults and units: `src/options/options.ts`. */

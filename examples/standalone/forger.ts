@@ -22,7 +22,7 @@ export interface ForgerNeeds {
   pool: Pool;
   events: HostEmitter;
   logger: Logger;
-  clock: Clock;
+  clock: Required<Clock>;
   /** Milliseconds since 1970 at which the network's time begins. */
   epoch: number;
   /** Resolves when the follower of the chain has processed, or failed to process, everything announced so far. */
@@ -56,12 +56,12 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
 
   /** Waits until the chain has a block, on whose state the next one builds; false if stopped first. */
   const untilApplied = async (height: number): Promise<boolean> => {
-    const asked = clock.now();
+    const asked = clock.monotonic();
     let said = false;
     await settled();
     while ((await tipHeight()) < height) {
       if (signal.aborted) return false;
-      if (!said && clock.now() - asked > patience) {
+      if (!said && clock.monotonic() - asked > patience) {
         said = true;
         logger.warn(`Block ${height} was forged, but the store does not have it yet; forging waits.`);
       }
@@ -84,16 +84,16 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
 
   /** Forges one block, and waits until the chain has it; false if it is not this node's turn. */
   const forgeOne = async (): Promise<boolean> => {
-    const began = clock.now();
+    const began = clock.monotonic();
     const forged = await withSnapshot(async (snapshot) => {
-      const turn = await maker.turn(snapshot, Math.floor((began - epoch) / 1000), interval !== undefined);
+      const turn = await maker.turn(snapshot, Math.floor((clock.now() - epoch) / 1000), interval !== undefined);
       return turn === undefined ? undefined : { username: turn.username, block: await maker.make(snapshot, turn) };
     });
     if (forged === undefined) return false;
     const { block, username } = forged;
     // Appended to the block log first, so that a block is never announced and then lost.
     log.append(blockData(block));
-    report(block, username, clock.now() - began);
+    report(block, username, Math.round(clock.monotonic() - began));
     announceForged(events, block);
     announceApplied(events, block);
     if (!(await untilApplied(block.data.height))) return true;
@@ -110,14 +110,14 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
 
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      const began = clock.now();
+      const began = clock.monotonic();
       try {
         await forgeOne();
       } catch (error) {
         logger.error(`No block was forged: ${messageOf(error)}`);
         events.emit("forger.failed", { error: messageOf(error) });
       }
-      await pause(interval === undefined ? await untilNextSlot() : Math.max(0, interval - (clock.now() - began)));
+      await pause(interval === undefined ? await untilNextSlot() : Math.max(0, interval - (clock.monotonic() - began)));
     }
   };
 

@@ -27,7 +27,7 @@ import { createWorkers, freePort } from "./workers.js";
 
 export interface HostNeeds {
   logger: Logger;
-  clock: Clock;
+  clock: Required<Clock>;
   onProgress?: (progress: IndexingProgress) => void;
   /** Aborting gives up the start; the chain is kept as far as it was read. */
   signal?: AbortSignal;

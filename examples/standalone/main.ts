@@ -12,7 +12,7 @@ const run = async (options: HostOptions): Promise<number> => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
   const ended = new Promise<undefined>((resolve) => ending.signal.addEventListener("abort", () => resolve(undefined)));
 
-  const host = await startHost(options, { logger, clock: { now: () => Date.now() }, onProgress: report, signal: ending.signal });
+  const host = await startHost(options, { logger, clock: { now: () => Date.now(), monotonic: () => Number(process.hrtime.bigint()) / 1e6 }, onProgress: report, signal: ending.signal });
   if (host === undefined) return 0;
   logger.info(welcome(host, options));
   const failure = await Promise.race([host.failed, ended]);

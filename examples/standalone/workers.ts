@@ -19,7 +19,7 @@ export interface WorkersNeeds {
   /** What keeps the node from following the chain; undefined if nothing does. */
   problem(): string | undefined;
   logger: Logger;
-  clock: Clock;
+  clock: Required<Clock>;
 }
 
 /** Milliseconds from a worker's end to the start of its successor: 0 after a long life, doubled after each short one. */
@@ -59,7 +59,7 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
 
   /** Starts a worker. `delay`: milliseconds by which this start was delayed. */
   const run = (number: number, delay: number): { listening: Promise<void> } => {
-    const began = clock.now();
+    const began = clock.monotonic();
     const worker = cluster.fork();
     let [listens, failure] = [false, undefined as WorkerFailure | undefined];
     const channel = answerWorker(worker, services, (told) => (failure = told));
@@ -79,7 +79,7 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
         reject(Object.assign(new Error(`worker ${number} ended before it was ready: ${why}`), { code: failure?.code }));
         // Until all have listened, a worker that ends before it listens makes `start` fail. Any other worker that ends is replaced.
         if (stopping || !(listens || served)) return;
-        const next = clock.now() - began > longLife ? 0 : Math.min(restartDelay.last, Math.max(restartDelay.first, delay * 2));
+        const next = clock.monotonic() - began > longLife ? 0 : Math.min(restartDelay.last, Math.max(restartDelay.first, delay * 2));
         logger.warn(`worker ${number} ended (${why}); starting another${next === 0 ? "" : ` in ${next} ms`}`);
         restart(number, next);
       });

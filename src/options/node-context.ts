@@ -39,6 +39,7 @@ const optionalMethods = {
   peers: ["suspended"],
   sync: ["synced"],
   pool: ["get", "submit"],
+  clock: ["monotonic"],
 } as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
 
 const Whole = Type.Integer({ minimum: 0 });

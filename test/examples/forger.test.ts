@@ -60,7 +60,7 @@ describe("the standalone host's forger", () => {
   const start = (interval: number | undefined, clock: Clock): Forger => {
     const logger = { debug: () => undefined, info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line), error: (line: string) => lines.push(line) };
     const pool = createPool({ crypto: chain.crypto, chain: chain.adapter, events });
-    forger = createForger(interval === undefined ? {} : { interval }, { maker: chain.createMaker(), chain: chain.adapter, log, pool, events, logger, clock, epoch, settled: () => following });
+    forger = createForger(interval === undefined ? {} : { interval }, { maker: chain.createMaker(), chain: chain.adapter, log, pool, events, logger, clock: { monotonic: () => performance.now(), ...clock }, epoch, settled: () => following });
     forger.start();
     return forger;
   };
@@ -131,7 +131,7 @@ describe("the standalone host's forger", () => {
   it("prints one line for each block", async () => {
     follow();
     const reached = untilHeight(4);
-    start(1, { now: () => epoch + 300_000_000_000 });
+    start(1, { now: () => epoch + 300_000_000_000, monotonic: () => 0 });
     await reached;
     await forger?.stop();
     const [block] = await log.read(2, 1);
@@ -161,6 +161,14 @@ describe("the standalone host's forger", () => {
     await forger?.stop();
     expect(lines[0]).to.equal("No block was forged: the disk is gone");
     expect(told[1]).to.deep.equal(["forger.failed", { error: "the disk is gone" }]);
+  });
+
+  it("forges on at its interval while the wall clock is set back by an hour with every reading", async () => {
+    follow();
+    let now = epoch + 300_000_000_000;
+    const reached = untilHeight(5);
+    start(1, { now: () => (now -= 3_600_000) });
+    await reached;
   });
 
   it("follows the network's clock when it has no interval of its own", async () => {

@@ -14,6 +14,7 @@ import { createLocalNetwork, localSeed, token } from "../../examples/standalone/
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { HostError } from "../../examples/standalone/host-error.js";
 import type { HostOptions } from "../../examples/standalone/options.js";
+import { systemClock } from "../../src/clock.js";
 import { noteOf } from "../../src/noted-process.js";
 import { chainFile, loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
@@ -42,7 +43,7 @@ describe("the standalone host", () => {
   const say = (line: string): void => void lines.push(line);
   const logger = { debug: () => undefined, info: say, warn: say, error: say };
   const start = async (options: Partial<HostOptions> = {}): Promise<Host> => {
-    const host = await startHost({ ...defaults(), ...options }, { logger, clock: { now: () => Date.now() }, onProgress: (told) => progress.push(told) });
+    const host = await startHost({ ...defaults(), ...options }, { logger, clock: systemClock, onProgress: (told) => progress.push(told) });
     if (host === undefined) throw new Error("the start was given up");
     hosts.push(host);
     return host;
@@ -121,13 +122,13 @@ describe("the standalone host", () => {
       const given = await startHost(
         { ...defaults(), import: path },
         // Each reading of the clock advances it by a second, so that progress is reported after the first few blocks.
-        { logger, clock: { now: () => (now += 1_000) }, onProgress: (told) => (progress.push(told), ending.abort()), signal: ending.signal },
+        { logger, clock: { now: () => Date.now(), monotonic: () => (now += 1_000) }, onProgress: (told) => (progress.push(told), ending.abort()), signal: ending.signal },
       );
       expect(given).to.equal(undefined);
       const reached = progress.at(-1)?.tip.height ?? 0;
       expect(reached).to.be.within(2, 59);
       const told = progress.length;
-      const kept = await startHost({ ...defaults(), import: path }, { logger, clock: { now: () => (now += 1_000) }, onProgress: (told) => progress.push(told) });
+      const kept = await startHost({ ...defaults(), import: path }, { logger, clock: { now: () => Date.now(), monotonic: () => (now += 1_000) }, onProgress: (told) => progress.push(told) });
       if (kept !== undefined) hosts.push(kept);
       expect(kept?.height).to.equal(60);
       expect(progress[told]?.tip.height).to.be.above(reached);
@@ -139,7 +140,7 @@ describe("the standalone host", () => {
       const options = { ...defaults(), import: write("whole.ndjson", toLines(all)) };
       const ending = new AbortController();
       let now = 0;
-      const clock = { now: () => (now += 1_000) };
+      const clock = { now: () => Date.now(), monotonic: () => (now += 1_000) };
       expect(await startHost(options, { logger, clock, onProgress: () => ending.abort(), signal: ending.signal })).to.equal(undefined);
       expect(await startHost(options, { logger, clock, signal: AbortSignal.abort() })).to.equal(undefined);
       expect(lines.filter((line) => !line.startsWith("webhooks: "))).to.deep.equal([]);

@@ -45,6 +45,21 @@ describe("the rate limit", () => {
       expect(states.opened).to.equal(opened);
     }));
 
+  it("keeps nobody waiting for longer than a window where the wall clock is set back by an hour", () =>
+    withThings({ rateLimit: { perMinute: 1, exempt: [] } }, {}, async ({ port }) => {
+      await ask(port, "/api/things");
+      const { now } = Date;
+      Date.now = () => now() - 3_600_000;
+      try {
+        const { status, headers } = await ask(port, "/api/things");
+        expect(status).to.equal(429);
+        expect(Number(headers["retry-after"])).to.be.within(1, 60);
+        expect(Number(headers["x-ratelimit-reset"])).to.be.within(1, 60);
+      } finally {
+        Date.now = now;
+      }
+    }));
+
   it("counts a request once, whichever way it is answered", () =>
     withThings({ rateLimit: { perMinute: 20, exempt: [] } }, {}, async ({ port }) => {
       const { etag = "" } = (await ask(port, "/api/things")).headers;

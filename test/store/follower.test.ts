@@ -2,6 +2,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { ChainRules } from "../../src/chain/rules.js";
+import { systemClock } from "../../src/clock.js";
 import { PorticoError } from "../../src/errors.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
 import type { Store, StoreNeeds } from "../../src/store/state/store.js";
@@ -57,7 +58,7 @@ describe("the follower", () => {
 
   const create = (source: BlockSource | undefined): Follower => {
     told.length = 0;
-    return createFollower({ store, rules, events, source, logger, clock: { now: () => Date.now() }, onProgress: undefined });
+    return createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined });
   };
   const follow = async (source?: BlockSource, start = true, needs: Partial<StoreNeeds> = {}): Promise<void> => {
     ({ store, rules } = openTemporaryStore(chain.network, {}, needs));

@@ -39,9 +39,15 @@ const consume = async (limiter: RateLimiterMemory, key: string): Promise<{ grant
   }
 };
 
-/** Rate-limit headers; times are whole seconds, at least 1. */
+/** Seconds that a count of requests lasts. */
+const windowLength = 60;
+
+/**
+ * Rate-limit headers; times are whole seconds, from 1 to the length of a window. The limiter ends windows by a timer, but tells the time
+ * that is left by the wall clock, which may have been set back.
+ */
 const headersOf = (limit: number, granted: boolean, { remainingPoints, msBeforeNext }: RateLimiterRes): string[] => {
-  const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
+  const seconds = String(Math.min(windowLength, Math.max(1, Math.ceil(msBeforeNext / 1000))));
   return [
     "X-RateLimit-Limit",
     String(limit),
@@ -60,7 +66,7 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
   }
   const clientAddress = createClientAddress(trustedProxies);
   const exempt = createNetworks(rateLimit.exempt);
-  const limiter = new RateLimiterMemory({ points: rateLimit.perMinute, duration: 60 });
+  const limiter = new RateLimiterMemory({ points: rateLimit.perMinute, duration: windowLength });
   const isExempt = (request: IncomingMessage): boolean => {
     const address = clientAddress(request);
     return address !== undefined && exempt(address);

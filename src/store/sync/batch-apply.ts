@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
-import type { Clock } from "../../../types/node-context.js";
 import type { FullBlock } from "../../chain/block.js";
+import type { FullClock } from "../../clock.js";
 import type { Pace } from "../../async/time-slicing.js";
 import type { Store } from "../state/store.js";
 
@@ -77,8 +77,8 @@ export interface Progress {
 /** For blocks whose progress nobody follows. */
 export const silent: Progress = { target: () => undefined, tell: () => undefined };
 
-export const createProgress = (source: BlockSource, clock: Clock, report: (progress: IndexingProgress) => void): Progress => {
-  const start = clock.now();
+export const createProgress = (source: BlockSource, clock: FullClock, report: (progress: IndexingProgress) => void): Progress => {
+  const start = clock.monotonic();
   let [told, total, target] = [start, 0, undefined as number | undefined];
   void (async () => source.height?.())().then(
     (height) => (target = height),
@@ -88,7 +88,7 @@ export const createProgress = (source: BlockSource, clock: Clock, report: (progr
     target: () => target,
     tell: (blocks, store) => {
       total += blocks;
-      const now = clock.now();
+      const now = clock.monotonic();
       const tip = store.tip();
       if (tip === undefined || (now - told < progressInterval && tip.height !== target)) return;
       told = now;

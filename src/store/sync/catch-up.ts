@@ -1,8 +1,9 @@
 import type { Block, Tip } from "../../../types/chain.js";
 import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
-import type { Clock, Logger } from "../../../types/node-context.js";
+import type { Logger } from "../../../types/node-context.js";
 import { type FullBlock, parseBlockHeader } from "../../chain/block.js";
 import type { ChainRules } from "../../chain/rules.js";
+import type { FullClock } from "../../clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { inTurns, type Pace } from "../../async/time-slicing.js";
 import { createBatchedApply, createProgress, silent } from "./batch-apply.js";
@@ -14,7 +15,7 @@ export interface CatchingUpNeeds {
   rules: ChainRules;
   source: BlockSource | undefined;
   logger: Logger;
-  clock: Clock;
+  clock: FullClock;
   onProgress: ((progress: IndexingProgress) => void) | undefined;
 }
 

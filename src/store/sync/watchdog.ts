@@ -1,5 +1,5 @@
 import type { BlockSource } from "../../../types/events.js";
-import type { Clock } from "../../../types/node-context.js";
+import type { FullClock } from "../../clock.js";
 
 /** A block source, watched for reads that it does not answer. */
 export interface WatchedSource {
@@ -12,12 +12,12 @@ export interface WatchedSource {
 const patience = 30_000;
 
 /** A source that fails is tried again by its caller; one that never answers would be waited for in silence. */
-export const watchSource = (source: BlockSource | undefined, clock: Clock): WatchedSource => {
+export const watchSource = (source: BlockSource | undefined, clock: FullClock): WatchedSource => {
   let question: { askedAt: number } | undefined;
 
   const watched = (of: BlockSource): BlockSource => ({
     read: async (fromHeight, limit) => {
-      const own = { askedAt: clock.now() };
+      const own = { askedAt: clock.monotonic() };
       question = own;
       try {
         return await of.read(fromHeight, limit);
@@ -31,7 +31,7 @@ export const watchSource = (source: BlockSource | undefined, clock: Clock): Watc
   return {
     source: source === undefined ? undefined : watched(source),
     problem: () => {
-      const waited = question === undefined ? 0 : clock.now() - question.askedAt;
+      const waited = question === undefined ? 0 : clock.monotonic() - question.askedAt;
       return waited < patience ? undefined : `the block source has not answered for ${Math.floor(waited / 1000)} s`;
     },
   };

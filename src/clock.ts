@@ -1,0 +1,18 @@
+import type { Clock } from "../types/node-context.js";
+
+/** A clock with all its readings. */
+export type FullClock = Required<Clock>;
+
+/** Since the machine was started, so that the readings of one process can be compared with those of the next. */
+const sinceStart = (): number => {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1_000_000;
+};
+
+export const systemClock: FullClock = { now: () => Date.now(), monotonic: sinceStart };
+
+/** The host's clock, and the system's for what that does not have. */
+export const fullClock = (given: Clock = systemClock): FullClock => ({
+  now: () => given.now(),
+  monotonic: given.monotonic === undefined ? sinceStart : given.monotonic.bind(given),
+});
