@@ -1,6 +1,10 @@
-import { gzipSync } from "node:zlib";
+import { connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
+import Koa from "koa";
 import { ask, parseRaw, sendRaw } from "./ask.js";
+import { listenerOf, listening } from "./listening.js";
 import { echoed, type Served, serveThings, withThings } from "./things.js";
 
 const malformed = { statusCode: 400, error: "Bad Request", message: "The request body is not valid JSON." };
@@ -145,6 +149,31 @@ describe("request bodies", () => {
     }
     expect(served.errors).to.deep.equal([]);
   });
+
+  for (const [coding, compress] of [["identity", Buffer.from], ["gzip", gzipSync], ["br", brotliCompressSync]] as const) {
+    for (const host of ["a listener", "a Koa app"]) {
+      it(`may break off without a request that is never done: ${coding}, at ${host}`, () =>
+        withThings({}, {}, async ({ edge }) => {
+          const app = new Koa();
+          let isUnderWay = false;
+          app.use(async (_, next) => {
+            isUnderWay = true;
+            await next().finally(() => (isUnderWay = false));
+          });
+          app.silent = true;
+          edge.mount(app);
+          await listening(host === "a Koa app" ? listenerOf(app) : edge.callback(), async (port) => {
+            const part = compress(`{"amount":1${" ".repeat(100)}}`).subarray(0, 12);
+            const socket = connect(port, "127.0.0.1");
+            socket.write(`POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Encoding: ${coding}\r\nContent-Length: 50\r\n\r\n`);
+            socket.write(part);
+            while (edge.open === 0) await nextTurn();
+            socket.destroy();
+            while (edge.open > 0 || isUnderWay) await nextTurn();
+          });
+        })).timeout(5000);
+    }
+  }
 
   it("must be declared as JSON if the route requires it, which is checked after authorization", async () => {
     await withThings({}, { authorize: (given) => given === "secret" }, async ({ port }) => {

@@ -118,6 +118,22 @@ describe("a host", () => {
     );
   });
 
+  it("can send a reply of its own meanwhile, which is sent to its end", () =>
+    withThings({}, {}, async ({ edge }) => {
+      const callback = edge.callback();
+      const size = 20_000_000;
+      await listening(
+        (request, response) => {
+          callback(request, response);
+          response.end(Buffer.alloc(size));
+        },
+        async (port) => {
+          expect((await ask(port, "/api/things")).bytes.length).to.equal(size);
+        },
+      );
+      await edge.drained();
+    }));
+
   it("can have two interfaces in one app", () =>
     withThings({ basePath: "/other" }, { things: [] }, async ({ edge }) => {
       const app = new Koa();

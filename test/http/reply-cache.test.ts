@@ -145,7 +145,7 @@ describe("cached replies", () => {
   });
 
   /** How often the state is read for eight equal requests at the same time. */
-  const lookedAt = async (path: string): Promise<number> => {
+  const lookedAt = async (path: string, afterwards: (edge: Served["edge"], state: ThingState) => unknown = () => undefined): Promise<number> => {
     let release: (() => void) | undefined;
     let looked = 0;
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -164,12 +164,19 @@ describe("cached replies", () => {
       release?.();
       const texts = new Set((await Promise.all(answers)).map(({ text }) => text));
       expect(texts.size).to.equal(1);
+      await afterwards(edge, state);
     });
     return looked;
   };
 
   it("are computed once for simultaneous equal requests if the answer takes a while", async () => {
     expect(await lookedAt("/api/things/later")).to.equal(1);
+  });
+
+  it("are not prepared if their answer takes a while, be it one that was shared", async () => {
+    const prewarm = (edge: Served["edge"], state: ThingState) =>
+      edge.prewarm(Object.create(state, { tip: { value: { id: "u", height: 2 } } }) as ThingState);
+    expect(await lookedAt("/api/things/later", prewarm)).to.equal(1);
   });
 
   it("are computed for the first two of simultaneous equal requests if the answer is immediate", async () => {

@@ -69,7 +69,7 @@ class KoaTransport implements Transport {
     const { ctx, host } = this;
     const layer = host.layers.get(route);
     if (layer === undefined) return;
-    ctx.params = params;
+    ctx.params = { ...params };
     ctx.router = host.router;
     ctx.routerPath = ctx._matchedRoute = layer.path;
     ctx.routerName = ctx._matchedRouteName = layer.name;
@@ -100,8 +100,10 @@ export const createKoaRouter = ({ basePath, defaultVersion, routes, handle, read
   const layers = new Map<Route<never>, Router["stack"][number]>();
   const host: KoaHost = { router, layers, readBody };
 
-  const serve = (ctx: Context): Promise<void> =>
-    new Promise((resolve, reject) => {
+  const serve = (ctx: Context, next: Next): Promise<void> => {
+    // Where the host has put a prefix before the base path.
+    if (!isBelow(localTarget(ctx.url), basePath)) return next();
+    return new Promise((resolve, reject) => {
       void andThen(turnOf(ctx.req, ctx.res), (isTurn) => {
         if (isTurn) return handle(new KoaTransport(ctx, host, resolve, reject));
         // Nobody waits for a reply any more, but a host's own middleware does for the end of this one.
@@ -109,6 +111,7 @@ export const createKoaRouter = ({ basePath, defaultVersion, routes, handle, read
         resolve();
       });
     });
+  };
 
   for (const route of [...routes].sort((a, b) => bySpecificity(a.path, b.path))) {
     const name = routeName(route);
@@ -122,10 +125,8 @@ export const createKoaRouter = ({ basePath, defaultVersion, routes, handle, read
   const dispatchByLayers = router.middleware.bind(router);
   router.routes = router.middleware = () => {
     const dispatch = dispatchByLayers();
-    const direct = (ctx: Context, next: Next): Promise<unknown> => {
-      if (router.stack.length !== ownLayers) return dispatch(ctx as never, next) as Promise<unknown>;
-      return isBelow(localTarget(ctx.url), basePath) ? serve(ctx) : next();
-    };
+    const direct = (ctx: Context, next: Next): Promise<unknown> =>
+      router.stack.length === ownLayers ? serve(ctx, next) : (dispatch(ctx as never, next) as Promise<unknown>);
     return Object.assign(direct, { router }) as ReturnType<typeof dispatchByLayers>;
   };
   return router;

@@ -61,7 +61,8 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
 
     abandon(error: unknown): void {
       logger.debug(`A reply could not be sent: ${messageOf(error)}`);
-      this.response.destroy();
+      // A reply of the host's own is sent to its end.
+      if (!this.response.headersSent) this.response.destroy();
     }
   }
 

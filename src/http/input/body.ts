@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { finished } from "node:stream";
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { inputError, PorticoError } from "../../errors.js";
@@ -77,6 +78,15 @@ const nameCoding = ({ headers }: IncomingMessage): void => {
   if (coding !== undefined) headers["content-encoding"] = coding.trim().toLowerCase().replace(/^x-gzip$/, "gzip");
 };
 
+/** Rejects also if the request breaks off: where its body is compressed, what reads that would never hear of it. */
+const unlessBrokenOff = (request: IncomingMessage, reading: Promise<unknown>): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const forget = finished(request, { writable: false }, (error) => {
+      if (error) reject(refusalOf(error));
+    });
+    void reading.then(resolve, reject).finally(forget);
+  });
+
 /** `limit`: bytes after decompression. */
 export const createBodyReader = (limit: number): ReadBody => {
   const read = bodyParser({
@@ -92,7 +102,7 @@ export const createBodyReader = (limit: number): ReadBody => {
     const before = readBefore(ctx);
     if (before === undefined) {
       nameCoding(ctx.req);
-      await read(ctx, nothing);
+      await unlessBrokenOff(ctx.req, read(ctx, nothing) as Promise<unknown>);
     }
     const raw = ctx.request.rawBody;
     if (typeof raw !== "string") {

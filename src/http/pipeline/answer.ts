@@ -48,7 +48,9 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
     if (context.reply !== undefined) return;
     return cache.pending(key, id)?.then((reply) => {
       context.reply = reply;
-      if (entry !== undefined) cache.keep(entry, id, reply);
+      if (entry === undefined) return;
+      entry.slow = true;
+      cache.keep(entry, id, reply);
     });
   };
 
