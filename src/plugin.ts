@@ -21,7 +21,7 @@ import type { BeforeShown } from "./store/state/store.js";
 import { version } from "./version.js";
 
 /** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
-type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "settled" | "problem">>;
+type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "isReady" | "rebuilding" | "settled" | "problem">>;
 
 const silence = (): void => undefined;
 const consoleLogger: Logger = {
@@ -80,15 +80,17 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const openState = (): MaybePromise<ApiState> => andThen(openSnapshot(), stateOf);
 
   const health = (): Health => {
-    const reasons = [problems.present(), chain.problem?.() ?? seen.problem, told?.()].filter((reason) => reason !== undefined);
-    const problem = reasons.length === 0 ? undefined : reasons.join("; ");
+    const wrong = [problems.present(), chain.problem?.() ?? seen.problem, told?.()].filter((reason) => reason !== undefined);
+    // It ends by itself: nothing is wrong unless something keeps it from going on.
+    const rebuilding = told?.() === undefined ? chain.rebuilding?.() : undefined;
+    const problem = [...wrong, ...(rebuilding === undefined ? [] : [rebuilding])].join("; ");
     // A host's own chain does not announce when it gets its first state, so it is asked again here, for the next call of `health`.
-    const isReady = chain.height !== undefined || seen.height > 0;
+    const isReady = chain.isReady?.() ?? seen.height > 0;
     const phase = lifecycle.phase();
     if (!isReady && phase === "started") void andThen(openSnapshot(), (snapshot) => snapshot?.release?.());
-    const started = problem !== undefined ? "failing" : isReady ? "ok" : "starting";
+    const started = wrong.length > 0 ? "failing" : isReady ? "ok" : "starting";
     const status = phase === "started" ? started : phase === "starting" ? "starting" : "stopped";
-    return { status, height: chain.height?.() ?? seen.height, ...(problem === undefined ? {} : { problem }) };
+    return { status, height: chain.height?.() ?? seen.height, ...(problem === "" ? {} : { problem }) };
   };
 
   const edge = createEdge(options, {

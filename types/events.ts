@@ -89,11 +89,15 @@ export interface HostEvents {
   off(event: string, listener: (payload?: unknown) => void): unknown;
 }
 
-/** Where the LMDB store reads blocks from when it is behind: the whole chain on first start, later whatever it missed. */
+/**
+ * Where the LMDB store reads blocks from when it is behind: the whole chain on first start, later whatever it missed, and the whole chain
+ * again if the host goes back further than `undoBlocks`. Every few seconds it is asked for the block at the store's tip, to see whether
+ * the host's chain still has that.
+ */
 export interface BlockSource {
   /**
-   * At most `limit` whole blocks (with their transactions) of the host's current chain, ascending from `fromHeight`;
-   * fewer, or none, at the end of the chain.
+   * At most `limit` whole blocks (with their transactions) of the host's current chain, ascending from `fromHeight`, by which the store
+   * knows their ids; fewer, or none, at the end of the chain. It may lag behind what the host has emitted, but not for long.
    */
   read(fromHeight: number, limit: number): Promise<BlockData[]> | BlockData[];
   /** Height of the last block there, for progress reports; leave it out if it is expensive to find. */

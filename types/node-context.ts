@@ -135,7 +135,7 @@ export interface PorticoOptions {
   stopTimeout?: number;
   /** Rows of the store that one request may scan where no index has the answer; a request that needs more is refused with 400. */
   searchRows?: number;
-  /** Most blocks that can be reverted: the number of undo records kept. */
+  /** Most blocks that can be reverted: the number of undo records kept. If the host goes back further, the store is rebuilt from `blocks`. */
   undoBlocks?: number;
   /** The webhook engine; false switches it off. */
   webhooks?: false | WebhookOptions;
@@ -184,7 +184,7 @@ export interface Health {
   status: "ok" | "starting" | "failing" | "stopped";
   /** Height of the tip; 0 while there is none. For a host's own ChainAdapter: the height when it was last asked, at start or by a request. */
   height: number;
-  /** What keeps a block from being indexed or the chain from being read. Absent while nothing does. */
+  /** What keeps a block from being indexed or the chain from being read, or how far a rebuild of the store is. Absent while nothing is wrong. */
   problem?: string;
 }
 

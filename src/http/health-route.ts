@@ -6,7 +6,7 @@ const HealthReply = Type.Object(
   {
     status: Type.Unsafe<Health["status"]>({ type: "string", enum: ["ok", "starting", "failing", "stopped"] }),
     height: Type.Integer(),
-    problem: Type.Optional(Type.String({ description: "Why the chain cannot be followed at present; absent if nothing is wrong." })),
+    problem: Type.Optional(Type.String({ description: "Why the chain cannot be followed at present, or how far a rebuild of the store is; absent if nothing is wrong." })),
   },
   { title: "Health" },
 );

@@ -51,7 +51,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     check: wholeFrom(1),
   },
   stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: waitFrom(0) },
-  undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted.", check: wholeFrom(1) },
+  undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted. If the host goes back further, the store is rebuilt from `blocks`.", check: wholeFrom(1) },
   webhooks: {
     default: webhookDefaults,
     unit: "an object, or false",

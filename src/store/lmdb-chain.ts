@@ -31,6 +31,10 @@ export interface LmdbChain extends ChainAdapter {
   /** Id of the tip that `snapshot` would give now. */
   tipId(): string | undefined;
   height(): number;
+  /** Whether `snapshot` gives a state. */
+  isReady(): boolean;
+  /** That the store is being rebuilt, why, and how far it is; undefined unless it is. */
+  rebuilding(): string | undefined;
   /** Resolves when all that the host has emitted so far is written. */
   settled(): Promise<void>;
   /** Why a block cannot be written at present, or that the block source does not answer; undefined if nothing is wrong. */
@@ -81,7 +85,9 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
       await endAll(closing.follower.stop, () => companion?.closing(), () => closing.store.stop());
     },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
-    tipId: () => (isReady() ? open?.store.tip()?.id : undefined),
+    tipId: () => open?.store.completeTip()?.id,
+    isReady,
+    rebuilding: () => open?.follower.rebuilding(),
     height: () => open?.store.tip()?.height ?? 0,
     settled: async () => open?.follower.settled(),
     problem: () => (open === undefined ? undefined : (open.follower.problem() ?? watched.problem())),

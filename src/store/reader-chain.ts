@@ -7,6 +7,7 @@ import { endAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { storeFile } from "./lmdb/environment.js";
 import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
+import { rebuildText } from "./state/rebuild.js";
 import { createOpenSnapshots } from "./state/open-snapshots.js";
 import { createStore, type Store } from "./state/store.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
@@ -44,6 +45,7 @@ const isNotReady = (error: unknown): boolean => error instanceof PorticoError &&
 export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion }: ReaderNeeds): LmdbChain => {
   const path = storeFile(dataDir);
   const snapshots = createOpenSnapshots();
+  let opened: Store | undefined;
   let serving: Store | undefined;
   let problem: string | undefined;
   let life: { started: Promise<void>; stop(): Promise<void> } | undefined;
@@ -87,9 +89,10 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
     // Another process writes the blocks: none is ever reverted here.
     const store = createStore({ dataDir, undoBlocks: 1, access: companion === undefined ? "read" : "webhooks" }, { rules });
     try {
+      opened = store;
       await serve(store, identity, signal, started);
     } finally {
-      serving = undefined;
+      opened = serving = undefined;
       await endAll(() => companion?.closing(), () => store.stop());
     }
   };
@@ -140,8 +143,13 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
       const snapshot = serving?.snapshot(bounds);
       return snapshot === undefined ? undefined : snapshots.counted(snapshot);
     },
-    tipId: () => serving?.tip()?.id,
+    tipId: () => serving?.completeTip()?.id,
     height: () => serving?.tip()?.height ?? 0,
+    isReady: () => serving?.isComplete() ?? false,
+    rebuilding: () => {
+      const rebuild = opened?.rebuilding();
+      return rebuild && rebuildText(rebuild);
+    },
     settled: () => Promise.resolve(),
     problem: () => problem,
   };

@@ -10,7 +10,7 @@ export const schemaVersion = 9;
 
 /** Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes. */
 export const databases = {
-  /** What is known of the whole: `format`, `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`; changes not yet told, by number. */
+  /** What is known of the whole: `format`, `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`; changes not yet told, by number. */
   meta: "record",
   /** Height -> block. */
   blocks: "digits",

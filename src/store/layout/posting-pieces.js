@@ -28,6 +28,9 @@ export const listKey = (list, owner, place) => {
   return key;
 };
 
+/** @param {Buffer} key Key of a piece. */
+export const pieceParts = (key) => ({ owner: key.readUInt32BE(0), list: key.readUInt8(4), piece: key.readUInt32BE(placeOffset) });
+
 /** @param {Buffer} name Key of a number. @returns {Buffer} Key of the piece that has it. */
 export const pieceKeyOf = (name) => {
   const key = Buffer.from(name);

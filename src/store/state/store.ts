@@ -1,13 +1,13 @@
-import type { Tip } from "../../../types/chain.js";
+import type { Block, Tip } from "../../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import type { FullBlock } from "../../chain/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { inTurns, type Steps } from "../../async/time-slicing.js";
+import { textKey } from "../layout/keys.js";
 import { type ChangeListener, createChangeLog, type StoreChange } from "./change-log.js";
 import { noEntries } from "../layout/write-log.js";
 import { type Environment, openEnvironment, type StoreAccess } from "../lmdb/environment.js";
 import { checkRules } from "../records/rules-fingerprint.js";
-import { textKey } from "../layout/keys.js";
 import { createLastState } from "./tip-cache.js";
 import { createNewestReads } from "../write/fresh-read.js";
 import { createPending } from "../write/write-batch.js";
@@ -15,8 +15,10 @@ import { openTransaction } from "../lmdb/reading.js";
 import { createSearch, createSearches, type SearchesOptions } from "../query/search.js";
 import { createSnapshot, type StateView } from "./snapshot.js";
 import { createViews } from "./read-views.js";
+import { beginRebuild, completeKey, readRebuild, rebuildKey, type Rebuild, removeOldChain, writeRebuild } from "./rebuild.js";
 import { transact } from "../lmdb/transact.js";
 import { createWriteLine } from "../write/commit-queue.js";
+import { hasUndo } from "../write/undo.js";
 import { createWriter } from "../write/writer.js";
 
 export interface StoreOptions {
@@ -49,11 +51,16 @@ export interface StoreNeeds {
   beforeShown?: BeforeShown | undefined;
 }
 
+type BlockName = Pick<Block, "height" | "id">;
+
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
 export interface Store extends ChainAdapter {
   readonly environment: Environment;
+  /** In a process that does not write blocks: undefined, too, while the store is not complete. */
   snapshot(bounds?: SnapshotBounds): ChainSnapshot | undefined;
   tip(): Tip | undefined;
+  /** Undefined unless the store is complete. */
+  completeTip(): Tip | undefined;
   /**
    * Writes blocks on the tip, in one LMDB transaction: all of them, or none. Where the chain is known to go on up to a height
    * (`chainHeight`), those `undoBlocks` or more below it are written without undo records. Until it resolves the store answers as
@@ -70,9 +77,24 @@ export interface Store extends ChainAdapter {
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
+  /** Whether every block above a height can be reverted. */
+  canRevertTo(height: number): boolean;
+  /**
+   * Removes the whole chain, for another one that shares its blocks up to the height `fork`. From the first moment on nothing is served,
+   * and the listener is told of the reversal of the blocks above `fork`; then, as they are written, of the new chain's blocks above it.
+   * Resolves when the store is empty, or early if `isStopped`. A process that ends meanwhile is followed by one that finds `rebuilding`
+   * and calls this again.
+   */
+  startOver(fork: number, during?: { isStopped?(): boolean; onBegun?(): void }): Promise<void>;
+  /** Undefined unless the store is being built anew, up to `height` so far; that ends with `markComplete`. */
+  rebuilding(): (Rebuild & { height: number }) | undefined;
+  /** Keeps the name of a block that the host has left, while it cannot be left here; undefined: there is none. */
+  disown(block: BlockName | undefined): void;
+  /** What was kept so, also by an earlier process. */
+  disowned(): BlockName | undefined;
   /** Tells the listener of changes that it could not be told of before: because the process ended, or `witness` threw. */
   tell(): Promise<void>;
-  /** Whether the store has ever reached the end of the chain it was first built from. Until then nothing is served from it. */
+  /** Whether the store has reached the end of the chain since it was made, or made anew. Until then nothing is served from it. */
   isComplete(): boolean;
   markComplete(): void;
   /** To be called now and then: frees pages that are held by readers that were killed, or by a state that has been current for long. */
@@ -80,7 +102,7 @@ export interface Store extends ChainAdapter {
   stop(): Promise<void>;
 }
 
-const completeKey = textKey("complete");
+const disownedKey = textKey("disowned");
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY if another process has to make it first */
 export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
@@ -96,12 +118,20 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const changes = createChangeLog(environment, pending);
   if (access === "write" && listener === undefined) changes.clear();
   const lastState = createLastState(environment);
+  const { meta } = environment.db;
+  const readComplete = (): boolean => meta.get(completeKey) === true;
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {
     environment.root.resetReadTxn();
     return lastState()?.tip;
   };
-  let complete = environment.db.meta.get(completeKey) === true;
+  const readCompleteTip = (): Tip | undefined => {
+    environment.root.resetReadTxn();
+    return readComplete() ? lastState()?.tip : undefined;
+  };
+  let complete = readComplete();
+  let disowned = meta.get(disownedKey) as BlockName | undefined;
+  let rebuild = complete ? undefined : readRebuild(environment);
 
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, openTransaction: access === "write" ? newest.open : () => openTransaction(environment), lastState });
@@ -110,15 +140,33 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const snapshotOf = (view: StateView, { searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot =>
     createSnapshot(view, createSearch(searches, searchRows), views.take(view));
 
+  /** In another process than the one that writes, what is committed may be half of a chain at any time. */
+  const completeView = (): StateView | undefined => {
+    const view = views.ofLastCommit();
+    if (view === undefined || view.reading.get("meta", completeKey) === true) return view;
+    views.take(view)();
+    return undefined;
+  };
+
   const snapshot = (bounds?: SnapshotBounds): ChainSnapshot | undefined => {
-    const view = access === "write" ? views.ofNow() : views.ofLastCommit();
+    const view = access === "write" ? views.ofNow() : completeView();
     return view === undefined ? undefined : snapshotOf(view, bounds);
   };
 
-  const isComplete = (): boolean => (complete ||= environment.db.meta.get(completeKey) === true);
+  const isComplete = (): boolean => {
+    if (access === "write") return complete;
+    environment.root.resetReadTxn();
+    return readComplete();
+  };
 
   const note = (change: StoreChange): void => {
-    if (listener !== undefined && isComplete()) changes.note(change);
+    const { height } = change.full.block;
+    if (rebuild !== undefined && change.kind === "reverted" && height <= rebuild.fork) {
+      rebuild = { ...rebuild, fork: height - 1 };
+      pending.put("meta", rebuildKey, rebuild);
+    }
+    const isTold = complete || (rebuild !== undefined && !rebuild.silent && height > rebuild.fork);
+    if (listener !== undefined && isTold) changes.note(change);
   };
 
   const tell = async (): Promise<void> => {
@@ -165,19 +213,59 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     yield;
   };
 
+  const startOver: Store["startOver"] = async (fork, { isStopped = () => false, onBegun } = {}) => {
+    await line.written();
+    await tell();
+    const tip = views.ofNow()?.state.tip;
+    if (tip !== undefined) {
+      rebuild = { fork, untold: tip.height, silent: !complete && rebuild?.silent !== false, emptied: false };
+      complete = false;
+      pending.clear();
+      await beginRebuild(pending, rebuild);
+      views.show(undefined);
+      writer.aborted();
+    }
+    onBegun?.();
+    await removeOldChain(environment, listener, isStopped);
+    rebuild = readRebuild(environment);
+  };
+
   return {
     environment,
     snapshot,
     tip: access === "write" ? () => views.ofNow()?.state.tip : readTip,
+    completeTip: access === "write" ? () => (complete ? views.ofNow()?.state.tip : undefined) : readCompleteTip,
     apply: (blocks, chainHeight) => line.write(putOn(blocks, chainHeight)),
     applyAhead: (blocks, chainHeight) => line.writeAhead(putOn(blocks, chainHeight)),
     written: line.written,
     revert: () => line.write(takeOut()),
+    canRevertTo: (height) => {
+      const view = views.ofNow();
+      let next = view?.state.tip.height ?? 0;
+      while (view !== undefined && next > height && hasUndo(view.reading, next)) next--;
+      return next <= height;
+    },
+    startOver,
+    rebuilding: () => {
+      if (access !== "write") environment.root.resetReadTxn();
+      const found = access === "write" ? rebuild : readRebuild(environment);
+      return found && { ...found, height: lastState()?.tip.height ?? 0 };
+    },
+    disown: (block) => {
+      if (block?.id === disowned?.id) return;
+      transact(environment, () => (block === undefined ? meta.removeSync(disownedKey) : meta.putSync(disownedKey, block)));
+      disowned = block;
+    },
+    disowned: () => disowned,
     tell,
     isComplete,
     markComplete: () => {
-      transact(environment, () => environment.db.meta.putSync(completeKey, true));
+      transact(environment, () => {
+        meta.putSync(completeKey, true);
+        writeRebuild(environment, undefined);
+      });
       complete = true;
+      rebuild = undefined;
     },
     freePages: () => {
       environment.root.readerCheck();

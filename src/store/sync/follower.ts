@@ -1,20 +1,26 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Tip } from "../../../types/chain.js";
 import type { BlockData, HostEvents } from "../../../types/events.js";
 import { parseBlockHeader } from "../../chain/block.js";
 import { endAll } from "../../async/close-all.js";
 import { PorticoError } from "../../errors.js";
-import { type CatchingUpNeeds, createCatchingUp, runsOf } from "./catch-up.js";
+import { rebuildText } from "../state/rebuild.js";
+import { type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
 import { createRetrying } from "./retry.js";
+import { runsOf } from "./runs.js";
 
 export interface FollowerNeeds extends CatchingUpNeeds {
   events: HostEvents;
+  /** Milliseconds between two comparisons of the tip with the block source. */
+  lookInterval?: number;
 }
 
 /** Keeps the store at the host's tip. */
 export interface Follower {
   /**
-   * Writes genesis into an empty store and reads what is missing from the block source. Resolves when the store can answer: at once if
-   * it was complete before, else when it has reached the end of the source.
+   * Writes genesis into an empty store and reads what is missing from the block source. Resolves when the store can answer: if it was
+   * complete before, as soon as its tip has been compared with the source, but after two seconds in any case; else when it has reached the
+   * end of the source.
    * @throws PorticoError when the first reading of the chain fails; the store keeps every good block before the failure.
    */
   start(): Promise<void>;
@@ -22,18 +28,26 @@ export interface Follower {
   settled(): Promise<void>;
   /** Why a block cannot be written at present; undefined if nothing is wrong. */
   problem(): string | undefined;
-  /** Whether the store has ever been complete. */
+  /** Whether the store is complete. */
   isReady(): boolean;
+  /** That the store is being rebuilt, why, and how far it is; undefined unless it is. */
+  rebuilding(): string | undefined;
   stop(): Promise<void>;
 }
 
-export const createFollower = ({ events, ...needs }: FollowerNeeds): Follower => {
+/** Milliseconds that `start` waits for the source: one that does not answer must not keep the node from serving. */
+const patience = 2_000;
+
+export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
   const { store, source, logger } = needs;
-  const { begin, catchUp, takeOutUnsaved, applyRun, takeOut, stop } = createCatchingUp(needs);
+  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
   let queue: Promise<void> = Promise.resolve();
+  /** How many things wait in it. */
+  let waiting = 0;
   let stopped = false;
-  /** What the host applied last: until the store reaches its height, the store is behind. */
+  /** What the host applied last: until the store has it, the store is behind, or on another branch. */
   let awaited: Tip | undefined;
+  let looking: NodeJS.Timeout | undefined;
   /** Blocks of the turn that was queued last, until it begins: what the host applies meanwhile joins them. */
   let gathered: BlockData[] | undefined;
   const retrying = createRetrying(() => enqueue(caughtUp), logger);
@@ -43,20 +57,24 @@ export const createFollower = ({ events, ...needs }: FollowerNeeds): Follower =>
     retrying.attempt(async () => {
       const isThere = await work();
       requireAwaited();
+      requireWholeSource();
       return isThere;
     });
 
   /** One thing at a time, in order of arrival. */
-  const enqueue = (work: () => Promise<boolean>): void => {
-    queue = queue.then(() => attempt(work));
+  const inTurn = (work: () => Promise<void>): void => {
+    waiting++;
+    queue = queue.then(work).finally(() => waiting--);
   };
+
+  const enqueue = (work: () => Promise<boolean>): void => inTurn(() => attempt(work));
 
   /** Work of `start`, whose caller waits for it and is told if it fails. */
   const atFirst = (work: () => Promise<void>): Promise<void> => {
     const done = queue.then(async () => {
       if (!stopped) await work();
     });
-    queue = done.catch(() => undefined);
+    inTurn(() => done.catch(() => undefined));
     return done;
   };
 
@@ -69,7 +87,7 @@ export const createFollower = ({ events, ...needs }: FollowerNeeds): Follower =>
     const data = payload as BlockData;
     if (gathered !== undefined) return void gathered.push(data);
     const blocks = (gathered = [data]);
-    queue = queue.then(async () => {
+    inTurn(async () => {
       if (gathered === blocks) gathered = undefined;
       for (const run of runsOf(blocks)) {
         await attempt(() => {
@@ -83,17 +101,28 @@ export const createFollower = ({ events, ...needs }: FollowerNeeds): Follower =>
 
   const requireAwaited = (): void => {
     if (stopped || awaited === undefined) return;
-    if ((store.tip()?.height ?? 0) < awaited.height) throw missing(awaited);
+    const id = idAt(awaited.height);
+    if (id !== awaited.id) throw missing(awaited, id);
     awaited = undefined;
   };
 
-  const missing = ({ height, id }: Tip): PorticoError =>
-    new PorticoError(
+  const missing = ({ height, id }: Tip, other: string | undefined): PorticoError => {
+    const named = `block ${height} (${id})`;
+    if (other !== undefined) return new PorticoError("BLOCK_DOES_NOT_CHAIN", `the host has applied ${named}, but the store has another there (${other})`);
+    return new PorticoError(
       "BLOCK_DOES_NOT_CHAIN",
       source === undefined
-        ? `block ${height} (${id}) does not follow the tip, or came without its transactions, and there is no block source to ask`
-        : `the block source does not have block ${height} (${id}), which the host has applied`,
+        ? `${named} does not follow the tip, or came without its transactions, and there is no block source to ask`
+        : `the block source does not have ${named}, which the host has applied`,
     );
+  };
+
+  /** A database that was rolled back, or is read anew: the host will have these blocks again, or others. Until then the store keeps them. */
+  const requireWholeSource = (): void => {
+    const end = shrunkTo();
+    if (stopped || end === undefined) return;
+    throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${end}, but had the store's blocks above it before: was the host's database rolled back?`);
+  };
 
   const onReverted = (payload?: unknown): void => {
     // What is applied from now on must not be written before this is reverted.
@@ -107,20 +136,23 @@ export const createFollower = ({ events, ...needs }: FollowerNeeds): Follower =>
     });
   };
 
+  /** Looks only when nothing else is under way or due: that would find the same. */
+  const lookSoon = (): void => {
+    if (waiting === 0 && !retrying.isDue()) enqueue(look);
+  };
+
   return {
     start: async () => {
       events.on("block.applied", onApplied);
       events.on("block.reverted", onReverted);
-      if (store.tip() === undefined) await atFirst(begin);
-      if (store.isComplete()) {
-        enqueue(async () => {
-          await takeOutUnsaved();
-          return caughtUp();
-        });
-        return;
-      }
-      await atFirst(catchUp);
-      if (!stopped) store.markComplete();
+      await atFirst(begin);
+      if (source !== undefined) looking = setInterval(lookSoon, lookInterval).unref();
+      if (!store.isComplete()) return atFirst(catchUp);
+      enqueue(async () => {
+        await takeOutUnsaved();
+        return caughtUp();
+      });
+      await Promise.race([compared, queue, delay(patience, undefined, { ref: false })]);
     },
     settled: async () => {
       let last: Promise<void> | undefined;
@@ -131,9 +163,14 @@ export const createFollower = ({ events, ...needs }: FollowerNeeds): Follower =>
     },
     problem: retrying.problem,
     isReady: () => store.isComplete(),
+    rebuilding: () => {
+      const rebuild = store.rebuilding();
+      return rebuild && rebuildText(rebuild, target());
+    },
     stop: async () => {
       stopped = true;
       stop();
+      clearInterval(looking);
       retrying.stop();
       await endAll(
         () => events.off("block.applied", onApplied),

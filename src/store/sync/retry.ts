@@ -8,6 +8,8 @@ export interface Retrying {
    * leads to another try; it is never thrown to the host.
    */
   attempt(work: () => Promise<boolean>): Promise<void>;
+  /** Whether another try is due. */
+  isDue(): boolean;
   /** Why the chain cannot be followed at present; undefined if it can, or might be again in a moment. */
   problem(): string | undefined;
   /** From then on nothing is done, tried again or logged. */
@@ -62,6 +64,7 @@ export const createRetrying = (tryAgain: () => void, logger: Logger): Retrying =
         scheduleRetry();
       }
     },
+    isDue: () => retry !== undefined,
     problem: () => problem,
     stop: () => {
       stopped = true;

@@ -1,6 +1,6 @@
 import { numberKey, undoKey } from "../layout/keys.js";
 import type { Pending } from "./write-batch.js";
-import type { WriterReading } from "../lmdb/reading.js";
+import type { Reading, WriterReading } from "../lmdb/reading.js";
 import type { Steps } from "../../async/time-slicing.js";
 
 /**
@@ -17,6 +17,8 @@ export const putUndo = function* (pending: Pending, height: number, undo: Buffer
     yield;
   }
 };
+
+export const hasUndo = (reading: Pick<Reading, "bytes">, height: number): boolean => reading.bytes("undo", undoKey(height, 0)) !== undefined;
 
 /** Undefined where none is kept. */
 export const readUndo = function* (reading: WriterReading, height: number): Steps<Buffer | undefined> {

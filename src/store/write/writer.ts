@@ -75,7 +75,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
       if (undo === undefined) {
         throw new PorticoError(
           "STORE_UNDO_EXHAUSTED",
-          `block ${state.tip.height} cannot be reverted: at most ${options.undoBlocks} blocks can be: move the store away and the chain is reindexed from the block source; webhooks must be created again`,
+          `block ${state.tip.height} cannot be reverted: at most ${options.undoBlocks} blocks can be (\`undoBlocks\`)`,
         );
       }
       const full = readFullBlock(pending, state.tip.height);

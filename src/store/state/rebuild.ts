@@ -1,0 +1,118 @@
+import { performance } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type DatabaseName, databases, textKey } from "../layout/keys.js";
+import { checksumsKey, parseChecksumKey } from "../layout/checksums.js";
+import { listKey, pieceLength, pieceParts } from "../layout/posting-pieces.js";
+import { createEntryLog } from "../layout/write-log.js";
+import type { Environment } from "../lmdb/environment.js";
+import { createReading } from "../lmdb/reading.js";
+import { transact } from "../lmdb/transact.js";
+import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
+import type { Pending } from "../write/write-batch.js";
+import type { ChangeListener } from "./change-log.js";
+
+/** A store that is being built anew, in place, because the host's chain left it further back than it can be reverted. */
+export interface Rebuild {
+  /** Height of the last block that both chains have: the listener is told of the blocks above it, first of the old chain, then of the new. */
+  readonly fork: number;
+  /** Height of the old chain's highest block whose reversal the listener has not been told of. */
+  readonly untold: number;
+  /** Whether the listener is told of nothing: the old chain was being read for the first time, and it did not hear of that either. */
+  readonly silent: boolean;
+  /** Whether nothing of the old chain is left. */
+  readonly emptied: boolean;
+}
+
+export const completeKey = textKey("complete");
+export const rebuildKey = textKey("rebuild");
+
+export const readRebuild = ({ db }: Pick<Environment, "db">): Rebuild | undefined => db.meta.get(rebuildKey) as Rebuild | undefined;
+
+/** To be called within a transaction. */
+export const writeRebuild = ({ db }: Pick<Environment, "db">, rebuild: Rebuild | undefined): void => {
+  if (rebuild === undefined) db.meta.removeSync(rebuildKey);
+  else db.meta.putSync(rebuildKey, rebuild);
+};
+
+/** Makes the store one that answers nothing, in one transaction, before anything of it is removed. Nothing else must be pending. */
+export const beginRebuild = async (pending: Pending, rebuild: Rebuild): Promise<void> => {
+  for (const key of [completeKey, stateKey, rankingKey]) pending.putBytes("meta", key, null);
+  pending.put("meta", rebuildKey, rebuild);
+  await pending.commit();
+};
+
+/** Milliseconds of work before yielding to the event loop. */
+const turn = 10;
+
+/**
+ * Keys that are removed in one transaction. LMDB could drop a database at once, but then lists all its pages in one piece, and searches that
+ * whenever it needs one: in a store of 1 GB, commits took seconds for a while.
+ */
+const keysPerWrite = 2_000;
+
+/** Tells the listener of the old chain's blocks above the fork, from the tip downwards, each in the transaction that notes it. */
+const tellReversals = async (environment: Environment, { witness, witnessed }: ChangeListener, isStopped: () => boolean): Promise<void> => {
+  const reading = createReading(environment);
+  const tellSome = (): boolean => {
+    const begun = performance.now();
+    let rebuild = readRebuild(environment);
+    while (rebuild !== undefined && rebuild.untold > rebuild.fork && performance.now() - begun < turn) {
+      witness({ kind: "reverted", full: readFullBlock(reading, rebuild.untold) });
+      rebuild = { ...rebuild, untold: rebuild.untold - 1 };
+    }
+    writeRebuild(environment, rebuild);
+    return rebuild !== undefined && rebuild.untold > rebuild.fork;
+  };
+  for (let more = true; more && !isStopped(); await nextTurn()) {
+    more = transact(environment, tellSome);
+    witnessed();
+  }
+};
+
+/** A number of a list is named by its place; naming the first of a piece removes the whole piece. */
+const removalKey = (database: DatabaseName, key: Buffer): Buffer => {
+  if (database !== "lists") return key;
+  const { owner, list, piece } = pieceParts(key);
+  return listKey(list, owner, piece * pieceLength);
+};
+
+const empty = async (environment: Environment, isStopped: () => boolean): Promise<void> => {
+  const names = (Object.keys(databases) as DatabaseName[]).filter((name) => name !== "meta");
+  const log = createEntryLog();
+  for (const name of names) {
+    const database = environment.db[name];
+    for (;;) {
+      if (isStopped()) return;
+      environment.root.resetReadTxn();
+      log.clear();
+      let count = 0;
+      for (const key of database.getKeys({ limit: keysPerWrite })) {
+        log.add(name, removalKey(name, Buffer.from(key)), null);
+        count++;
+      }
+      if (count === 0) break;
+      await environment.commit(log.bytes());
+    }
+  }
+  transact(environment, () => {
+    const { meta } = environment.db;
+    const rebuild = readRebuild(environment);
+    if (rebuild !== undefined) writeRebuild(environment, { ...rebuild, emptied: true });
+    // Of nothing: those that are left are wrong, or were never kept from the first block on.
+    for (const key of [...meta.getKeys({})].map((key) => Buffer.from(key))) if (parseChecksumKey(key) !== undefined) meta.removeSync(key);
+    meta.putSync(checksumsKey, true);
+  });
+};
+
+/** Removes the old chain, after the listener has been told. Goes on where it was interrupted, also by the end of the process. */
+export const removeOldChain = async (environment: Environment, listener: ChangeListener | undefined, isStopped: () => boolean): Promise<void> => {
+  if (readRebuild(environment)?.emptied !== false) return;
+  if (listener !== undefined && readRebuild(environment)?.silent === false) await tellReversals(environment, listener, isStopped);
+  await empty(environment, isStopped);
+};
+
+/** For `health`. `target`: height at which the chain ends, if that is known. */
+export const rebuildText = ({ fork, height }: Rebuild & { height: number }, target?: number): string => {
+  const reached = target === undefined ? `height ${height}` : `height ${height} of ${target}`;
+  return `the store is being rebuilt from the block source, because the host's chain left it after block ${fork}, further back than it can be reverted: ${height === 0 ? "the old chain is being removed" : reached}`;
+};

@@ -1,0 +1,122 @@
+import type { Logger } from "../../../types/node-context.js";
+import type { Block } from "../../../types/chain.js";
+import { PorticoError } from "../../errors.js";
+import type { Store } from "../state/store.js";
+import { findFork, type Fork } from "./fork.js";
+import type { SourceReads } from "./source-reads.js";
+
+export interface GoingBackNeeds {
+  store: Store;
+  source: SourceReads;
+  /** Whether there is a block source at all. */
+  hasSource: boolean;
+  logger: Logger;
+  /** Writes genesis into an empty store. */
+  begin(): Promise<void>;
+  /** Called when the store begins to be rebuilt: it is no longer served. */
+  onRebuild(): void;
+}
+
+/**
+ * Leaves blocks that the host's chain no longer has: reverts them, or where undo records do not reach back so far, empties the store, which
+ * is then built anew from the block source.
+ */
+export interface GoingBack {
+  /** Id of the store's block at a height. */
+  idAt(height: number): string | undefined;
+  has(block: Pick<Block, "id" | "height"> | undefined): boolean;
+  /** Where the source's chain leaves the store's, whose tip the source does not have. */
+  findFork(): Promise<Fork>;
+  /** Goes back to a fork from which the source goes on. */
+  toFork(height: number): Promise<void>;
+  /**
+   * Goes back to a height because the host says so, whose block source may not be there yet, or be gone further.
+   * @throws PorticoError STORE_UNDO_EXHAUSTED if that cannot be done, or not yet
+   */
+  toHeight(height: number): Promise<void>;
+  /** Goes on with emptying the store, if the process ended within that. */
+  resume(): Promise<void>;
+}
+
+export const createGoingBack = ({ store, source, hasSource, logger, begin, onRebuild }: GoingBackNeeds): GoingBack => {
+  const idAt = (height: number): string | undefined => {
+    const chain = store.snapshot();
+    try {
+      const block = chain?.block({ height });
+      return block === undefined || block instanceof Promise ? undefined : block.id;
+    } finally {
+      chain?.release?.();
+    }
+  };
+
+  const find = async (): Promise<Fork> => {
+    const isShared = async (height: number): Promise<boolean> => {
+      const block = await source.at(height);
+      return block !== undefined && block.id === idAt(height);
+    };
+    return findFork(store.tip()?.height ?? 0, isShared, async (height) => (await source.at(height)) !== undefined);
+  };
+
+  const revertTo = async (height: number): Promise<void> => {
+    for (let tip = store.tip(); !source.isStopped() && tip !== undefined && tip.height > height; tip = store.tip()) await store.revert();
+  };
+
+  const empty = async (fork: number): Promise<void> => {
+    await store.startOver(fork, { isStopped: source.isStopped, onBegun: onRebuild });
+    if (!source.isStopped()) await begin();
+  };
+
+  const rebuildFrom = async (fork: number): Promise<void> => {
+    const [first, second] = await source.read(1, 2);
+    if (source.isStopped()) return;
+    if (first === undefined || first.id !== idAt(1) || (fork > 1 && second?.id !== idAt(2))) {
+      throw new PorticoError(
+        "STORE_UNDO_EXHAUSTED",
+        `the host's chain leaves the store's after block ${fork}, further back than can be reverted (\`undoBlocks\`), and the block source does not have the blocks from genesis on, to rebuild the store from: let \`blocks\` read the whole chain`,
+      );
+    }
+    logger.warn(`the host's chain leaves the store's after block ${fork}, further back than can be reverted (\`undoBlocks\`): the store is rebuilt from the block source; until then nothing is served`);
+    await empty(fork);
+  };
+
+  /** What keeps the store from going back to a height; undefined if nothing does. */
+  const obstacle = ({ height: shared, goesOn }: Fork, height: number): string | undefined => {
+    if (shared > height) return `the block source still has block ${height + 1}`;
+    if (shared < height && !goesOn) return `the block source ends at height ${shared}`;
+    return undefined;
+  };
+
+  const exhausted = (height: number, why: string): PorticoError =>
+    new PorticoError("STORE_UNDO_EXHAUSTED", `the host has gone back to height ${height}, further than the store can be reverted (\`undoBlocks\`): ${why}`);
+
+  return {
+    idAt,
+    has: (block) => block !== undefined && idAt(block.height) === block.id,
+    findFork: find,
+    toFork: async (height) => {
+      const tip = store.tip();
+      if (tip === undefined || source.isStopped()) return;
+      if (height === 0) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${String((await source.at(1))?.id)}, but this network's genesis is ${String(idAt(1))}`);
+      if (!store.canRevertTo(height)) return rebuildFrom(height);
+      const left = tip.height === height + 1 ? `block ${tip.height} (${tip.id}) is` : `blocks ${height + 1} to ${tip.height} are`;
+      logger.info(`${left} no longer in the host's chain: reverted`);
+      await revertTo(height);
+    },
+    toHeight: async (height) => {
+      if (height < 1) return;
+      if (store.canRevertTo(height)) return revertTo(height);
+      if (!hasSource) throw exhausted(height, "there is no block source to rebuild it from: give `createApiPlugin` the option `blocks`, and the store is rebuilt by itself; its webhooks are kept");
+      const fork = await find();
+      if (source.isStopped()) return;
+      const why = obstacle(fork, height);
+      if (why !== undefined) throw exhausted(height, why);
+      await rebuildFrom(fork.height);
+    },
+    resume: async () => {
+      const rebuild = store.rebuilding();
+      if (rebuild === undefined) return;
+      logger.warn(`the store is still being rebuilt from the block source, because the host's chain left it after block ${rebuild.fork}`);
+      if (!rebuild.emptied) await empty(rebuild.fork);
+    },
+  };
+};

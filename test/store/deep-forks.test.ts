@@ -1,0 +1,291 @@
+import { statSync } from "node:fs";
+import { EventEmitter } from "eventemitter3";
+import { expect } from "chai";
+import type { ChainRules } from "../../src/chain/rules.js";
+import { systemClock } from "../../src/clock.js";
+import { createFollower, type Follower } from "../../src/store/sync/follower.js";
+import type { StoreChange } from "../../src/store/state/change-log.js";
+import type { Store } from "../../src/store/state/store.js";
+import type { BlockData, BlockSource } from "../../types/events.js";
+import { eventually } from "../webhooks/stage.js";
+import { after, at, before, branch, chain, end, fork, newTip, undoBlocks } from "./branches.js";
+import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+
+/** A block source whose chain can be replaced, and which can be made to fail. */
+const sourceOf = (blocks: BlockData[]): BlockSource & { blocks: BlockData[]; failure: string | undefined; onRead: (from: number) => void } => ({
+  blocks,
+  failure: undefined,
+  onRead: () => undefined,
+  read(from, limit) {
+    this.onRead(from);
+    if (this.failure !== undefined) throw new Error(this.failure);
+    return this.blocks.filter(({ height }) => height >= from).slice(0, Math.min(limit, 20));
+  },
+});
+
+describe("a store whose host goes back further than undo records reach", function () {
+  this.timeout(60_000);
+
+  let dataDir: string;
+  let store: Store;
+  let rules: ChainRules;
+  let events: EventEmitter;
+  let follower: Follower;
+  let lines: string[];
+  let changes: string[];
+  const note = (line: string): void => void lines.push(line);
+  const logger = { debug: () => undefined, info: note, warn: note, error: note };
+  const listener = {
+    witness: ({ kind, full: { block } }: StoreChange): void => void changes.push(`${kind} ${block.height} ${block.id}`),
+    witnessed: () => undefined,
+  };
+
+  const start = async (source: BlockSource | undefined): Promise<void> => {
+    ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
+    events = new EventEmitter();
+    follower = createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20 });
+    await follower.start();
+    await follower.settled();
+  };
+  const stop = async (): Promise<void> => {
+    await follower.stop();
+    await closeStores();
+  };
+  const restart = async (source: BlockSource | undefined): Promise<void> => {
+    await stop();
+    await start(source);
+  };
+  const tip = (): string | undefined => store.completeTip()?.id;
+  const untilTip = (id: string): Promise<true> => eventually(() => (tip() === id ? true : undefined));
+  const rebuildLines = (): string[] => lines.filter((line) => line.includes("rebuil"));
+  const revertFrom = (height: number): void => before.slice(fork, height).reverse().forEach((block) => void events.emit("block.reverted", block));
+
+  /** What a store has that was only ever given the new branch. */
+  const contentsOfNew = async (): Promise<unknown> => {
+    const fresh = openTemporaryStore(chain.network, { undoBlocks });
+    await fresh.store.apply(after.map((block) => rules.parseBlock(block)));
+    fresh.store.markComplete();
+    return contentsOf(fresh.store);
+  };
+  const requireRebuilt = async (): Promise<void> => {
+    expect(tip()).to.equal(newTip.id);
+    expect(follower.problem()).to.equal(undefined);
+    expect(follower.rebuilding()).to.equal(undefined);
+    expect(contentsOf(store)).to.deep.equal(await contentsOfNew());
+  };
+  const reverted = (from: number): string[] => before.slice(fork, from).reverse().map(({ height, id }) => `reverted ${height} ${id}`);
+  const applied = (blocks = after.slice(fork)): string[] => blocks.map(({ height, id }) => `applied ${height} ${id}`);
+
+  beforeEach(() => {
+    [dataDir, lines, changes] = [temporaryFolder(), [], []];
+  });
+  afterEach(async () => {
+    await follower.stop();
+    await closeTemporaryStores();
+  });
+
+  it("is rebuilt from the source when the host reverts the blocks and applies others; its listener is told of each change once", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    source.blocks = after;
+    revertFrom(end);
+    events.emit("block.applied", at(fork));
+    for (const block of after.slice(fork)) events.emit("block.applied", block);
+    await untilTip(newTip.id);
+    await follower.settled();
+    await requireRebuilt();
+    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+    expect(rebuildLines()).to.have.length(2);
+    expect(rebuildLines()[0]).to.match(/^the host's chain leaves the store's after block 60, further back than can be reverted \(`undoBlocks`\): the store is rebuilt/);
+    expect(rebuildLines()[1]).to.equal("the store is rebuilt, up to block 63");
+  });
+
+  it("is rebuilt from the source when the host's database was rolled back without an event", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    const { size } = statSync(store.environment.path);
+    source.blocks = after;
+    await untilTip(newTip.id);
+    await follower.settled();
+    // In place: the room of the old chain is used again.
+    expect(statSync(store.environment.path).size).to.be.at.most(size * 1.1);
+    await requireRebuilt();
+    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+  });
+
+  it("is rebuilt from the source after a restart, and not served before", async () => {
+    await start(sourceOf(before));
+    await stop();
+    ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
+    expect(store.isComplete()).to.equal(true);
+    const source = sourceOf(after);
+    follower = createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20 });
+    await follower.start();
+    expect(follower.isReady()).to.equal(false);
+    await follower.settled();
+    await requireRebuilt();
+    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+  });
+
+  it("is rebuilt up to where the host has gone back to, if no other block has come yet", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    source.blocks = before.slice(0, fork);
+    revertFrom(end);
+    await untilTip(at(fork).id);
+    await follower.settled();
+    expect(changes).to.deep.equal(reverted(end));
+    expect(follower.problem()).to.equal(undefined);
+  });
+
+  it("is rebuilt once the source has the blocks that the host has applied, and is failing until then", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    events.emit("block.applied", after[fork]);
+    expect(await eventually(() => follower.problem())).to.match(/the host has applied block 61 \(90000006000061\), but the store has another there \(\d+\)$/);
+    source.blocks = after;
+    await untilTip(newTip.id);
+    await follower.settled();
+    await requireRebuilt();
+  });
+
+  it("is failing without a source, after a restart too, and says what to do; a source mends it", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    await restart(undefined);
+    revertFrom(end);
+    const remedy = /^the host has gone back to height \d+, further than the store can be reverted \(`undoBlocks`\): there is no block source .* give `createApiPlugin` the option `blocks`/;
+    expect(await eventually(() => follower.problem())).to.match(remedy);
+    expect(store.tip()?.height).to.equal(end - undoBlocks);
+    await restart(undefined);
+    expect(await eventually(() => follower.problem())).to.match(remedy);
+    events.emit("block.applied", after[fork]);
+    await follower.settled();
+    expect(follower.problem()).to.match(remedy);
+    await restart(sourceOf(after));
+    await untilTip(newTip.id);
+    await requireRebuilt();
+    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+  });
+
+  it("is no longer failing without a source when the host is back on the store's chain", async () => {
+    await start(sourceOf(before));
+    await restart(undefined);
+    for (let height = end; height >= end - undoBlocks; height--) events.emit("block.reverted", at(height));
+    await eventually(() => follower.problem());
+    events.emit("block.applied", at(end - undoBlocks + 1));
+    await follower.settled();
+    expect(follower.problem()).to.equal(undefined);
+    await restart(undefined);
+    expect([tip(), follower.problem()]).to.deep.equal([at(end - undoBlocks + 1).id, undefined]);
+  });
+
+  it("keeps its chain, and is failing, while the source has lost blocks and has no others", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    source.blocks = before.slice(0, fork);
+    expect(await eventually(() => follower.problem())).to.match(/^the block source ends at height 60, but had the store's blocks above it before/);
+    expect(tip()).to.equal(at(end).id);
+    source.blocks = before;
+    await eventually(() => (follower.problem() === undefined ? true : undefined));
+    source.blocks = after;
+    await untilTip(newTip.id);
+    await follower.settled();
+    await requireRebuilt();
+  });
+
+  it("keeps its chain, and is failing, if the source does not begin with genesis", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    source.blocks = after.slice(30);
+    expect(await eventually(() => follower.problem())).to.match(/the block source does not have the blocks from genesis on, to rebuild the store from: let `blocks` read the whole chain$/);
+    expect(tip()).to.equal(at(end).id);
+  });
+
+  it("answers nothing while the source fails within the rebuild, and goes on when it answers again", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    source.blocks = after;
+    source.onRead = (from) => (source.failure = from === 39 && !store.isComplete() ? "database down" : source.failure);
+    expect(await eventually(() => follower.problem())).to.equal("database down");
+    expect([follower.isReady(), store.completeTip()]).to.deep.equal([false, undefined]);
+    expect(follower.rebuilding()).to.match(/left it after block 60, further back than it can be reverted: height \d+$/);
+    [source.failure, source.onRead] = [undefined, () => undefined];
+    await untilTip(newTip.id);
+    await follower.settled();
+    await requireRebuilt();
+    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+  });
+
+  it("is not complete where a source ends that had more when the rebuild began", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    source.blocks = after;
+    source.onRead = (from) => (source.blocks = from === 39 && !store.isComplete() ? after.slice(0, 45) : source.blocks);
+    expect(await eventually(() => follower.problem())).to.equal("the block source ends at height 45, but it had 60 blocks when the store began to be rebuilt from it");
+    expect(follower.isReady()).to.equal(false);
+    [source.blocks, source.onRead] = [after, () => undefined];
+    await untilTip(newTip.id);
+    await follower.settled();
+    await requireRebuilt();
+  });
+
+  for (const height of [1, 39, 63]) {
+    it(`goes on with the rebuild after a restart when it was asking for height ${height}`, async () => {
+      const source = sourceOf(before);
+      await start(source);
+      source.blocks = after;
+      const stopping = new Promise<void>((resolve, reject) => {
+        source.onRead = (from) => {
+          if (from !== height || store.isComplete()) return;
+          source.onRead = () => undefined;
+          stop().then(resolve, reject);
+        };
+      });
+      await stopping;
+      await start(sourceOf(after));
+      await follower.settled();
+      await requireRebuilt();
+      expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+    });
+  }
+
+  for (const steps of [0, 2, 9]) {
+    it(`goes on with the removal of the old chain where it was interrupted: after ${steps} steps`, async () => {
+      await start(sourceOf(before));
+      await follower.stop();
+      let calls = 0;
+      await store.startOver(fork, { isStopped: () => calls++ >= steps });
+      expect(store.rebuilding()).to.include({ fork, emptied: false, height: 0 });
+      expect([store.tip(), store.isComplete(), store.snapshot()]).to.deep.equal([undefined, false, undefined]);
+      await closeStores();
+      await start(sourceOf(after));
+      await follower.settled();
+      await requireRebuilt();
+      expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+    });
+  }
+
+  it("is rebuilt again when the host goes back further still within the rebuild", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    source.blocks = after;
+    const further = [...chain.blocks.slice(0, 30), ...branch(30, 45)];
+    let isDone = false;
+    source.onRead = (from) => {
+      if (from !== newTip.height || store.isComplete() || isDone) return;
+      [isDone, source.blocks] = [true, further];
+    };
+    await untilTip(further.at(-1)!.id);
+    await follower.settled();
+    expect(changes.slice(0, end - fork)).to.deep.equal(reverted(end));
+    const known = new Map(before.slice(0, fork).map(({ height, id }) => [height, id]));
+    for (const change of changes.slice(end - fork)) {
+      const [kind, height, id] = change.split(" ") as [string, string, string];
+      if (kind === "applied") known.set(Number(height), id);
+      else known.delete(Number(height));
+    }
+    expect([...known.values()]).to.deep.equal(further.map(({ id }) => id));
+  });
+});
+
