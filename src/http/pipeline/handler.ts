@@ -81,10 +81,11 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
 
   const climb = createClimb<State>(fail);
   const send = createSend<State>({ defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, isStopping });
-  const [limited, checked, answered] = [[limit], [match, authorize, parse, readBody], [lookUp, openState, lookUpAtState, ask, write]];
+  const upToBody = [match, authorize, parse, readBody];
+  const upToWrite = [lookUp, openState, lookUpAtState, ask, write];
   const run = inStages<Context>([
-    (context) => climb(context, checked),
-    (context) => andThen(climb(context, answered), () => release(context)),
+    (context) => climb(context, upToBody),
+    (context) => andThen(climb(context, upToWrite), () => release(context)),
     send,
   ]);
 
@@ -94,7 +95,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
     handle: (transport) => {
       const context = new RequestContext<State>(transport, needs.requestId(transport.request.headers));
       inFlight.enter();
-      void andThen(climb(context, limited), () => run(context));
+      void andThen(climb(context, [limit]), () => run(context));
     },
     prewarm: createPrewarm<ParsedRequest<State>, State>({
       cache,

@@ -1,8 +1,8 @@
 import { PorticoError } from "../../errors.js";
 import type { ResponseCache } from "../cache/response-cache.js";
 import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
-import { emptyReply } from "../reply/empty-reply.js";
 import { porticoErrorOf } from "../reply/error-reply.js";
+import { emptyReply } from "../reply/reply.js";
 import type { VersionHeaders } from "../reply/version-headers.js";
 import type { Scope } from "../route.js";
 import { type AmountForm, formInHeaders } from "../routing/amounts.js";

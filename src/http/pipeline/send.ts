@@ -30,8 +30,9 @@ export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fai
 
   /** Of a large reply, some may still have to be sent, at the pace of its client; in a Koa app, all of it, when other middleware is done. */
   const finish = ({ transport: { response } }: RequestContext<State>): void => {
-    if (!response.writableEnded || (response.socket?.writableLength ?? 0) > 0) inFlight.countUntilClosed(response);
-    inFlight.leave();
+    const isSent = response.writableEnded && (response.socket?.writableLength ?? 0) === 0;
+    if (isSent) inFlight.leave();
+    else inFlight.leaveOnceClosed(response);
   };
 
   const dispatch = (context: RequestContext<State>, { status }: Reply, variant: Variant): void => {

@@ -98,3 +98,8 @@ export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
     ready: (encoding) => ready.get(encoding),
   };
 };
+
+const noBytes = Buffer.alloc(0);
+
+/** A reply without a body: a redirect, or the answer to OPTIONS. */
+export const emptyReply = (status: number, headers: HeaderPairs): Reply => ({ status, plain: { bytes: noBytes, headers }, size: 0 });
