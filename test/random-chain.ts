@@ -20,7 +20,7 @@ import {
   vote,
 } from "../src/conformance/drafts.js";
 import { networkOf } from "../src/conformance/network.js";
-import { type Party, parties, secondKeys } from "../src/conformance/actors.js";
+import { type Actor, actors, secondKeys } from "../src/conformance/actors.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
 import type { Milestone, Network } from "../types/node-context.js";
@@ -108,10 +108,10 @@ const blockWishOf = (among: readonly Kind[]): fc.Arbitrary<BlockWish> =>
     wishes: fc.array(wishOf(among), { maxLength: 6 }),
   });
 
-const shared: readonly Party[] = [parties.council, parties.pair];
-const everybody: readonly Party[] = Object.values(parties).filter(({ name }) => name !== "origin");
-const byPublicKey = new Map<string, Party>(Object.values(parties).map((party) => [party.publicKey, party]));
-const byAddress = new Map<string, Party>(Object.values(parties).map((party) => [party.address, party]));
+const shared: readonly Actor[] = [actors.council, actors.pair];
+const everybody: readonly Actor[] = Object.values(actors).filter(({ name }) => name !== "origin");
+const byPublicKey = new Map<string, Actor>(Object.values(actors).map((actor) => [actor.publicKey, actor]));
+const byAddress = new Map<string, Actor>(Object.values(actors).map((actor) => [actor.address, actor]));
 
 const at = <T>(list: readonly T[], index: number): T | undefined => (list.length === 0 ? undefined : list[index % list.length]);
 
@@ -137,18 +137,18 @@ const openLocks = async ({ snapshot, endedLocks }: Draftsman) => {
   return (page?.rows ?? []).filter(({ lockId }) => !endedLocks.has(lockId));
 };
 
-const standing = async ({ snapshot }: Draftsman): Promise<Party[]> => {
+const standing = async ({ snapshot }: Draftsman): Promise<Actor[]> => {
   const page = await snapshot?.delegates({ filter: {}, order: { field: "username", direction: "asc" }, ...all });
   return (page?.rows ?? []).filter(({ resigned }) => !resigned).flatMap(({ publicKey }) => byPublicKey.get(publicKey) ?? []);
 };
 
 /** Everyone who exists and can sign; multisignature wallets once they are registered. */
-const senders = async ({ snapshot }: Draftsman): Promise<Party[]> => {
+const senders = async ({ snapshot }: Draftsman): Promise<Actor[]> => {
   const page = await snapshot?.wallets({ filter: {}, order: { field: "address", direction: "asc" }, ...all });
   return (page?.rows ?? []).flatMap(({ address, balance, multiSignature: registered }) => {
-    const party = byAddress.get(address);
-    if (party === undefined || balance <= 0n) return [];
-    return shared.includes(party) && registered === null ? [] : [party];
+    const actor = byAddress.get(address);
+    if (actor === undefined || balance <= 0n) return [];
+    return shared.includes(actor) && registered === null ? [] : [actor];
   });
 };
 
@@ -214,8 +214,8 @@ const fulfil = async (given: Wish, block: Draftsman): Promise<Draft | undefined>
       );
     case "multiSignature":
       return given.other % 2 === 0
-        ? multiSignature(sender, 2, [parties.ivy, parties.joe, parties.kim], { ...second, fee })
-        : multiSignature(sender, 1, [parties.ada, parties.bob], { ...rest, fee });
+        ? multiSignature(sender, 2, [actors.ivy, actors.joe, actors.kim], { ...second, fee })
+        : multiSignature(sender, 1, [actors.ada, actors.bob], { ...rest, fee });
     case "ipfs":
       return ipfs(sender, "Qm", rest);
     case "multiPayment":
@@ -265,10 +265,10 @@ const genesisOf = ({ delegates, debtor }: Pick<ChainWish, "delegates" | "debtor"
   const founders = everybody.slice(0, delegates);
   const chosen = debtor === undefined ? undefined : at(founders, debtor);
   return [
-    ...everybody.slice(0, 10).map((party) => transfer(parties.origin, party, supplyEach, free)),
-    ...founders.map((party) => registration(party, party.name, free)),
-    ...founders.map((party) => vote(party, [["+", party]], free)),
-    ...(chosen === undefined ? [] : [vote(parties.origin, [["+", chosen]], free)]),
+    ...everybody.slice(0, 10).map((actor) => transfer(actors.origin, actor, supplyEach, free)),
+    ...founders.map((actor) => registration(actor, actor.name, free)),
+    ...founders.map((actor) => vote(actor, [["+", actor]], free)),
+    ...(chosen === undefined ? [] : [vote(actors.origin, [["+", chosen]], free)]),
   ];
 };
 
@@ -310,9 +310,9 @@ const extend = async ({ name, network, maker, adapter, labels }: Branch, block: 
 
   const { round } = roundOf(height, rules.milestones);
   const order = forgingOrder((await snapshot?.round(round)) ?? [], round);
-  const probe = maker.fork().add({ generator: parties.origin, missed: block.missed });
+  const probe = maker.fork().add({ generator: actors.origin, missed: block.missed });
   const forger = forgerOf(slotOf(probe.timestamp, rules.milestones.at(height).blocktime), order);
-  const generator = byPublicKey.get(forger?.publicKey ?? "") ?? parties.origin;
+  const generator = byPublicKey.get(forger?.publicKey ?? "") ?? actors.origin;
   adapter.apply(maker.add({ generator, transactions: draftsman.drafts, missed: block.missed }));
 };
 
@@ -343,7 +343,7 @@ const milestonesOf = ({ first, then, rounds }: ChainWish): Milestone[] => {
 export const buildRandomChain = async (given: ChainWish): Promise<RandomChain> => {
   const milestones = milestonesOf(given);
   const maker = createChainMaker(milestones);
-  const genesisBlock = maker.add({ generator: parties.origin, transactions: genesisOf(given) });
+  const genesisBlock = maker.add({ generator: actors.origin, transactions: genesisOf(given) });
   const network: Network = { ...networkOf(genesisBlock), milestones };
   const adapter = createMemoryAdapter(network);
   adapter.apply(genesisBlock);

@@ -4,14 +4,14 @@ import { parseAmount } from "../chain/amount.js";
 import { createMilestones } from "../chain/milestones.js";
 import type { Draft } from "./drafts.js";
 import { labelled } from "./drafts.js";
-import type { Party } from "./actors.js";
-import { plausibleHex, plausibleSignature } from "./fake-hash.js";
+import type { Actor } from "./actors.js";
+import { fakeHash, fakeSignature } from "./fake-hash.js";
 
 /** SHA-256 of no bytes: the payload hash of a block without transactions. */
 const emptyPayloadHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 export interface BlockDraft {
-  generator: Party;
+  generator: Actor;
   transactions?: readonly Draft[];
   /** Number of slots without a block before this one. Default 0. */
   missed?: number;
@@ -48,7 +48,7 @@ const createMaker = (milestones: readonly Milestone[], progress: Progress): Chai
   const transactionOf = (draft: Draft, at: string, timestamp: number): TransactionData => {
     const { sender, version, typeGroup, type, amount, fee, recipientId, vendorField, asset, label, twice, signers, expiration } =
       draft;
-    const id = label === undefined ? plausibleHex(`transaction ${branch} ${at}`, 64) : labelled(label);
+    const id = label === undefined ? fakeHash(`transaction ${branch} ${at}`, 64) : labelled(label);
     const nonce = (nonces.get(sender.publicKey) ?? 0n) + 1n;
     nonces.set(sender.publicKey, nonce);
     return {
@@ -65,14 +65,14 @@ const createMaker = (milestones: readonly Milestone[], progress: Progress): Chai
       ...(asset === undefined ? {} : { asset }),
       ...(expiration === undefined ? {} : { expiration }),
       ...(signers === undefined
-        ? { signature: plausibleSignature(id) }
-        : { signatures: Array.from({ length: signers }, (_, index) => `0${index}${plausibleHex(`${id} ${index}`, 128)}`) }),
-      ...(twice === true ? { [version === 1 ? "signSignature" : "secondSignature"]: plausibleSignature(`second of ${id}`) } : {}),
+        ? { signature: fakeSignature(id) }
+        : { signatures: Array.from({ length: signers }, (_, index) => `0${index}${fakeHash(`${id} ${index}`, 128)}`) }),
+      ...(twice === true ? { [version === 1 ? "signSignature" : "secondSignature"]: fakeSignature(`second of ${id}`) } : {}),
     };
   };
 
   const idOf = (height: number): string => {
-    const hex = plausibleHex(`block ${branch} ${height}`, 64);
+    const hex = fakeHash(`block ${branch} ${height}`, 64);
     return constants.at(height).block?.idFullSha256 === true ? hex : BigInt(`0x${hex.slice(0, 16)}`).toString();
   };
 
@@ -94,9 +94,9 @@ const createMaker = (milestones: readonly Milestone[], progress: Progress): Chai
       totalFee: String(sumOf(drafts.map(({ fee }) => fee))),
       reward: String(parseAmount(reward)),
       payloadLength: 32 * transactions.length,
-      payloadHash: transactions.length === 0 ? emptyPayloadHash : plausibleHex(`payload ${branch} ${height}`, 64),
+      payloadHash: transactions.length === 0 ? emptyPayloadHash : fakeHash(`payload ${branch} ${height}`, 64),
       generatorPublicKey: generator.publicKey,
-      blockSignature: plausibleSignature(`block ${branch} ${height}`),
+      blockSignature: fakeSignature(`block ${branch} ${height}`),
       transactions,
     };
     blocks.push(block);

@@ -33,7 +33,7 @@ export const describeConformance = (name: string, target: ConformanceTarget, { d
   describe(`${name}: conformance`, () => {
     const suite = createConformanceSuite(target);
     after(() => suite.close());
-    for (const { name: law, run } of suite.cases) {
+    for (const { name: title, run } of suite.cases) {
       const body: Body = async function (...context) {
         const { skipped } = await run();
         if (skipped === undefined) return;
@@ -41,7 +41,7 @@ export const describeConformance = (name: string, target: ConformanceTarget, { d
         const runner = [this, ...context].find(canSkip);
         runner?.skip(skipped);
       };
-      it(law, body);
+      it(title, body);
     }
   });
 };

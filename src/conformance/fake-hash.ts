@@ -2,7 +2,7 @@
  * Hex that looks like a hash and is always the same for the same text. The ids and signatures of the suite's chain only have to be
  * distinct, not secure.
  */
-export const plausibleHex = (text: string, digits: number): string => {
+export const fakeHash = (text: string, digits: number): string => {
   let high = 0x811c9dc5;
   let low = 0x9747b28c;
   for (let i = 0; i < text.length; i++) {
@@ -19,4 +19,4 @@ export const plausibleHex = (text: string, digits: number): string => {
 };
 
 /** Looks like a DER-encoded secp256k1 signature. */
-export const plausibleSignature = (text: string): string => `3044022${plausibleHex(text, 133)}`;
+export const fakeSignature = (text: string): string => `3044022${fakeHash(text, 133)}`;

@@ -9,7 +9,7 @@ export interface Surroundings {
 }
 
 /** One filter of a list: what passes it, and values worth testing. */
-export interface FilterLaw<Row> {
+export interface FilterSpec<Row> {
   name: string;
   passes(row: Row, value: unknown, around: Surroundings): boolean;
   /** Values to test: some that rows have, and some that no row has. Derived from the rows, so that they are relevant. */
@@ -58,7 +58,7 @@ const few = (values: readonly Text[]): Text[] => {
 export const exact = <Row>(
   name: string,
   of: (row: Row, around: Surroundings) => Text | readonly Text[] | null,
-): FilterLaw<Row> => {
+): FilterSpec<Row> => {
   const valuesOf = (row: Row, around: Surroundings): readonly Text[] => {
     const found = of(row, around);
     if (found === null) return [];
@@ -73,7 +73,7 @@ export const exact = <Row>(
 };
 
 /** The filter's value is a list, any item of which may match. */
-export const oneOf = <Row>(name: string, of: (row: Row) => readonly string[]): FilterLaw<Row> => ({
+export const oneOf = <Row>(name: string, of: (row: Row) => readonly string[]): FilterSpec<Row> => ({
   name,
   passes: (row, value) => of(row).some((item) => (value as string[]).includes(item)),
   samples: (rows) => {
@@ -93,7 +93,7 @@ export const oneOf = <Row>(name: string, of: (row: Row) => readonly string[]): F
 });
 
 /** A case-sensitive substring. `least`: length of the shortest samples. */
-export const part = <Row>(name: string, of: (row: Row) => string | null, { least }: { least: number }): FilterLaw<Row> => ({
+export const part = <Row>(name: string, of: (row: Row) => string | null, { least }: { least: number }): FilterSpec<Row> => ({
   name,
   passes: (row, value) => of(row)?.includes(value as string) ?? false,
   samples: (rows) => {
@@ -107,7 +107,7 @@ export const part = <Row>(name: string, of: (row: Row) => string | null, { least
   of: (row) => of(row)?.slice(-least),
 });
 
-export const range = <Row>(name: string, of: (row: Row) => bigint | number): FilterLaw<Row> => ({
+export const range = <Row>(name: string, of: (row: Row) => bigint | number): FilterSpec<Row> => ({
   name,
   passes: (row, value) => {
     const { from, to } = value as Range<bigint | number>;
@@ -140,7 +140,7 @@ export const range = <Row>(name: string, of: (row: Row) => bigint | number): Fil
 });
 
 /** A boolean. */
-export const flag = <Row>(name: string, of: (row: Row, around: Surroundings) => boolean): FilterLaw<Row> => ({
+export const flag = <Row>(name: string, of: (row: Row, around: Surroundings) => boolean): FilterSpec<Row> => ({
   name,
   passes: (row, value, around) => of(row, around) === value,
   samples: () => [true, false],

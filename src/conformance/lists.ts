@@ -17,18 +17,18 @@ import type {
   WalletOrder,
 } from "../../types/chain-adapter.js";
 import type { RowKind } from "./comparing.js";
-import { type FilterLaw, flag, oneOf, part, range, exact } from "./filters.js";
+import { type FilterSpec, flag, oneOf, part, range, exact } from "./filters.js";
 
 type Value = bigint | number | string | null;
 
 /** Everything that the contract says about one list. */
-export interface ListLaw<Row, Filter, Field extends string> {
+export interface ListSpec<Row, Filter, Field extends string> {
   name: "wallets" | "delegates" | "blocks" | "transactions" | "locks";
   kind: RowKind;
   fields: readonly Field[];
   /** The interface's default order. */
   usual: Order<Field>;
-  filters: readonly FilterLaw<Row>[];
+  filters: readonly FilterSpec<Row>[];
   ask(snapshot: ChainSnapshot, query: ListQuery<Filter, Field>): MaybePromise<Page<Row>>;
   /** Looks a row up by its key. */
   find(snapshot: ChainSnapshot, row: Row): MaybePromise<Row | undefined>;
@@ -40,7 +40,7 @@ export interface ListLaw<Row, Filter, Field extends string> {
 
 const text = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
-export const walletLaw: ListLaw<Wallet, WalletFilter, WalletOrder> = {
+export const walletSpec: ListSpec<Wallet, WalletFilter, WalletOrder> = {
   name: "wallets",
   kind: "wallet",
   fields: ["address", "publicKey", "username", "balance", "voteBalance"],
@@ -63,7 +63,7 @@ export const walletLaw: ListLaw<Wallet, WalletFilter, WalletOrder> = {
   tie: (a, b) => text(a.address, b.address),
 };
 
-export const delegateLaw: ListLaw<Delegate, DelegateFilter, DelegateOrder> = {
+export const delegateSpec: ListSpec<Delegate, DelegateFilter, DelegateOrder> = {
   name: "delegates",
   kind: "delegate",
   fields: [
@@ -102,7 +102,7 @@ export const delegateLaw: ListLaw<Delegate, DelegateFilter, DelegateOrder> = {
   tie: (a, b) => text(a.username, b.username),
 };
 
-export const blockLaw: ListLaw<Block, BlockFilter, BlockOrder> = {
+export const blockSpec: ListSpec<Block, BlockFilter, BlockOrder> = {
   name: "blocks",
   kind: "block",
   fields: ["height", "timestamp", "version", "id", "numberOfTransactions", "totalAmount", "totalFee", "reward", "payloadLength"],
@@ -138,7 +138,7 @@ const recipientsOf = ({ asset, recipientId }: Transaction): string[] => {
 
 const ownersOf = (row: Transaction): string[] => [row.senderId, ...recipientsOf(row)];
 
-export const transactionLaw: ListLaw<Transaction, TransactionFilter, TransactionOrder> = {
+export const transactionSpec: ListSpec<Transaction, TransactionFilter, TransactionOrder> = {
   name: "transactions",
   kind: "transaction",
   fields: ["timestamp", "type", "amount", "fee", "version", "id"],
@@ -172,7 +172,7 @@ export const transactionLaw: ListLaw<Transaction, TransactionFilter, Transaction
   tie: (a, b) => b.blockHeight - a.blockHeight || b.sequence - a.sequence,
 };
 
-export const lockLaw: ListLaw<Lock, LockFilter, LockOrder> = {
+export const lockSpec: ListSpec<Lock, LockFilter, LockOrder> = {
   name: "locks",
   kind: "lock",
   fields: ["timestamp", "amount", "expirationValue", "lockId"],
@@ -206,10 +206,10 @@ const compare = (a: Value, b: Value): number => {
 export const sorted = <Row, Filter, Field extends string>(
   rows: readonly Row[],
   { field, direction }: Order<Field>,
-  law: ListLaw<Row, Filter, Field>,
+  spec: ListSpec<Row, Filter, Field>,
 ): Row[] => {
-  const has = (row: Row): boolean => law.valueOf(row, field) !== null;
-  const descending = rows.filter(has).sort((a, b) => compare(law.valueOf(b, field), law.valueOf(a, field)) || law.tie(a, b));
-  const without = rows.filter((row) => !has(row)).sort((a, b) => text(law.keyOf(a), law.keyOf(b)));
+  const has = (row: Row): boolean => spec.valueOf(row, field) !== null;
+  const descending = rows.filter(has).sort((a, b) => compare(spec.valueOf(b, field), spec.valueOf(a, field)) || spec.tie(a, b));
+  const without = rows.filter((row) => !has(row)).sort((a, b) => text(spec.keyOf(a), spec.keyOf(b)));
   return [...(direction === "desc" ? descending : descending.reverse()), ...without];
 };

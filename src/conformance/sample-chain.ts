@@ -18,14 +18,14 @@ import {
   vote,
 } from "./drafts.js";
 import { milestones, networkOf } from "./network.js";
-import { parties, secondKeys } from "./actors.js";
+import { actors, secondKeys } from "./actors.js";
 
 /**
  * The suite's own chain, block by block. The files in `figures` hold the expected results: after a change here, they must be worked
  * out anew, by the rules and not by this project's code.
  */
 
-const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council } = parties;
+const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council } = actors;
 
 const v1 = { version: 1 } as const;
 const free = { version: 1, fee: 0n } as const;
@@ -40,8 +40,8 @@ const genesis: Draft[] = [
   transfer(origin, ivy, 2_000_000_000_000_000_000n, free),
   transfer(origin, joe, 3_000_000_000_000_000_000n, free),
   transfer(origin, kim, 2_499_999_999_999_999_997n, free),
-  ...[ada, bob, cyd, dan, eve, fay].map((party) => registration(party, party.name, free)),
-  ...[ada, bob, cyd, dan, eve].map((party) => vote(party, [["+", party]], free)),
+  ...[ada, bob, cyd, dan, eve, fay].map((actor) => registration(actor, actor.name, free)),
+  ...[ada, bob, cyd, dan, eve].map((actor) => vote(actor, [["+", actor]], free)),
   vote(ivy, [["+", bob]], free),
 ];
 

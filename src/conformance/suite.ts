@@ -5,7 +5,7 @@ import { movingCases } from "./cases/moving.js";
 import { orderCases } from "./cases/orders.js";
 import { statisticsCases } from "./cases/statistics.js";
 import { transactionCases } from "./cases/transactions.js";
-import { type ConformanceTarget, createBenches, Skipped } from "./target.js";
+import { type ConformanceTarget, createFixtures, Skipped } from "./target.js";
 
 /** The outcome of a case that did not fail. */
 export interface ConformanceOutcome {
@@ -40,12 +40,12 @@ const definitions = [
  * chain, with every core type of both wire versions, on a network with five and later four active delegates.
  */
 export const createConformanceSuite = (target: ConformanceTarget): ConformanceSuite => {
-  const benches = createBenches(target);
+  const fixtures = createFixtures(target);
   const cases = definitions.map(({ name, run }) => ({
     name,
     run: async (): Promise<ConformanceOutcome> => {
       try {
-        await benches.on(run);
+        await fixtures.on(run);
         return {};
       } catch (error) {
         if (error instanceof Skipped) return { skipped: error.message };
@@ -53,5 +53,5 @@ export const createConformanceSuite = (target: ConformanceTarget): ConformanceSu
       }
     },
   }));
-  return { cases, close: benches.close };
+  return { cases, close: fixtures.close };
 };

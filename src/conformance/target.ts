@@ -27,7 +27,7 @@ export interface ConformanceTarget {
 export class Skipped extends Error {}
 
 /** What a case works with. */
-export interface Bench {
+export interface Fixture {
   readonly chain: SampleChain;
   /** Runs `read` on a snapshot of the whole chain, and releases that afterwards. The adapter is shared with other cases. */
   reading<T>(read: (snapshot: ChainSnapshot) => Promise<T>): Promise<T>;
@@ -56,23 +56,23 @@ export const readingOf = async <T>(subject: ConformanceSubject, read: (snapshot:
   }
 };
 
-export interface Benches {
-  /** Runs a case on a bench, and closes what the case opened. */
-  on(run: (bench: Bench) => Promise<void>): Promise<void>;
+export interface Fixtures {
+  /** Runs a case on a fixture, and closes what the case opened. */
+  on(run: (fixture: Fixture) => Promise<void>): Promise<void>;
   /** Closes the shared adapter. */
   close(): Promise<void>;
 }
 
-export const createBenches = (target: ConformanceTarget): Benches => {
+export const createFixtures = (target: ConformanceTarget): Fixtures => {
   const chain = createSampleChain();
   let shared: Promise<ConformanceSubject> | undefined;
   const open = async (blocks: readonly BlockData[]): Promise<ConformanceSubject> =>
     target.createAdapter({ network: chain.network, blocks });
   const whole = (): Promise<ConformanceSubject> => (shared ??= open(chain.blocks));
 
-  const on: Benches["on"] = async (run) => {
+  const on: Fixtures["on"] = async (run) => {
     const opened: ConformanceSubject[] = [];
-    const offers: Bench["offers"] = async (part) => (await whole()).adapter.supports?.[part] ?? true;
+    const offers: Fixture["offers"] = async (part) => (await whole()).adapter.supports?.[part] ?? true;
     try {
       await run({
         chain,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Identities } from "@arkecosystem/crypto";
 import { addressOf, createAddressOf, multiSignaturePublicKey } from "../../src/chain/address.js";
-import { parties, secondKeys } from "../../src/conformance/actors.js";
+import { actors, secondKeys } from "../../src/conformance/actors.js";
 
 const keys = Array.from({ length: 20 }, (_, index) => Identities.PublicKey.fromPassphrase(`passphrase ${index}`));
 
@@ -18,7 +18,7 @@ describe("addresses", () => {
     expect(addressOf("03287bfebba4c7881a0509717e71b34b63f31e40021c321f89ae04f84be6d6ac37", 23)).to.equal(
       "ANBkoGqWeTSiaEVgVzSKZd3jS7UWzv9PSo",
     );
-    for (const { publicKey, address } of Object.values(parties)) expect(addressOf(publicKey, 23)).to.equal(address);
+    for (const { publicKey, address } of Object.values(actors)) expect(addressOf(publicKey, 23)).to.equal(address);
   });
 
   it("stay correct with more keys than the cache holds", () => {
@@ -54,12 +54,12 @@ describe("public keys of multisignature wallets", () => {
   });
 
   it("depend on the participants and on how many must sign, not on their order", () => {
-    const publicKeys = [parties.ivy.publicKey, parties.joe.publicKey, parties.kim.publicKey];
-    expect(multiSignaturePublicKey({ min: 2, publicKeys })).to.equal(parties.council.publicKey);
-    expect(multiSignaturePublicKey({ min: 2, publicKeys: publicKeys.toReversed() })).to.equal(parties.council.publicKey);
-    expect(multiSignaturePublicKey({ min: 3, publicKeys })).to.not.equal(parties.council.publicKey);
+    const publicKeys = [actors.ivy.publicKey, actors.joe.publicKey, actors.kim.publicKey];
+    expect(multiSignaturePublicKey({ min: 2, publicKeys })).to.equal(actors.council.publicKey);
+    expect(multiSignaturePublicKey({ min: 2, publicKeys: publicKeys.toReversed() })).to.equal(actors.council.publicKey);
+    expect(multiSignaturePublicKey({ min: 3, publicKeys })).to.not.equal(actors.council.publicKey);
     expect(multiSignaturePublicKey({ min: 2, publicKeys: [...publicKeys, secondKeys.kim] })).to.not.equal(
-      parties.council.publicKey,
+      actors.council.publicKey,
     );
   });
 

@@ -20,16 +20,16 @@ import {
   vote,
 } from "../../src/conformance/drafts.js";
 import { milestones, networkOf } from "../../src/conformance/network.js";
-import { type Party, parties, secondKeys } from "../../src/conformance/actors.js";
+import { type Actor, actors, secondKeys } from "../../src/conformance/actors.js";
 import type { Lock } from "../../types/chain.js";
 import type { TransactionType, WalletDraft } from "../../types/transaction-type.js";
 import { refusalOf } from "./refusal.js";
 
-const { ada, bob, cyd, dan, ivy, joe, kim, mia, council } = parties;
+const { ada, bob, cyd, dan, ivy, joe, kim, mia, council } = actors;
 
-/** The state before the block: wallets by party, and open locks. */
+/** The state before the block: wallets by actor, and open locks. */
 interface Before {
-  wallets?: [Party, Partial<WalletDraft>][];
+  wallets?: [Actor, Partial<WalletDraft>][];
   locks?: Lock[];
   types?: TransactionType[];
 }
@@ -46,7 +46,7 @@ const before = ({ wallets = [], locks = [] }: Before) => {
 };
 
 /** Applies one block with these transactions; dan generates it, with a reward of 0. */
-const apply = (transactions: Draft[], given: Before = {}): BlockChanges & { after(party: Party): WalletDraft | undefined } => {
+const apply = (transactions: Draft[], given: Before = {}): BlockChanges & { after(actor: Actor): WalletDraft | undefined } => {
   const maker = createChainMaker(milestones);
   const genesis = maker.add({ generator: dan });
   const rules = createChainRules(networkOf(genesis), given.types);
@@ -54,10 +54,10 @@ const apply = (transactions: Draft[], given: Before = {}): BlockChanges & { afte
   return { ...changes, after: ({ address }) => changes.wallets.get(address)?.after };
 };
 
-/** The parties' wallets after a block, as far as they differ from an empty wallet. */
+/** The actors' wallets after a block, as far as they differ from an empty wallet. */
 const outcome = (transactions: Draft[], given: Before = {}): Record<string, Partial<WalletDraft>> => {
   const { wallets } = apply(transactions, given);
-  const nameOf = new Map<string, string>(Object.values(parties).map(({ name, address }) => [address, name]));
+  const nameOf = new Map<string, string>(Object.values(actors).map(({ name, address }) => [address, name]));
   return Object.fromEntries(
     [...wallets].map(([address, { after }]) => {
       const empty: Partial<WalletDraft> = emptyWallet(address);

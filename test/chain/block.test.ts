@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { parseBlock, parseBlockHeader } from "../../src/chain/block.js";
 import { atOnce } from "../../src/async/time-slicing.js";
 import { addressOf } from "../../src/chain/address.js";
-import { parties } from "../../src/conformance/actors.js";
+import { actors } from "../../src/conformance/actors.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { refusalOf } from "./refusal.js";
 
-const { ada, bob } = parties;
+const { ada, bob } = actors;
 
 const transaction: TransactionData = {
   id: "a".repeat(64),

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { atTip } from "../../src/conformance/figures/at-tip.js";
-import { parties } from "../../src/conformance/actors.js";
+import { actors } from "../../src/conformance/actors.js";
 import { createSampleChain } from "../../src/conformance/sample-chain.js";
 import { createApiPlugin } from "../../src/index.js";
 import type { ApiPlugin } from "../../types/node-context.js";
@@ -17,7 +17,7 @@ import { createReplayer, type Replayer } from "./recorded.js";
  */
 
 const { network, blocks } = createSampleChain();
-const { joe, mia, ned, ivy } = parties;
+const { joe, mia, ned, ivy } = actors;
 const read = (fromHeight: number, limit: number) => blocks.slice(fromHeight - 1, fromHeight - 1 + limit);
 
 interface Serving {

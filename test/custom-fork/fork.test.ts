@@ -96,12 +96,12 @@ describe("the custom fork", () => {
   });
 
   describe("as run by an operator", () => {
-    let bench: Workbench;
-    beforeEach(() => (bench = createWorkbench()));
-    afterEach(() => bench.clear());
+    let fixture: Workbench;
+    beforeEach(() => (fixture = createWorkbench()));
+    afterEach(() => fixture.clear());
 
     const started = async () => {
-      const process = bench.example("examples/custom-fork/main.ts", { FORGE_INTERVAL: "20" });
+      const process = fixture.example("examples/custom-fork/main.ts", { FORGE_INTERVAL: "20" });
       return { process, url: urlIn(await process.line(/is served at/)) };
     };
     const height = async (url: string): Promise<number> =>

@@ -33,24 +33,24 @@ describe("readers of a node's store", function () {
   let dataDir: string;
   let events: EventEmitter;
   let node: ApiPlugin;
-  let bench: Workbench;
+  let fixture: Workbench;
   let readers: ExampleProcess[];
 
   beforeEach(() => {
     dataDir = temporaryFolder();
     events = new EventEmitter();
     node = createApiPlugin({ network: chain.network, events, dataDir, options: { webhooks: webhookOptions } });
-    bench = createWorkbench();
+    fixture = createWorkbench();
     readers = [];
   });
   afterEach(async () => {
-    await bench.clear();
+    await fixture.clear();
     await node.stop();
     await closeTemporaryStores();
   });
 
   const startReader = async (): Promise<string> => {
-    const reader = bench.example("test/e2e/reader-process.ts", { DATA_DIR: dataDir, CHAIN: "core3-testnet-a" });
+    const reader = fixture.example("test/e2e/reader-process.ts", { DATA_DIR: dataDir, CHAIN: "core3-testnet-a" });
     readers.push(reader);
     return urlIn(await reader.line(/^listens at /));
   };

@@ -21,7 +21,7 @@ const glossary = (): Entry[] => {
 };
 
 /** Words that the project once had for things that have other names now. */
-const retired = ["shortcut", "long way", "planner", "answerer", "asked-lately", "askedLately", "standingHeaders", "standing-headers", "boundedMap", "bounded-map"];
+const retired = ["shortcut", "long way", "planner", "answerer", "asked-lately", "askedLately", "standingHeaders", "standing-headers", "boundedMap", "bounded-map", "portrait", "plausibleHex"];
 
 describe("the glossary", () => {
   it("has words whose files exist, and have the word", () => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { createChainMaker } from "../../src/conformance/chain-maker.js";
 import { registration, transfer } from "../../src/conformance/drafts.js";
 import { networkOf } from "../../src/conformance/network.js";
-import { parties } from "../../src/conformance/actors.js";
+import { actors } from "../../src/conformance/actors.js";
 import { type DelegateList, readDelegates } from "../../src/store/query/lists/delegate-list.js";
 import { atOnce } from "../../src/async/time-slicing.js";
 import { createReading, type Reading } from "../../src/store/lmdb/reading.js";
@@ -39,7 +39,7 @@ const expectSame = (one: DelegateList, other: DelegateList): void => void expect
 /** How many blocks to apply (or, if negative, to revert) before the delegates are read again. */
 const moves = fc.array(fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 3 }) }, fc.integer({ min: -4, max: -1 })), { minLength: 5, maxLength: 40 });
 
-const { origin, ada, bob, cyd } = parties;
+const { origin, ada, bob, cyd } = actors;
 
 const chains = chainWish({ among: ["registration", "secondSignature", "vote", "vote", "unvote", "switch", "resignation", "transfer", "lock", "claim"] });
 
@@ -81,7 +81,7 @@ describe("the delegates at a tip", () => {
     const registered = [ada, bob, cyd];
     maker.add({
       generator: origin,
-      transactions: registered.flatMap((party) => [transfer(origin, party, 1_000n, first), registration(party, party.name, first)]),
+      transactions: registered.flatMap((actor) => [transfer(origin, actor, 1_000n, first), registration(actor, actor.name, first)]),
     });
     const { store, rules } = openTemporaryStore(networkOf(maker.blocks[0]!));
     await store.apply(maker.blocks.map(rules.parseBlock));

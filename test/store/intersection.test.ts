@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { rowsOf } from "../../src/conformance/comparing.js";
 import { createChainMaker } from "../../src/conformance/chain-maker.js";
 import { registration, transfer, vote } from "../../src/conformance/drafts.js";
-import { blockLaw, type ListLaw, transactionLaw } from "../../src/conformance/lists.js";
+import { blockSpec, type ListSpec, transactionSpec } from "../../src/conformance/lists.js";
 import { networkOf } from "../../src/conformance/network.js";
-import { parties } from "../../src/conformance/actors.js";
+import { actors } from "../../src/conformance/actors.js";
 import { everyRow } from "../../src/conformance/walk.js";
 import { PorticoError } from "../../src/errors.js";
 import { answerList } from "../../src/store/query/list-query.js";
@@ -135,7 +135,7 @@ describe("several filters answered by sequences of numbers", () => {
   });
 });
 
-const { origin, ada, bob } = parties;
+const { origin, ada, bob } = actors;
 
 /** Long enough that testing rows is not the cheapest way. */
 describe("several filters on the lists of a real chain", function () {
@@ -195,18 +195,18 @@ describe("several filters on the lists of a real chain", function () {
   });
 
   const expectAnswers = async <Row extends object, Filter, Field extends string>(
-    law: ListLaw<Row, Filter, Field>,
+    spec: ListSpec<Row, Filter, Field>,
     valuesOf: (all: readonly Row[]) => Values<Filter>,
   ): Promise<void> => {
-    const values = Object.entries<unknown[] | undefined>(valuesOf(await everyRow(memory, law))).flatMap(([name, of = []]) => of.map((value): [string, unknown] => [name, value]));
+    const values = Object.entries<unknown[] | undefined>(valuesOf(await everyRow(memory, spec))).flatMap(([name, of = []]) => of.map((value): [string, unknown] => [name, value]));
     const filters = fc.uniqueArray(fc.constantFrom(...values), { minLength: 2, maxLength: 4, selector: ([name]) => name });
-    const orders = fc.record({ field: fc.oneof(fc.constant(law.usual.field), fc.constantFrom(...law.fields)), direction: fc.constantFrom("asc" as const, "desc" as const) });
+    const orders = fc.record({ field: fc.oneof(fc.constant(spec.usual.field), fc.constantFrom(...spec.fields)), direction: fc.constantFrom("asc" as const, "desc" as const) });
     await fc.assert(
       fc.asyncProperty(filters, fc.nat({ max: 40 }), orders, async (picked, offset, order) => {
         const filter = Object.fromEntries(picked) as Filter;
         const query = { filter, order, offset, limit: 10 };
-        const [found, expected] = [await law.ask(store, query), await law.ask(memory, query)];
-        expect({ query, total: found.total, rows: rowsOf(law.kind, found.rows) }).to.deep.equal({ query, total: expected.total, rows: rowsOf(law.kind, expected.rows) });
+        const [found, expected] = [await spec.ask(store, query), await spec.ask(memory, query)];
+        expect({ query, total: found.total, rows: rowsOf(spec.kind, found.rows) }).to.deep.equal({ query, total: expected.total, rows: rowsOf(spec.kind, expected.rows) });
       }),
       { numRuns: 600, plugins: [fc.interruptAfterTimeLimit(50_000)] },
     );
@@ -229,6 +229,6 @@ describe("several filters on the lists of a real chain", function () {
     expect(page.rows.map(({ blockHeight }) => blockHeight)).to.deep.equal([21, 21, 22, 22, 23, 23, 24, 24, 25, 25]);
   });
 
-  it("have the answers of a plain filter: transactions", () => expectAnswers(transactionLaw, transactionValues));
-  it("have the answers of a plain filter: blocks", () => expectAnswers(blockLaw, blockValues));
+  it("have the answers of a plain filter: transactions", () => expectAnswers(transactionSpec, transactionValues));
+  it("have the answers of a plain filter: blocks", () => expectAnswers(blockSpec, blockValues));
 });

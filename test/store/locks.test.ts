@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { createChainMaker } from "../../src/conformance/chain-maker.js";
 import { rowsOf } from "../../src/conformance/comparing.js";
 import { htlcClaim, htlcLock, transfer } from "../../src/conformance/drafts.js";
-import { lockLaw } from "../../src/conformance/lists.js";
+import { lockSpec } from "../../src/conformance/lists.js";
 import { networkOf } from "../../src/conformance/network.js";
-import { parties } from "../../src/conformance/actors.js";
+import { actors } from "../../src/conformance/actors.js";
 import { sets } from "../../src/store/layout/keys.js";
 import type { ChainSnapshot, LockFilter, LockOrder } from "../../types/chain-adapter.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
@@ -12,7 +12,7 @@ import { firstMilestone } from "../first-milestone.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
-const { origin, ada, bob } = parties;
+const { origin, ada, bob } = actors;
 
 /** What no network has today but nothing forbids: unusual ids, expirations of any size and of unknown types. */
 const odd: readonly { id?: string; type: number; value: number }[] = [
@@ -57,15 +57,15 @@ describe("the store's locks", () => {
     await store.apply(blocks.map(rules.parseBlock));
     for (const block of blocks) memory.apply(block);
     const [found, expected] = [store.snapshot()!, memory.snapshot() as ChainSnapshot];
-    const all = await expected.locks({ filter: {}, order: lockLaw.usual, offset: 0, limit: 100 });
+    const all = await expected.locks({ filter: {}, order: lockSpec.usual, offset: 0, limit: 100 });
     expect(all.rows).to.have.length(odd.length - 1);
     const around = { height: expected.tip.height, timestamp: expected.tip.timestamp, secondPublicKeys: new Map<string, string>() };
-    const filters: LockFilter[] = lockLaw.filters.flatMap(({ name, samples }) => samples(all.rows, around).map((value) => ({ [name]: value })));
+    const filters: LockFilter[] = lockSpec.filters.flatMap(({ name, samples }) => samples(all.rows, around).map((value) => ({ [name]: value })));
     const endless = { from: -Infinity, to: Infinity };
     filters.push({}, { expirationValue: endless }, { expirationValue: { from: 1.5, to: 2.5 } }, { amount: {}, timestamp: endless }, { lockId: "" }, { vendorField: "\ud800" });
     filters.push({ isExpired: false, vendorField: "odd" }, { expirationType: 1.5 }, { expirationType: 3, timestamp: { from: 8_000 } });
     for (const filter of filters) {
-      for (const field of lockLaw.fields satisfies readonly LockOrder[]) {
+      for (const field of lockSpec.fields satisfies readonly LockOrder[]) {
         for (const direction of ["asc", "desc"] as const) {
           const query = { filter, order: { field, direction }, offset: 1, limit: 3 };
           const [page, other] = [await found.locks(query), await expected.locks(query)];

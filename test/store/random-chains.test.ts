@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { rowsOf } from "../../src/conformance/comparing.js";
 import type { Surroundings } from "../../src/conformance/filters.js";
-import { blockLaw, delegateLaw, type ListLaw, lockLaw, transactionLaw, walletLaw } from "../../src/conformance/lists.js";
+import { blockSpec, delegateSpec, type ListSpec, lockSpec, transactionSpec, walletSpec } from "../../src/conformance/lists.js";
 import { everyRow } from "../../src/conformance/walk.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
@@ -35,45 +35,45 @@ const queryWish: fc.Arbitrary<QueryWish> = fc.record({
 type Compare = (store: ChainSnapshot, memory: ChainSnapshot, wish: QueryWish, around: Surroundings) => Promise<void>;
 
 const comparing =
-  <Row extends object, Filter, Field extends string>(law: ListLaw<Row, Filter, Field>): Compare =>
+  <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>): Compare =>
   async (store, memory, wish, around) => {
-    const rows = await everyRow(memory, law);
+    const rows = await everyRow(memory, spec);
     const chosen = wish.filters.map((one): [string, unknown] => {
-      const filter = law.filters[one.filter % law.filters.length]!;
+      const filter = spec.filters[one.filter % spec.filters.length]!;
       const samples = filter.samples(rows, around);
       return [filter.name, samples[one.sample % samples.length]];
     });
     // an empty list has no values to filter by
     const filter = Object.fromEntries(chosen.filter(([, value]) => value !== undefined)) as Filter;
-    const order = { field: law.fields[wish.field % law.fields.length]!, direction: wish.direction };
+    const order = { field: spec.fields[wish.field % spec.fields.length]!, direction: wish.direction };
     const query = { filter, order, offset: wish.offset, limit: wish.limit };
-    const [found, expected] = [await law.ask(store, query), await law.ask(memory, query)];
-    const what = { list: law.name, ...query };
+    const [found, expected] = [await spec.ask(store, query), await spec.ask(memory, query)];
+    const what = { list: spec.name, ...query };
     expect({ ...what, total: found.total }).to.deep.equal({ ...what, total: expected.total });
-    expect({ ...what, rows: rowsOf(law.kind, found.rows) }).to.deep.equal({ ...what, rows: rowsOf(law.kind, expected.rows) });
+    expect({ ...what, rows: rowsOf(spec.kind, found.rows) }).to.deep.equal({ ...what, rows: rowsOf(spec.kind, expected.rows) });
   };
 
 const comparisons: readonly Compare[] = [
-  comparing(walletLaw),
-  comparing(delegateLaw),
-  comparing(blockLaw),
-  comparing(transactionLaw),
-  comparing(transactionLaw),
-  comparing(lockLaw),
+  comparing(walletSpec),
+  comparing(delegateSpec),
+  comparing(blockSpec),
+  comparing(transactionSpec),
+  comparing(transactionSpec),
+  comparing(lockSpec),
 ];
 
 const surroundingsOf = async (snapshot: ChainSnapshot): Promise<Surroundings> => ({
   height: snapshot.tip.height,
   timestamp: snapshot.tip.timestamp,
   secondPublicKeys: new Map(
-    (await everyRow(snapshot, walletLaw)).map(({ address, secondPublicKey }) => [address, secondPublicKey]),
+    (await everyRow(snapshot, walletSpec)).map(({ address, secondPublicKey }) => [address, secondPublicKey]),
   ),
 });
 
 const whole =
-  <Row extends object, Filter, Field extends string>(law: ListLaw<Row, Filter, Field>) =>
+  <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>) =>
   async (snapshot: ChainSnapshot): Promise<unknown> =>
-    rowsOf(law.kind, await everyRow(snapshot, law));
+    rowsOf(spec.kind, await everyRow(snapshot, spec));
 
 /** Every row of every list, every round, and fee statistics of some windows: the whole observable state. */
 const stateOf = async (snapshot: ChainSnapshot): Promise<Record<string, unknown>> => {
@@ -92,11 +92,11 @@ const stateOf = async (snapshot: ChainSnapshot): Promise<Record<string, unknown>
   return {
     tip: { id: tip.id, height: tip.height, timestamp: tip.timestamp },
     supply,
-    wallets: await whole(walletLaw)(snapshot),
-    delegates: await whole(delegateLaw)(snapshot),
-    blocks: await whole(blockLaw)(snapshot),
-    transactions: await whole(transactionLaw)(snapshot),
-    locks: await whole(lockLaw)(snapshot),
+    wallets: await whole(walletSpec)(snapshot),
+    delegates: await whole(delegateSpec)(snapshot),
+    blocks: await whole(blockSpec)(snapshot),
+    transactions: await whole(transactionSpec)(snapshot),
+    locks: await whole(lockSpec)(snapshot),
     rounds,
     fees,
   };
@@ -192,7 +192,7 @@ describe("the store on random chains", function () {
   it("answers any query like filtering, sorting and slicing the whole list", () => expectAnswers(chainWish({ maxBlocks: 16 }), comparisons));
 
   it("answers any query of locks the same way, when there are many", () =>
-    expectAnswers(chainWish({ maxBlocks: 20, among: ["transfer", "lock", "lock", "lock", "lock", "claim"] }), [comparing(lockLaw)]));
+    expectAnswers(chainWish({ maxBlocks: 20, among: ["transfer", "lock", "lock", "lock", "lock", "claim"] }), [comparing(lockSpec)]));
 
   it("reverts what it applied, to the byte, and goes on from there on another branch", async () => {
     await fc.assert(

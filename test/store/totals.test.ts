@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { createChainMaker } from "../../src/conformance/chain-maker.js";
 import { type Draft, htlcLock, registration, secondSignature, transfer, vote } from "../../src/conformance/drafts.js";
 import type { Surroundings } from "../../src/conformance/filters.js";
-import { blockLaw, delegateLaw, type ListLaw, lockLaw, transactionLaw, walletLaw } from "../../src/conformance/lists.js";
+import { blockSpec, delegateSpec, type ListSpec, lockSpec, transactionSpec, walletSpec } from "../../src/conformance/lists.js";
 import { networkOf } from "../../src/conformance/network.js";
-import { type Party, parties, secondKeys } from "../../src/conformance/actors.js";
-import { plausibleHex } from "../../src/conformance/fake-hash.js";
+import { type Actor, actors, secondKeys } from "../../src/conformance/actors.js";
+import { fakeHash } from "../../src/conformance/fake-hash.js";
 import { everyRow } from "../../src/conformance/walk.js";
 import { readDelegates } from "../../src/store/query/lists/delegate-list.js";
 import { atOnce } from "../../src/async/time-slicing.js";
@@ -19,9 +19,9 @@ import type { BlockData } from "../../types/events.js";
 import { firstMilestone } from "../first-milestone.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
-const { origin, ada, bob, cyd, kim } = parties;
+const { origin, ada, bob, cyd, kim } = actors;
 
-const someone = (n: number): Party => ({ name: `nobody ${n}`, publicKey: `02${plausibleHex(`key ${n}`, 64)}`, address: `Anybody${n}` });
+const someone = (n: number): Actor => ({ name: `nobody ${n}`, publicKey: `02${fakeHash(`key ${n}`, 64)}`, address: `Anybody${n}` });
 
 /** One transaction a block beside locks, two thirds of them transfers and one third votes for ada, to and from wallets not seen before. */
 const transactionAt = (height: number): Draft => {
@@ -46,7 +46,7 @@ const makeChain = (height: number): readonly BlockData[] => {
   maker.add({
     generator: origin,
     transactions: [
-      ...[ada, bob, cyd, kim].map((party) => transfer(origin, party, 2n ** 60n, first)),
+      ...[ada, bob, cyd, kim].map((actor) => transfer(origin, actor, 2n ** 60n, first)),
       registration(ada, "ada", first),
       registration(bob, "bob", first),
       vote(ada, [["+", ada]], first),
@@ -119,8 +119,8 @@ const open = async (height: number): Promise<Opened> => {
   const search = createSearch(createSearches(), Infinity);
   const snapshot = createSnapshot({ reading, state, rules, delegates: () => delegates }, search, () => undefined);
   const block = (await snapshot.block({ height: height - 1 }))!;
-  const page = await snapshot.transactions({ filter: { blockId: block.id }, order: transactionLaw.usual, offset: 0, limit: 1 });
-  const locks = await snapshot.locks({ filter: {}, order: lockLaw.usual, offset: 20, limit: 1 });
+  const page = await snapshot.transactions({ filter: { blockId: block.id }, order: transactionSpec.usual, offset: 0, limit: 1 });
+  const locks = await snapshot.locks({ filter: {}, order: lockSpec.usual, offset: 20, limit: 1 });
   const around: Surroundings = { height, timestamp: state.tip.timestamp, secondPublicKeys: new Map([[kim.address, secondKeys.kim]]) };
   return { snapshot, around, block, transaction: page.rows[0]!, lock: locks.rows[0]!, ...counting };
 };
@@ -196,7 +196,7 @@ const lockFilters = ({ lock, around }: Opened): Values<LockFilter> => ({
   senderPublicKey: bob.publicKey,
   senderId: bob.address,
   recipientId: ada.address,
-  secretHash: plausibleHex("same", 64),
+  secretHash: fakeHash("same", 64),
   vendorField: "rent",
   expirationType: 2,
   amount: { from: 2n, to: 5n },
@@ -221,30 +221,30 @@ describe("totals", function () {
   });
   after(closeTemporaryStores);
 
-  const describeList = <Row extends object, Filter extends object, Field extends string>(law: ListLaw<Row, Filter, Field>, valuesOf: (opened: Opened) => object): void => {
+  const describeList = <Row extends object, Filter extends object, Field extends string>(spec: ListSpec<Row, Filter, Field>, valuesOf: (opened: Opened) => object): void => {
     const expectTotal = async (opened: Opened, rows: Row[], name: string | undefined): Promise<number> => {
       const value = name === undefined ? undefined : (valuesOf(opened) as Record<string, unknown>)[name];
       const filter = (name === undefined ? {} : { [name]: value }) as Filter;
       opened.reset();
-      const { total } = await law.ask(opened.snapshot, { filter, order: law.usual, offset: 0, limit: 0 });
+      const { total } = await spec.ask(opened.snapshot, { filter, order: spec.usual, offset: 0, limit: 0 });
       const read = opened.read();
-      const found = law.filters.find((one) => one.name === name);
+      const found = spec.filters.find((one) => one.name === name);
       expect(total, name).to.equal(rows.filter((row) => found?.passes(row, value, opened.around) ?? true).length);
       return read;
     };
 
-    it(`of ${law.name}, unfiltered and by each filter, are looked up, not counted`, async () => {
-      const rows = { short: await everyRow(short.snapshot, law), long: await everyRow(long.snapshot, law) };
+    it(`of ${spec.name}, unfiltered and by each filter, are looked up, not counted`, async () => {
+      const rows = { short: await everyRow(short.snapshot, spec), long: await everyRow(long.snapshot, spec) };
       for (const name of [undefined, ...Object.keys(valuesOf(short))]) {
         const [less, more] = [await expectTotal(short, rows.short, name), await expectTotal(long, rows.long, name)];
-        expect(more, `${law.name} by ${String(name)}: keys read, after ${less}`).to.be.below(mostKeys);
+        expect(more, `${spec.name} by ${String(name)}: keys read, after ${less}`).to.be.below(mostKeys);
       }
     });
   };
 
-  describeList(transactionLaw, transactionFilters);
-  describeList(blockLaw, blockFilters);
-  describeList(walletLaw, walletFilters);
-  describeList(delegateLaw, delegateFilters);
-  describeList(lockLaw, lockFilters);
+  describeList(transactionSpec, transactionFilters);
+  describeList(blockSpec, blockFilters);
+  describeList(walletSpec, walletFilters);
+  describeList(delegateSpec, delegateFilters);
+  describeList(lockSpec, lockFilters);
 });

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { createChainMaker } from "../../src/conformance/chain-maker.js";
 import { rowsOf } from "../../src/conformance/comparing.js";
 import { transfer } from "../../src/conformance/drafts.js";
-import { transactionLaw } from "../../src/conformance/lists.js";
+import { transactionSpec } from "../../src/conformance/lists.js";
 import { networkOf } from "../../src/conformance/network.js";
-import { parties } from "../../src/conformance/actors.js";
+import { actors } from "../../src/conformance/actors.js";
 import { PorticoError } from "../../src/errors.js";
 import type { Store } from "../../src/store/state/store.js";
 import type { ChainSnapshot, Page, TransactionQuery } from "../../types/chain-adapter.js";
@@ -14,7 +14,7 @@ import { firstMilestone } from "../first-milestone.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
-const { origin, ada } = parties;
+const { origin, ada } = actors;
 
 const texts = ["rent", "rent ü", "Grüße", "☃ 7", "🚀🚀", "Payout 7", "Payout 77", "7", "a".repeat(255)];
 const blocks = 40;
@@ -68,7 +68,7 @@ describe("searching part of a vendor field", () => {
     const part = fc.tuple(fc.constantFrom(...texts), fc.nat(20), fc.nat(20)).map(([text, from, length]) => hexOf(text).slice(from, from + length));
     const query = fc.record({
       filter: fc.record({ vendorFieldHex: fc.oneof(digits, part, part) }),
-      order: fc.record({ field: fc.constantFrom(...transactionLaw.fields), direction: fc.constantFrom("asc" as const, "desc" as const) }),
+      order: fc.record({ field: fc.constantFrom(...transactionSpec.fields), direction: fc.constantFrom("asc" as const, "desc" as const) }),
       offset: fc.oneof(fc.constant(0), fc.nat(1_800)),
       limit: fc.oneof(fc.constant(1), fc.nat(100)),
     });

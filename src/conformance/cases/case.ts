@@ -1,7 +1,7 @@
-import type { Bench } from "../target.js";
+import type { Fixture } from "../target.js";
 
 export interface CaseDefinition {
   name: string;
   /** Resolves if the adapter conforms. @throws AssertionError if it does not, Skipped if it does not support the part */
-  run(bench: Bench): Promise<void>;
+  run(fixture: Fixture): Promise<void>;
 }

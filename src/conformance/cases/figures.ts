@@ -6,14 +6,14 @@ import { atHeight12 } from "../figures/at-height-12.js";
 import { atTip } from "../figures/at-tip.js";
 import { delegatesOf, type Figures, roundOf, walletsOf } from "../figures/figures.js";
 import { ofFork } from "../figures/of-fork.js";
-import { blockLaw, delegateLaw, lockLaw, transactionLaw, walletLaw } from "../lists.js";
+import { blockSpec, delegateSpec, lockSpec, transactionSpec, walletSpec } from "../lists.js";
 import type { SampleChain } from "../sample-chain.js";
 import { readingOf } from "../target.js";
 import { everyRow, walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 
 const expectWallets = async (snapshot: ChainSnapshot, figures: Figures): Promise<void> => {
-  const found = new Map((await everyRow(snapshot, walletLaw)).map((row): [string, Wallet] => [row.address, row]));
+  const found = new Map((await everyRow(snapshot, walletSpec)).map((row): [string, Wallet] => [row.address, row]));
   const expected = walletsOf(figures);
   same([...found.keys()].sort(), [...expected.keys()].sort(), `wallets at height ${figures.height}: addresses`);
   for (const [address, row] of expected) {
@@ -22,7 +22,7 @@ const expectWallets = async (snapshot: ChainSnapshot, figures: Figures): Promise
 };
 
 const expectDelegates = async (snapshot: ChainSnapshot, figures: Figures, blocks: readonly BlockData[]): Promise<void> => {
-  const found = new Map((await everyRow(snapshot, delegateLaw)).map((row): [string, Delegate] => [row.username, row]));
+  const found = new Map((await everyRow(snapshot, delegateSpec)).map((row): [string, Delegate] => [row.username, row]));
   const expected = delegatesOf(figures, blocks);
   same([...found.keys()].sort(), [...expected.keys()].sort(), `delegates at height ${figures.height}: usernames`);
   for (const [username, { missedBlocks, ...rest }] of expected) {
@@ -35,7 +35,7 @@ const expectDelegates = async (snapshot: ChainSnapshot, figures: Figures, blocks
 
 const expectLocks = async (snapshot: ChainSnapshot, { locks, height }: Figures): Promise<void> => {
   const byId = [...locks].sort((a, b) => (a.lockId < b.lockId ? -1 : 1));
-  const found = await walk(snapshot, lockLaw, { filter: {}, order: { field: "lockId", direction: "asc" } });
+  const found = await walk(snapshot, lockSpec, { filter: {}, order: { field: "lockId", direction: "asc" } });
   same(rowsOf("lock", found), rowsOf("lock", byId), `open locks at height ${height}`);
 };
 
@@ -57,43 +57,43 @@ const tipOf = (blocks: readonly BlockData[]) => {
 
 const heightCase = (name: string, figures: Figures, branch: (chain: SampleChain) => readonly BlockData[]): CaseDefinition => ({
   name: `figures: ${name}`,
-  run: async (bench) => {
-    const blocks = branch(bench.chain);
-    await readingOf(await bench.open(blocks), async (snapshot) => {
+  run: async (fixture) => {
+    const blocks = branch(fixture.chain);
+    await readingOf(await fixture.open(blocks), async (snapshot) => {
       const { id, height, timestamp } = snapshot.tip;
       same({ id, height, timestamp }, tipOf(blocks), "tip");
       same(snapshot.supply, figures.supply, `supply at height ${figures.height}`);
       await expectWallets(snapshot, figures);
       await expectDelegates(snapshot, figures, blocks);
-      if (await bench.offers("locks")) await expectLocks(snapshot, figures);
-      if (await bench.offers("rounds")) await expectRounds(snapshot, figures);
+      if (await fixture.offers("locks")) await expectLocks(snapshot, figures);
+      if (await fixture.offers("rounds")) await expectRounds(snapshot, figures);
     });
   },
 });
 
 const blockCase: CaseDefinition = {
   name: "figures: every block is as it was given",
-  run: async (bench) =>
-    bench.reading(async (snapshot) => {
-      const expected = bench.chain.blocks.map(({ transactions: _transactions, totalAmount, totalFee, reward, ...rest }) => ({
+  run: async (fixture) =>
+    fixture.reading(async (snapshot) => {
+      const expected = fixture.chain.blocks.map(({ transactions: _transactions, totalAmount, totalFee, reward, ...rest }) => ({
         ...rest,
         totalAmount: BigInt(String(totalAmount)),
         totalFee: BigInt(String(totalFee)),
         reward: BigInt(String(reward)),
       }));
-      const found = await walk(snapshot, blockLaw, { filter: {}, order: { field: "height", direction: "asc" } });
+      const found = await walk(snapshot, blockSpec, { filter: {}, order: { field: "height", direction: "asc" } });
       same(rowsOf("block", found), rowsOf("block", expected), "blocks");
     }),
 };
 
 const placeCase: CaseDefinition = {
   name: "figures: every transaction is in its place",
-  run: async (bench) =>
-    bench.reading(async (snapshot) => {
-      const expected = bench.chain.blocks.flatMap((block) =>
+  run: async (fixture) =>
+    fixture.reading(async (snapshot) => {
+      const expected = fixture.chain.blocks.flatMap((block) =>
         (block.transactions ?? []).map(({ id }, sequence) => ({ id, blockId: block.id, blockHeight: block.height, sequence })),
       );
-      const rows = await walk(snapshot, transactionLaw, { filter: {}, order: { field: "timestamp", direction: "asc" } });
+      const rows = await walk(snapshot, transactionSpec, { filter: {}, order: { field: "timestamp", direction: "asc" } });
       const found = rows.map(({ id, blockId, blockHeight, sequence }) => ({ id, blockId, blockHeight, sequence }));
       same(found, expected, "transactions in the order of the chain");
     }),

@@ -1,13 +1,13 @@
 import type { ChainSnapshot, Order } from "../../../types/chain-adapter.js";
 import { rowOf, same, show } from "../comparing.js";
-import type { FilterLaw, Surroundings } from "../filters.js";
-import { blockLaw, delegateLaw, type ListLaw, lockLaw, sorted, transactionLaw, walletLaw } from "../lists.js";
-import type { Bench } from "../target.js";
+import type { FilterSpec, Surroundings } from "../filters.js";
+import { blockSpec, delegateSpec, type ListSpec, lockSpec, sorted, transactionSpec, walletSpec } from "../lists.js";
+import type { Fixture } from "../target.js";
 import { askPage, everyRow, expectFiltered, mostRows, sameRows, walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 
 const surroundingsOf = async (snapshot: ChainSnapshot): Promise<Surroundings> => {
-  const wallets = await everyRow(snapshot, walletLaw);
+  const wallets = await everyRow(snapshot, walletSpec);
   return {
     height: snapshot.tip.height,
     timestamp: snapshot.tip.timestamp,
@@ -20,49 +20,49 @@ const three = (values: readonly unknown[]): unknown[] =>
   values.filter((_, index) => index === 0 || index === 1 || index === values.length - 1);
 
 /** The rules that every list obeys, whatever is in it. */
-const casesOf = <Row extends object, Filter, Field extends string>(law: ListLaw<Row, Filter, Field>): CaseDefinition[] => {
-  const orders = law.fields.flatMap((field): Order<Field>[] => [
+const casesOf = <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>): CaseDefinition[] => {
+  const orders = spec.fields.flatMap((field): Order<Field>[] => [
     { field, direction: "asc" },
     { field, direction: "desc" },
   ]);
 
   const reading = (
-    bench: Bench,
+    fixture: Fixture,
     read: (snapshot: ChainSnapshot, all: Row[], around: Surroundings) => Promise<void>,
   ): Promise<void> =>
-    bench.reading(async (snapshot) => read(snapshot, await everyRow(snapshot, law), await surroundingsOf(snapshot)));
+    fixture.reading(async (snapshot) => read(snapshot, await everyRow(snapshot, spec), await surroundingsOf(snapshot)));
 
-  const eachOrder = (bench: Bench): Promise<void> =>
-    reading(bench, async (snapshot, all) => {
+  const eachOrder = (fixture: Fixture): Promise<void> =>
+    reading(fixture, async (snapshot, all) => {
       for (const order of orders) {
-        const expected = sorted(all, order, law);
+        const expected = sorted(all, order, spec);
         for (const limit of [1, 7, mostRows]) {
-          const found = await walk(snapshot, law, { filter: {} as Filter, order, limit });
-          sameRows(law, found, expected, `${law.name} ${show({ order, limit })}`);
+          const found = await walk(snapshot, spec, { filter: {} as Filter, order, limit });
+          sameRows(spec, found, expected, `${spec.name} ${show({ order, limit })}`);
         }
       }
     });
 
-  const anyOffset = (bench: Bench): Promise<void> =>
-    reading(bench, async (snapshot, all) => {
-      const expected = sorted(all, law.usual, law);
+  const anyOffset = (fixture: Fixture): Promise<void> =>
+    reading(fixture, async (snapshot, all) => {
+      const expected = sorted(all, spec.usual, spec);
       for (let offset = 0; offset <= all.length + 1; offset += 1) {
-        const page = await askPage(snapshot, law, { filter: {} as Filter, order: law.usual, offset, limit: 3 });
-        sameRows(law, page.rows, expected.slice(offset, offset + 3), `${law.name} ${show({ offset, limit: 3 })}`);
-        same(page.total, all.length, `${law.name} ${show({ offset, limit: 3 })}: total`);
+        const page = await askPage(snapshot, spec, { filter: {} as Filter, order: spec.usual, offset, limit: 3 });
+        sameRows(spec, page.rows, expected.slice(offset, offset + 3), `${spec.name} ${show({ offset, limit: 3 })}`);
+        same(page.total, all.length, `${spec.name} ${show({ offset, limit: 3 })}: total`);
       }
     });
 
-  const eachFilter = (bench: Bench): Promise<void> =>
-    reading(bench, async (snapshot, all, around) => {
-      for (const filter of law.filters) {
-        for (const value of filter.samples(all, around)) await expectFiltered(snapshot, law, all, around, [[filter, value]]);
+  const eachFilter = (fixture: Fixture): Promise<void> =>
+    reading(fixture, async (snapshot, all, around) => {
+      for (const filter of spec.filters) {
+        for (const value of filter.samples(all, around)) await expectFiltered(snapshot, spec, all, around, [[filter, value]]);
       }
     });
 
-  const eachPair = (bench: Bench): Promise<void> =>
-    reading(bench, async (snapshot, all, around) => {
-      const samples = law.filters.map((filter) => [filter, three(filter.samples(all, around))] as const);
+  const eachPair = (fixture: Fixture): Promise<void> =>
+    reading(fixture, async (snapshot, all, around) => {
+      const samples = spec.filters.map((filter) => [filter, three(filter.samples(all, around))] as const);
       const pairs = samples.flatMap(([a, values], index) =>
         samples.slice(index + 1).flatMap(([b, others]) =>
           values.flatMap((value) =>
@@ -76,38 +76,38 @@ const casesOf = <Row extends object, Filter, Field extends string>(law: ListLaw<
           ),
         ),
       );
-      for (const pair of pairs) await expectFiltered(snapshot, law, all, around, pair);
+      for (const pair of pairs) await expectFiltered(snapshot, spec, all, around, pair);
     });
 
-  const allAtOnce = (bench: Bench): Promise<void> =>
-    reading(bench, async (snapshot, all, around) => {
+  const allAtOnce = (fixture: Fixture): Promise<void> =>
+    reading(fixture, async (snapshot, all, around) => {
       for (const row of all) {
-        const filters = law.filters
-          .map((filter): [FilterLaw<Row>, unknown] => [filter, filter.of(row, around)])
+        const filters = spec.filters
+          .map((filter): [FilterSpec<Row>, unknown] => [filter, filter.of(row, around)])
           .filter(([, value]) => value !== undefined);
-        await expectFiltered(snapshot, law, all, around, filters);
+        await expectFiltered(snapshot, spec, all, around, filters);
       }
     });
 
-  const together = (bench: Bench): Promise<void> =>
-    reading(bench, async (snapshot, all, around) => {
-      for (const filter of law.filters) {
+  const together = (fixture: Fixture): Promise<void> =>
+    reading(fixture, async (snapshot, all, around) => {
+      for (const filter of spec.filters) {
         for (const value of three(filter.samples(all, around))) {
           const passing = all.filter((row) => filter.passes(row, value, around));
           for (const order of orders) {
             const query = { filter: { [filter.name]: value } as Filter, order, limit: 2 };
-            const found = await walk(snapshot, law, query);
-            same(found.map(law.keyOf), sorted(passing, order, law).map(law.keyOf), `${law.name} ${show(query)}`);
+            const found = await walk(snapshot, spec, query);
+            same(found.map(spec.keyOf), sorted(passing, order, spec).map(spec.keyOf), `${spec.name} ${show(query)}`);
           }
         }
       }
     });
 
-  const lookedUp = (bench: Bench): Promise<void> =>
-    reading(bench, async (snapshot, all) => {
+  const lookedUp = (fixture: Fixture): Promise<void> =>
+    reading(fixture, async (snapshot, all) => {
       for (const row of all) {
-        const found = await law.find(snapshot, row);
-        same(rowOf(law.kind, found), rowOf(law.kind, row), `${law.name}: the look-up of ${law.keyOf(row)}`);
+        const found = await spec.find(snapshot, row);
+        same(rowOf(spec.kind, found), rowOf(spec.kind, row), `${spec.name}: the look-up of ${spec.keyOf(row)}`);
       }
     });
 
@@ -121,18 +121,18 @@ const casesOf = <Row extends object, Filter, Field extends string>(law: ListLaw<
     ["rows are what look-ups give", lookedUp],
   ];
   return cases.map(([name, run]) => ({
-    name: `${law.name}: ${name}`,
-    run: async (bench) => {
-      if (law.name === "locks") await bench.needs("locks");
-      await run(bench);
+    name: `${spec.name}: ${name}`,
+    run: async (fixture) => {
+      if (spec.name === "locks") await fixture.needs("locks");
+      await run(fixture);
     },
   }));
 };
 
 export const listCases: CaseDefinition[] = [
-  ...casesOf(walletLaw),
-  ...casesOf(delegateLaw),
-  ...casesOf(blockLaw),
-  ...casesOf(transactionLaw),
-  ...casesOf(lockLaw),
+  ...casesOf(walletSpec),
+  ...casesOf(delegateSpec),
+  ...casesOf(blockSpec),
+  ...casesOf(transactionSpec),
+  ...casesOf(lockSpec),
 ];

@@ -1,12 +1,12 @@
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import { rowOf, same } from "../comparing.js";
 import { labelled } from "../drafts.js";
-import { delegateLaw, walletLaw } from "../lists.js";
-import { parties } from "../actors.js";
+import { delegateSpec, walletSpec } from "../lists.js";
+import { actors } from "../actors.js";
 import { everyRow } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 
-const { ada, gus, joe, kim, mia, pair } = parties;
+const { ada, gus, joe, kim, mia, pair } = actors;
 
 const expectOne = async <Row extends object, Key extends keyof Row>(
   what: string,
@@ -21,9 +21,9 @@ const expectNone = async (what: string, answer: unknown): Promise<void> => same(
 
 const walletCase: CaseDefinition = {
   name: "look-ups: a wallet by address, public key and username",
-  run: async (bench) =>
-    bench.reading(async (snapshot) => {
-      for (const wallet of await everyRow(snapshot, walletLaw)) {
+  run: async (fixture) =>
+    fixture.reading(async (snapshot) => {
+      for (const wallet of await everyRow(snapshot, walletSpec)) {
         for (const name of [wallet.address, wallet.publicKey, wallet.username]) {
           if (name !== null) same(rowOf("wallet", await snapshot.wallet(name)), rowOf("wallet", wallet), `wallet ${name}`);
         }
@@ -35,9 +35,9 @@ const walletCase: CaseDefinition = {
 
 const delegateCase: CaseDefinition = {
   name: "look-ups: a delegate by username, address and public key",
-  run: async (bench) =>
-    bench.reading(async (snapshot) => {
-      for (const delegate of await everyRow(snapshot, delegateLaw)) {
+  run: async (fixture) =>
+    fixture.reading(async (snapshot) => {
+      for (const delegate of await everyRow(snapshot, delegateSpec)) {
         for (const name of [delegate.username, delegate.address, delegate.publicKey]) {
           same(rowOf("delegate", await snapshot.delegate(name)), rowOf("delegate", delegate), `delegate ${name}`);
         }
@@ -49,9 +49,9 @@ const delegateCase: CaseDefinition = {
 
 const blockCase: CaseDefinition = {
   name: "look-ups: a block by height and id",
-  run: async (bench) =>
-    bench.reading(async (snapshot) => {
-      for (const { id, height } of bench.chain.blocks) {
+  run: async (fixture) =>
+    fixture.reading(async (snapshot) => {
+      for (const { id, height } of fixture.chain.blocks) {
         await expectOne(`block ${height}`, [snapshot.block({ height }), snapshot.block({ id })], "id", id);
       }
     }),
@@ -92,18 +92,18 @@ const expectNothing = async (snapshot: ChainSnapshot): Promise<void> => {
 
 const nothingCase: CaseDefinition = {
   name: "look-ups: what is not there is not found",
-  run: async (bench) => bench.reading(expectNothing),
+  run: async (fixture) => fixture.reading(expectNothing),
 };
 
 const lockCase: CaseDefinition = {
   name: "look-ups: an open lock by its id, an ended one not at all",
-  run: async (bench) => {
-    await bench.needs("locks");
-    await bench.reading(async (snapshot) => {
+  run: async (fixture) => {
+    await fixture.needs("locks");
+    await fixture.reading(async (snapshot) => {
       await expectOne("the fourth lock", [snapshot.lock(labelled("fourth"))], "senderId", kim.address);
       for (const label of ["first", "second", "third", "fifth"])
         await expectNone(`the ${label} lock, which has ended`, snapshot.lock(labelled(label)));
-      const [genesis] = bench.chain.blocks;
+      const [genesis] = fixture.chain.blocks;
       const transfer = genesis?.transactions?.[0];
       await expectNone("a transaction that is no lock", snapshot.lock(transfer?.id ?? ""));
       await expectNone("a lock of no transaction", snapshot.lock("f".repeat(64)));

@@ -1,7 +1,7 @@
 import type { BlockData } from "../../../types/events.js";
 import { same } from "../comparing.js";
-import { createPortraitist, type Portrait, type Portraitist } from "../state-dump.js";
-import { type Bench, type ConformanceSubject, readingOf, Skipped, snapshotOf } from "../target.js";
+import { createStateDumper, type StateDump, type StateDumper } from "../state-dump.js";
+import { type Fixture, type ConformanceSubject, readingOf, Skipped, snapshotOf } from "../target.js";
 import type { CaseDefinition } from "./case.js";
 
 /** A subject whose moves are checked. A move for which the subject has no hook skips the case. */
@@ -9,13 +9,13 @@ interface Moving {
   subject: ConformanceSubject;
   apply(block: BlockData): Promise<void>;
   revert(block: BlockData): Promise<void>;
-  portrait(): Promise<Portrait>;
+  dump(): Promise<StateDump>;
 }
 
 const unable = (what: string) => async (): Promise<never> => Promise.reject(new Skipped(`the target has no \`${what}\``));
 
-const move = async (bench: Bench, blocks: readonly BlockData[], portraitist: Portraitist): Promise<Moving> => {
-  const subject = await bench.open(blocks);
+const move = async (fixture: Fixture, blocks: readonly BlockData[], dumper: StateDumper): Promise<Moving> => {
+  const subject = await fixture.open(blocks);
   const { apply, revert } = subject;
   const expectTip = (id: string | null | undefined, when: string): Promise<void> =>
     readingOf(subject, async ({ tip }) => Promise.resolve(same(tip.id, id, `id of the tip ${when}`)));
@@ -35,11 +35,11 @@ const move = async (bench: Bench, blocks: readonly BlockData[], portraitist: Por
             await revert(block);
             await expectTip(block.previousBlock, `after block ${block.height} was reverted`);
           },
-    portrait: () => readingOf(subject, portraitist.of),
+    dump: () => readingOf(subject, dumper.of),
   };
 };
 
-const expectSame = (found: Portrait, expected: Portrait, when: string): void => {
+const expectSame = (found: StateDump, expected: StateDump, when: string): void => {
   for (const [what, answer] of Object.entries(expected)) same(found[what], answer, `${when}: ${what}`);
 };
 
@@ -48,12 +48,12 @@ const between = (blocks: readonly BlockData[], from: number, to: number): readon
 
 const stepByStep: CaseDefinition = {
   name: "moving: block by block comes to the same as all at once",
-  run: async (bench) => {
-    const portraitist = await createPortraitist(bench);
-    const { blocks } = bench.chain;
-    const moving = await move(bench, between(blocks, 1, 1), portraitist);
+  run: async (fixture) => {
+    const dumper = await createStateDumper(fixture);
+    const { blocks } = fixture.chain;
+    const moving = await move(fixture, between(blocks, 1, 1), dumper);
     for (const block of between(blocks, 2, blocks.length)) await moving.apply(block);
-    expectSame(await moving.portrait(), await bench.reading(portraitist.of), "applied block by block");
+    expectSame(await moving.dump(), await fixture.reading(dumper.of), "applied block by block");
   },
 };
 
@@ -62,60 +62,60 @@ const taken = [1, 2, 5, 6, 10, 11, 15, 16, 19, 20, 24, 27, 28, 29];
 
 const backToTheStart: CaseDefinition = {
   name: "moving: reverting gives back the state before, down to genesis",
-  run: async (bench) => {
-    const portraitist = await createPortraitist(bench);
-    const { blocks } = bench.chain;
-    const before = new Map<number, Portrait>();
-    const moving = await move(bench, between(blocks, 1, 1), portraitist);
-    before.set(1, await moving.portrait());
+  run: async (fixture) => {
+    const dumper = await createStateDumper(fixture);
+    const { blocks } = fixture.chain;
+    const before = new Map<number, StateDump>();
+    const moving = await move(fixture, between(blocks, 1, 1), dumper);
+    before.set(1, await moving.dump());
     for (const block of between(blocks, 2, blocks.length)) {
       await moving.apply(block);
-      if (taken.includes(block.height)) before.set(block.height, await moving.portrait());
+      if (taken.includes(block.height)) before.set(block.height, await moving.dump());
     }
     for (const block of [...between(blocks, 2, blocks.length)].reverse()) {
       await moving.revert(block);
       const expected = before.get(block.height - 1);
-      if (expected !== undefined) expectSame(await moving.portrait(), expected, `reverted to height ${block.height - 1}`);
+      if (expected !== undefined) expectSame(await moving.dump(), expected, `reverted to height ${block.height - 1}`);
     }
   },
 };
 
 const forthAgain: CaseDefinition = {
   name: "moving: blocks reverted and applied again change nothing",
-  run: async (bench) => {
-    const portraitist = await createPortraitist(bench);
-    const { blocks } = bench.chain;
-    const moving = await move(bench, blocks, portraitist);
+  run: async (fixture) => {
+    const dumper = await createStateDumper(fixture);
+    const { blocks } = fixture.chain;
+    const moving = await move(fixture, blocks, dumper);
     const last = between(blocks, 14, blocks.length);
     for (const block of [...last].reverse()) await moving.revert(block);
     for (const block of last) await moving.apply(block);
-    expectSame(await moving.portrait(), await bench.reading(portraitist.of), "reverted and applied again");
+    expectSame(await moving.dump(), await fixture.reading(dumper.of), "reverted and applied again");
   },
 };
 
 const otherBranch: CaseDefinition = {
   name: "moving: another branch after a fork leaves nothing of the first",
-  run: async (bench) => {
-    const portraitist = await createPortraitist(bench);
-    const { blocks, forkHeight, otherBranch: other } = bench.chain;
-    const moving = await move(bench, blocks, portraitist);
+  run: async (fixture) => {
+    const dumper = await createStateDumper(fixture);
+    const { blocks, forkHeight, otherBranch: other } = fixture.chain;
+    const moving = await move(fixture, blocks, dumper);
     for (const block of [...between(blocks, forkHeight + 1, blocks.length)].reverse()) await moving.revert(block);
     for (const block of other) await moving.apply(block);
-    const fresh = await move(bench, [...between(blocks, 1, forkHeight), ...other], portraitist);
-    expectSame(await moving.portrait(), await fresh.portrait(), "on the other branch");
+    const fresh = await move(fixture, [...between(blocks, 1, forkHeight), ...other], dumper);
+    expectSame(await moving.dump(), await fresh.dump(), "on the other branch");
   },
 };
 
 const stillAhead: CaseDefinition = {
   name: "snapshots: one keeps still while the chain moves on",
-  run: async (bench) => {
-    const portraitist = await createPortraitist(bench);
-    const { blocks } = bench.chain;
-    const moving = await move(bench, between(blocks, 1, 14), portraitist);
-    const expected = await moving.portrait();
+  run: async (fixture) => {
+    const dumper = await createStateDumper(fixture);
+    const { blocks } = fixture.chain;
+    const moving = await move(fixture, between(blocks, 1, 14), dumper);
+    const expected = await moving.dump();
     const held = await snapshotOf(moving.subject);
     for (const block of between(blocks, 15, 17)) await moving.apply(block);
-    expectSame(await portraitist.of(held), expected, "a snapshot of height 14, asked at height 17");
+    expectSame(await dumper.of(held), expected, "a snapshot of height 14, asked at height 17");
     held.release?.();
     await readingOf(moving.subject, async ({ tip }) => Promise.resolve(same(tip.height, 17, "height of the next snapshot")));
   },
@@ -123,14 +123,14 @@ const stillAhead: CaseDefinition = {
 
 const stillBehind: CaseDefinition = {
   name: "snapshots: one keeps still while the chain is taken back",
-  run: async (bench) => {
-    const portraitist = await createPortraitist(bench);
-    const { blocks } = bench.chain;
-    const moving = await move(bench, between(blocks, 1, 17), portraitist);
-    const expected = await moving.portrait();
+  run: async (fixture) => {
+    const dumper = await createStateDumper(fixture);
+    const { blocks } = fixture.chain;
+    const moving = await move(fixture, between(blocks, 1, 17), dumper);
+    const expected = await moving.dump();
     const held = await snapshotOf(moving.subject);
     for (const block of [...between(blocks, 14, 17)].reverse()) await moving.revert(block);
-    expectSame(await portraitist.of(held), expected, "a snapshot of height 17, asked at height 13");
+    expectSame(await dumper.of(held), expected, "a snapshot of height 17, asked at height 13");
     held.release?.();
     await readingOf(moving.subject, async ({ tip }) => Promise.resolve(same(tip.height, 13, "height of the next snapshot")));
   },
@@ -138,22 +138,22 @@ const stillBehind: CaseDefinition = {
 
 const severalAtOnce: CaseDefinition = {
   name: "snapshots: several of different heights live side by side, released in any order",
-  run: async (bench) => {
-    const portraitist = await createPortraitist(bench);
-    const { blocks } = bench.chain;
-    const moving = await move(bench, between(blocks, 1, 5), portraitist);
+  run: async (fixture) => {
+    const dumper = await createStateDumper(fixture);
+    const { blocks } = fixture.chain;
+    const moving = await move(fixture, between(blocks, 1, 5), dumper);
     const atFive = await snapshotOf(moving.subject);
     for (const block of between(blocks, 6, 6)) await moving.apply(block);
     const atSix = await snapshotOf(moving.subject);
     const alsoAtSix = await snapshotOf(moving.subject);
-    const expected = await portraitist.of(atSix);
+    const expected = await dumper.of(atSix);
     atSix.release?.();
     same(atFive.tip.height, 5, "height of the older snapshot");
     same((await everyHeight(atFive)).length, 5, "blocks of the older snapshot");
     atFive.release?.();
-    expectSame(await portraitist.of(alsoAtSix), expected, "one snapshot after another of its height was released");
+    expectSame(await dumper.of(alsoAtSix), expected, "one snapshot after another of its height was released");
     alsoAtSix.release?.();
-    expectSame(await moving.portrait(), expected, "a new snapshot after all others were released");
+    expectSame(await moving.dump(), expected, "a new snapshot after all others were released");
   },
 };
 

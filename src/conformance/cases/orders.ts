@@ -1,18 +1,18 @@
 import type { ChainSnapshot, DelegateOrder, Order, WalletOrder } from "../../../types/chain-adapter.js";
 import { same } from "../comparing.js";
-import { delegateLaw, walletLaw } from "../lists.js";
-import { parties } from "../actors.js";
-import { type Bench, readingOf } from "../target.js";
+import { delegateSpec, walletSpec } from "../lists.js";
+import { actors } from "../actors.js";
+import { type Fixture, readingOf } from "../target.js";
 import { walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 
-const nameOf = new Map<string, string>(Object.values(parties).map(({ name, address }) => [address, name]));
+const nameOf = new Map<string, string>(Object.values(actors).map(({ name, address }) => [address, name]));
 
 const walletNames = async (snapshot: ChainSnapshot, order: Order<WalletOrder>): Promise<string> =>
-  (await walk(snapshot, walletLaw, { filter: {}, order })).map(({ address }) => nameOf.get(address) ?? address).join(" ");
+  (await walk(snapshot, walletSpec, { filter: {}, order })).map(({ address }) => nameOf.get(address) ?? address).join(" ");
 
 const delegateNames = async (snapshot: ChainSnapshot, order: Order<DelegateOrder>): Promise<string> =>
-  (await walk(snapshot, delegateLaw, { filter: {}, order })).map(({ username }) => username).join(" ");
+  (await walk(snapshot, delegateSpec, { filter: {}, order })).map(({ username }) => username).join(" ");
 
 /**
  * Expected orders written out, so that the list cases do not rely on `sorted` alone: ties, negative values, rows without a value, and
@@ -48,22 +48,22 @@ const delegateOrders: [DelegateOrder, "asc" | "desc", string][] = [
 export const orderCases: CaseDefinition[] = [
   ...walletOrders.map(([field, direction, expected]) => ({
     name: `wallets: by ${field}, ${direction}, written out`,
-    run: async (bench: Bench) =>
-      bench.reading(async (snapshot) =>
+    run: async (fixture: Fixture) =>
+      fixture.reading(async (snapshot) =>
         same(await walletNames(snapshot, { field, direction }), expected, `wallets by ${field}:${direction}`),
       ),
   })),
   ...negativeOrders.map(([direction, expected]) => ({
     name: `wallets: by voteBalance, ${direction}, a negative one is below the zeros`,
-    run: async ({ chain: { blocks, debtorVotes }, open }: Bench) =>
+    run: async ({ chain: { blocks, debtorVotes }, open }: Fixture) =>
       readingOf(await open([...blocks, debtorVotes]), async (snapshot) =>
         same(await walletNames(snapshot, { field: "voteBalance", direction }), expected, `wallets by voteBalance:${direction}, after block ${debtorVotes.height}`),
       ),
   })),
   ...delegateOrders.map(([field, direction, expected]) => ({
     name: `delegates: by ${field}, ${direction}, written out`,
-    run: async (bench: Bench) =>
-      bench.reading(async (snapshot) =>
+    run: async (fixture: Fixture) =>
+      fixture.reading(async (snapshot) =>
         same(await delegateNames(snapshot, { field, direction }), expected, `delegates by ${field}:${direction}`),
       ),
   })),

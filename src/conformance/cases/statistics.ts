@@ -69,9 +69,9 @@ const windows: [what: string, from: number, to: number, expected: FeeStatistics[
 
 export const statisticsCases: CaseDefinition[] = windows.map(([what, from, to, expected]) => ({
   name: `fee statistics: ${what}`,
-  run: async (bench) => {
-    await bench.needs("feeStatistics");
-    await bench.reading(async (snapshot) => {
+  run: async (fixture) => {
+    await fixture.needs("feeStatistics");
+    await fixture.reading(async (snapshot) => {
       const found = await snapshot.feeStatistics({ from, to });
       same(rowsOf("feeStatistics", found), rowsOf("feeStatistics", expected), `fee statistics of ${from}..${to}`);
     });

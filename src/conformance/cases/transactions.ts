@@ -2,13 +2,13 @@ import type { ChainSnapshot, TransactionFilter } from "../../../types/chain-adap
 import type { BlockData } from "../../../types/events.js";
 import { rowOf, same } from "../comparing.js";
 import { literalTransactions, type Place } from "../figures/transactions.js";
-import { transactionLaw } from "../lists.js";
-import { parties } from "../actors.js";
-import type { Bench } from "../target.js";
+import { transactionSpec } from "../lists.js";
+import { actors } from "../actors.js";
+import type { Fixture } from "../target.js";
 import { walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 
-const { council, ivy, joe, pia, quin } = parties;
+const { council, ivy, joe, pia, quin } = actors;
 
 const at = (blocks: readonly BlockData[], [height, sequence]: Place) => {
   const block = blocks[height - 1];
@@ -20,10 +20,10 @@ const at = (blocks: readonly BlockData[], [height, sequence]: Place) => {
 
 const literalCase: CaseDefinition = {
   name: "transactions: both wire versions, as the interface shows them",
-  run: async (bench) =>
-    bench.reading(async (snapshot) => {
+  run: async (fixture) =>
+    fixture.reading(async (snapshot) => {
       for (const [place, { sender, signed, ...rest }] of literalTransactions) {
-        const { block, transaction } = at(bench.chain.blocks, place);
+        const { block, transaction } = at(fixture.chain.blocks, place);
         const signatures = {
           signature: transaction.signature,
           secondSignature: transaction.secondSignature ?? transaction.signSignature,
@@ -160,7 +160,7 @@ const expectPlaces = async (
   blocks: readonly BlockData[],
   [what, filter, places]: (typeof found)[number],
 ): Promise<void> => {
-  const rows = await walk(snapshot, transactionLaw, { filter, order: { field: "timestamp", direction: "desc" } });
+  const rows = await walk(snapshot, transactionSpec, { filter, order: { field: "timestamp", direction: "desc" } });
   same(
     rows.map(({ blockHeight, sequence }) => [blockHeight, sequence]),
     places,
@@ -177,6 +177,6 @@ export const transactionCases: CaseDefinition[] = [
   literalCase,
   ...found.map((expected) => ({
     name: `transactions: ${expected[0]}`,
-    run: async (bench: Bench) => bench.reading((snapshot) => expectPlaces(snapshot, bench.chain.blocks, expected)),
+    run: async (fixture: Fixture) => fixture.reading((snapshot) => expectPlaces(snapshot, fixture.chain.blocks, expected)),
   })),
 ];

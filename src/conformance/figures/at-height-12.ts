@@ -1,7 +1,7 @@
-import { parties, secondKeys } from "../actors.js";
+import { actors, secondKeys } from "../actors.js";
 import { delegate, type Figures, wallet } from "./figures.js";
 
-const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, rae, sam, council, pair } = parties;
+const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, rae, sam, council, pair } = actors;
 
 /** After the block that eve forges, resigned but still active in her round. There is no lock yet, nor anyone who appears later. */
 export const atHeight12: Figures = {

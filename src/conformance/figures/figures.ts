@@ -1,8 +1,8 @@
 import type { Delegate, Lock, RoundDelegate, Wallet } from "../../../types/chain.js";
 import type { BlockData } from "../../../types/events.js";
 import { labelled } from "../drafts.js";
-import type { Party } from "../actors.js";
-import { plausibleHex } from "../fake-hash.js";
+import type { Actor } from "../actors.js";
+import { fakeHash } from "../fake-hash.js";
 
 /** The expected state of the suite's chain at one height, worked out from the rules without this project's code. */
 export interface Figures {
@@ -12,7 +12,7 @@ export interface Figures {
   delegates: DelegateFigures[];
   locks: Lock[];
   /** For each round from 1: the active delegates by rank, with the vote balances by which they were ranked. */
-  rounds: (readonly [Party, bigint])[][];
+  rounds: (readonly [Actor, bigint])[][];
 }
 
 type WalletFigures = Pick<
@@ -26,7 +26,7 @@ type DelegateFigures = Omit<Delegate, "lastBlock" | "vote" | "balance"> & {
 };
 
 export const wallet = (
-  { address, publicKey }: Party,
+  { address, publicKey }: Actor,
   given: Partial<WalletFigures> & Pick<Wallet, "balance">,
 ): WalletFigures => ({
   address,
@@ -40,7 +40,7 @@ export const wallet = (
 });
 
 export const delegate = (
-  { address, publicKey }: Party,
+  { address, publicKey }: Actor,
   given: Partial<DelegateFigures> & Pick<DelegateFigures, "username" | "rank" | "voteBalance" | "approval">,
 ): DelegateFigures => ({
   address,
@@ -62,13 +62,13 @@ export const lock = (
     recipient,
     secret,
     ...rest
-  }: Pick<Lock, "amount" | "timestamp" | "expiration" | "vendorField"> & { sender: Party; recipient: Party; secret: string },
+  }: Pick<Lock, "amount" | "timestamp" | "expiration" | "vendorField"> & { sender: Actor; recipient: Actor; secret: string },
 ): Lock => ({
   lockId: labelled(label),
   senderPublicKey: sender.publicKey,
   senderId: sender.address,
   recipientId: recipient.address,
-  secretHash: plausibleHex(secret, 64),
+  secretHash: fakeHash(secret, 64),
   ...rest,
 });
 

@@ -1,7 +1,7 @@
-import { parties, secondKeys } from "../actors.js";
+import { actors, secondKeys } from "../actors.js";
 import { delegate, type Figures, lock, wallet } from "./figures.js";
 
-const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council, pair } = parties;
+const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council, pair } = actors;
 
 /** After the last block of the other branch. */
 export const ofFork: Figures = {

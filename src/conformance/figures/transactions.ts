@@ -1,7 +1,7 @@
 import type { Transaction } from "../../../types/chain.js";
-import { type Party, parties } from "../actors.js";
+import { type Actor, actors } from "../actors.js";
 
-const { bob, council, cyd, gus, hal, ivy, joe, kim, mia, pia } = parties;
+const { bob, council, cyd, gus, hal, ivy, joe, kim, mia, pia } = actors;
 
 /** Height and position in the block. */
 export type Place = readonly [height: number, sequence: number];
@@ -10,7 +10,7 @@ export type ExpectedTransaction = Omit<
   Transaction,
   "id" | "blockId" | "blockHeight" | "sequence" | "senderPublicKey" | "senderId" | "signature" | "secondSignature" | "signatures"
 > & {
-  sender: Party;
+  sender: Actor;
   /** Which signatures it has; their values are compared with those in the block. */
   signed: readonly ("signature" | "secondSignature" | "signatures")[];
 };
