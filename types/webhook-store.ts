@@ -12,9 +12,10 @@ export interface WebhookRow {
   confirmations: number;
   /** 64 hex digits. */
   token: string;
-  /** Rotated tokens that still sign, each until its time. */
+  /** Rotated tokens that still sign, each until its time (of `KeptTime.passed`). */
   olderTokens: { token: string; until: number }[];
   createdAt: number;
+  /** A time of `KeptTime.passed`. */
   failingSince: number | null;
   disabledBecause: "gone" | "failing" | null;
 }
@@ -41,9 +42,9 @@ export interface DeliveryRow {
   event: string;
   at: number;
   state: DeliveryState;
-  /** Set while `retrying`. */
+  /** Set while `retrying`; a time of `KeptTime.schedule`. */
   dueAt: number | null;
-  /** Set once `delivered`, `dead`, `dropped` or `superseded`. */
+  /** A time of `KeptTime.passed`. Set once `delivered`, `dead`, `dropped` or `superseded`. */
   finishedAt: number | null;
   /** Set while `held`: the height at which it is released, and the height of its block. */
   hold: { releaseHeight: number; blockHeight: number } | null;
@@ -79,6 +80,20 @@ export interface EventJournal {
   /** Drops the events up to this number, which the store now has. */
   forget(number: number): void;
   close(): void;
+}
+
+/**
+ * How much time has passed, as the process that delivers told it last, and what its clocks read then. All in milliseconds; `passed` and
+ * `schedule` began as the wall clock's time. Other times of rows are the wall clock's.
+ */
+export interface KeptTime {
+  /** Has passed for certain. */
+  passed: number;
+  /** May have passed. */
+  schedule: number;
+  wall: number;
+  /** Null if it is not known. */
+  monotonic: number | null;
 }
 
 export interface RecentEvent {
@@ -142,13 +157,17 @@ export interface WebhookStore {
   journalPosition(): number;
   setJournalPosition(number: number): void;
 
+  /** Undefined until it is kept for the first time. */
+  time(): KeptTime | undefined;
+  keepTime(time: KeptTime): void;
+
   /** Adds a payload of an event, and keeps only its last `keep`. */
   remember(event: string, recent: RecentEvent, keep: number): void;
   /** Newest first. */
   recent(event: string, limit: number): RecentEvent[];
 
   /**
-   * Removes up to `limit` deliveries that finished before these times (dropped and superseded ones count as delivered), or whose webhook is gone.
+   * Removes up to `limit` deliveries that finished before these times of `KeptTime.passed` (dropped and superseded ones count as delivered), or whose webhook is gone.
    * Returns how many. Runs a transaction of its own, and none if there is nothing to remove.
    */
   trim(before: { delivered: number; dead: number }, limit: number): number;

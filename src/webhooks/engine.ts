@@ -1,8 +1,9 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { HostEvents } from "../../types/events.js";
-import type { Clock, Logger } from "../../types/node-context.js";
+import type { Logger } from "../../types/node-context.js";
 import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
 import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
+import type { FullClock } from "../clock.js";
 import { endAll } from "../async/close-all.js";
 import { messageOf } from "../errors.js";
 import { type ChainChange, createChainRecorder } from "./scan/chain-recorder.js";
@@ -18,6 +19,7 @@ import { createRecorder } from "./scan/recorder.js";
 import { createRegister } from "./registry/register.js";
 import { createResolver, type Resolve } from "./send/resolve.js";
 import { createTargetGuard } from "./send/target-guard.js";
+import { createTimekeeper, createTimeReader } from "./timekeeper.js";
 import { type After, systemAfter } from "./timers.js";
 import { startUpkeep } from "./deliver/retention.js";
 import { createWorker } from "./deliver/worker.js";
@@ -28,7 +30,7 @@ export interface WebhookEngineNeeds {
   openJournal(): EventJournal;
   /** The host's emitter. */
   events: HostEvents;
-  clock: Clock;
+  clock: FullClock;
   logger: Logger;
   /** Resolves when the blocks that the host has emitted so far are in the chain. Not given: they are at once. */
   blocksWritten?: (() => Promise<void>) | undefined;
@@ -66,15 +68,16 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const descriptions = describeEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
 
+  const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
   const recent = createRecentEvents(store, options.recentEvents);
   const sender = createHttpSender(options, { guard, resolve });
-  const worker = createWorker(options, { store, register, sender, clock, after, random, logger });
+  const worker = createWorker(options, { store, register, sender, clock, time, after, random, logger });
   const onWork = worker.wake;
-  const recorder = createRecorder({ store, register, recent, clock, logger, onWork });
+  const recorder = createRecorder({ store, register, recent, time, logger, onWork });
   const chainRecorder = createChainRecorder(recorder, { register, clock });
   const rules = { guard, events: names };
-  const catalogue = createCatalogue({ store, clock, rules, maxWebhooks: options.maxWebhooks, rotationOverlap: options.rotationOverlap, onChange: worker.refresh });
+  const catalogue = createCatalogue({ store, clock, time, rules, maxWebhooks: options.maxWebhooks, rotationOverlap: options.rotationOverlap, onChange: worker.refresh });
 
   let hostRecorder: HostRecorder | undefined;
   let leave: (() => MaybePromise<void>)[] = [];
@@ -93,7 +96,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
 
   return {
     ...catalogue,
-    ...createDeliveries({ store, clock, onWork }),
+    ...createDeliveries({ store, clock, time, onWork }),
     dryRun: (request) => dryRun(request, recent, names),
     events: () => descriptions,
     witness: (change) => store.transaction(() => chainRecorder.witness(change)),
@@ -101,7 +104,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     start: () => {
       if (leave.length > 0 || !options.deliver) return;
       hostRecorder = createHostRecorder({ store, journal: openJournal(), register, recent, recorder, clock, after, logger, blocksWritten });
-      leave = [listenToHost(events, names, hear), startUpkeep(options, { store, recent, clock, after, logger })];
+      leave = [listenToHost(events, names, hear), startUpkeep(options, { store, recent, time, after, logger })];
       worker.start();
     },
     settled: async () => hostRecorder?.settled(),

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/node-context.js";
 import type { Webhooks } from "../../types/webhooks.js";
+import { systemClock } from "../../src/clock.js";
 import { createApiPlugin } from "../../src/plugin.js";
 import { createStore } from "../../src/store/state/store.js";
 import { createChainRules } from "../../src/chain/rules.js";
@@ -274,7 +275,7 @@ describe("a block whose webhook events could not be recorded", () => {
     const webhooks = createWebhookStore(store.environment);
     const engine = createWebhookEngine(
       { allowTargets: localTargets },
-      { store: webhooks, openJournal: () => openEventJournal(dataDir), events, clock: { now: () => Date.now() }, logger: createLogger([]), keepsChain: true },
+      { store: webhooks, openJournal: () => openEventJournal(dataDir), events, clock: systemClock, logger: createLogger([]), keepsChain: true },
     );
     engine.start();
     for (const event of ["block.applied", "peer.added"]) engine.create({ event, target: receiver.url });

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import type { DeliveryRow } from "../../types/webhook-store.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { createDeliveries } from "../../src/webhooks/deliver/deliveries.js";
+import { createTimeReader } from "../../src/webhooks/timekeeper.js";
 import { createManualClock } from "./manual-clock.js";
 import { webhookRow } from "./webhook-row.js";
 
@@ -38,7 +39,7 @@ describe("deliveries, as clients use them", () => {
       change((row) => retrying(row, 7_000));
       return store.transaction(work);
     };
-    const deliveries = createDeliveries({ store: { ...store, transaction }, clock, onWork: () => undefined });
+    const deliveries = createDeliveries({ store: { ...store, transaction }, clock, time: createTimeReader(store, clock), onWork: () => undefined });
     expect(deliveries.redeliver(1, 1)).to.deep.include({ id: 1, state: "retrying", dueAt: clock.now(), attemptCount: 2 });
 
     expect(store.retries(1, 10)).to.deep.equal([{ id: 1, dueAt: clock.now() }]);

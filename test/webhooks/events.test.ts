@@ -3,6 +3,7 @@ import { EventEmitter as FastEmitter } from "eventemitter3";
 import { Utils } from "@arkecosystem/crypto";
 import { expect } from "chai";
 import type { HostEvents } from "../../types/events.js";
+import { systemClock } from "../../src/clock.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -96,7 +97,7 @@ describe("events of the host", () => {
         emitter = createEmitter();
         engine = createWebhookEngine(
           { allowTargets: localTargets, events: ["fork.happened", "fork.happened"] },
-          { store: environment.store, openJournal: () => openEventJournal(dataDir), events: emitter, clock: { now: () => Date.now() }, logger: createLogger([]), keepsChain: false },
+          { store: environment.store, openJournal: () => openEventJournal(dataDir), events: emitter, clock: systemClock, logger: createLogger([]), keepsChain: false },
         );
         engine.start();
       });
@@ -156,7 +157,7 @@ describe("events of the host", () => {
     const describe = (keepsChain: boolean) =>
       createWebhookEngine(
         { events: ["fork.happened", "block.applied", "fork.happened"] },
-        { store: environment.store, openJournal: () => openEventJournal(dataDir), events: new FastEmitter(), clock: { now: () => 0 }, logger: createLogger([]), keepsChain },
+        { store: environment.store, openJournal: () => openEventJournal(dataDir), events: new FastEmitter(), clock: { ...systemClock, now: () => 0 }, logger: createLogger([]), keepsChain },
       ).events();
     expect(describe(false).every(({ source }) => source === "host")).to.equal(true);
     const described = describe(true);

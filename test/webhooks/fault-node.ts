@@ -5,6 +5,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
+import { systemClock } from "../../src/clock.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { networkOf } from "../../src/conformance/network.js";
 import { createStore } from "../../src/store/state/store.js";
@@ -36,7 +37,7 @@ const engine = createWebhookEngine(
     store: createWebhookStore(store.environment),
     openJournal: () => openEventJournal(dataDir),
     events,
-    clock: { now: () => Date.now() },
+    clock: systemClock,
     logger: createLogger([]),
     keepsChain: true,
   },

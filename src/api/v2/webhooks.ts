@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import type { Clock } from "../../../types/node-context.js";
 import type { Webhooks } from "../../../types/webhooks.js";
 import { PorticoError } from "../../errors.js";
 import { OneOf, Text } from "../../http/input/schema.js";
@@ -24,7 +23,6 @@ import {
 export interface WebhookScope extends Scope {
   /** @throws PorticoError NOT_READY while the store is closed, NOT_SUPPORTED if the node has no webhooks */
   readonly webhooks: Webhooks;
-  readonly clock: Clock;
 }
 
 const { item, list } = routesOf<WebhookScope>();
@@ -159,8 +157,8 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     requiresJsonType: true,
     errors: [404, 415, 501],
     reply: DataOf(RecoveredResource),
-    answer: async ({ params, body: { since, until } }, { webhooks, clock }) => ({
-      data: { recovered: await webhooks.recover(webhookOf(params), { since, until: until ?? clock.now() }) },
+    answer: async ({ params, body: { since, until = Infinity } }, { webhooks }) => ({
+      data: { recovered: await webhooks.recover(webhookOf(params), { since, until }) },
     }),
   }),
   list({

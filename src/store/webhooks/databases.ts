@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { About, DeliveryRow, Message, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, KeptTime, Message, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
@@ -37,7 +37,7 @@ export interface WebhookDatabases {
   /** Event, ordinal -> one of its last payloads. */
   recent: Database<RecentEvent, [string, number]>;
   /** See `counters`. */
-  counters: Database<number | string, string>;
+  counters: Database<number | string | KeptTime, string>;
 }
 
 /** A state, or all of them together. */
@@ -57,6 +57,7 @@ export const counters = {
   registerRevision: "register-revision",
   workRevision: "work-revision",
   journalPosition: "journal-position",
+  time: "time",
   /** Deliveries of a webhook in a state. */
   inState: (webhookId: number, state: ListedState) => `in-state ${webhookId} ${state}`,
   /** Deliveries of a webhook in a state, or in any, whose ids are in one bucket: how a page far down is found. */
@@ -72,7 +73,7 @@ export const counters = {
 } as const;
 
 /** Changes with every change of layout. Earlier ones are migrated (migrate.ts). */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 const names = {
   register: "webhooks-register",

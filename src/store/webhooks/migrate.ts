@@ -1,6 +1,7 @@
-import type { About, Message } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, Message } from "../../../types/webhook-store.js";
 import { createAboutIndex } from "./about.js";
 import { counters, type WebhookDatabases } from "./databases.js";
+import { createOutboxWriter } from "./outbox.js";
 import { createTally } from "./tally.js";
 
 /** Brings a store that an earlier version wrote to the present layout, one layout after another; within a transaction. */
@@ -39,8 +40,41 @@ const nameBlocks = (db: WebhookDatabases): void => {
   tally.flush();
 };
 
+const day = 86_400_000;
+
+/** Replaces rows of deliveries whose entries in an index are above a key. */
+const bringDown = (db: WebhookDatabases, keys: readonly (readonly number[])[], change: (row: DeliveryRow) => DeliveryRow): void => {
+  const tally = createTally(db);
+  const outbox = createOutboxWriter(db, tally);
+  for (const [webhookId = 0, id = 0] of keys) {
+    const row = db.deliveries.get([webhookId, id]);
+    if (row !== undefined) outbox.changeDelivery(row, change(row));
+  }
+  tally.flush();
+};
+
+/**
+ * Layout 3: how much time has passed is kept, whatever the wall clock says. It begins when the last message was written, which is what is
+ * known for certain. Times after it, or from before a webhook was created, are of a clock that was wrong. No wait of a schedule is over a day.
+ */
+const keepTime = (db: WebhookDatabases): void => {
+  const [last] = [...db.messages.getRange({ reverse: true, limit: 1 })];
+  const now = last?.value.at ?? 0;
+  for (const { key, value } of [...db.register.getRange()]) {
+    const { failingSince, createdAt } = value;
+    if (failingSince === null || (failingSince >= createdAt && failingSince <= now)) continue;
+    db.register.putSync(key, { ...value, failingSince: last === undefined ? null : now });
+  }
+  if (last === undefined) return;
+  const late = [...db.due.getKeys()].filter(([, dueAt]) => dueAt > now + day).map(([webhookId, , id]) => [webhookId, id]);
+  bringDown(db, late, (row) => ({ ...row, dueAt: now + day }));
+  const ended = [...db.finished.getKeys()].filter(([, finishedAt]) => finishedAt > now).map(([, , webhookId, id]) => [webhookId, id]);
+  bringDown(db, ended, (row) => ({ ...row, finishedAt: now }));
+  db.counters.putSync(counters.time, { passed: now, schedule: now, wall: now, monotonic: null });
+};
+
 /** By the layout that each begins from. */
-const steps: Readonly<Record<number, (db: WebhookDatabases) => void>> = { 1: nameBlocks };
+const steps: Readonly<Record<number, (db: WebhookDatabases) => void>> = { 1: nameBlocks, 2: keepTime };
 
 /** Returns the layout that it leads to: that which it was given if there is no way on from there. */
 export const migrate = (db: WebhookDatabases, from: number): number => {

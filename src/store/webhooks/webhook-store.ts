@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
-import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { KeptTime, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
@@ -111,6 +111,8 @@ export const createWebhookStore = (environment: OpenEnvironment): WebhookStore =
     announceWork: () => void writing().tally.add(counters.workRevision, 1),
     journalPosition: () => readNumber(db, counters.journalPosition),
     setJournalPosition: (number) => db.counters.putSync(counters.journalPosition, number),
+    time: () => db.counters.get(counters.time) as KeptTime | undefined,
+    keepTime: (time) => db.counters.putSync(counters.time, time),
     append: (message, recipients) => writing().outbox.append(message, recipients),
     isAbout: (about) => isAbout(db, about),
     supersede: (about) => writing().outbox.supersede(about),

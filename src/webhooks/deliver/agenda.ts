@@ -4,6 +4,7 @@ import type { Outgoing } from "../send/http-sender.js";
 import { createLanes, type Lane, lookAgain, type Next, nextOf, type Target } from "./lanes.js";
 import { type Prepared, prepare } from "./outgoing.js";
 import type { Register } from "../registry/register.js";
+import type { Timekeeper } from "../timekeeper.js";
 import { createTargetQueue, type QueueRules } from "./target-queue.js";
 
 export interface AgendaRules extends QueueRules {
@@ -14,6 +15,7 @@ export interface AgendaNeeds {
   store: WebhookStore;
   register: Register;
   clock: Clock;
+  time: Timekeeper;
 }
 
 /** One attempt to be made. */
@@ -35,7 +37,7 @@ export interface Agenda {
   next(): Task | undefined;
   /** Webhooks got something to deliver. */
   wake(webhookIds: Iterable<number>): void;
-  /** A delivery is to be attempted again at that time. */
+  /** A delivery is to be attempted again at that time of the schedule. */
   expectRetry(webhookId: number, dueAt: number): void;
   /** Takes notice of webhooks that have changed. */
   noticeWebhooks(): void;
@@ -45,7 +47,7 @@ export interface Agenda {
   nextDue(now: number): number;
 }
 
-export const createAgenda = (rules: AgendaRules, { store, register, clock }: AgendaNeeds): Agenda => {
+export const createAgenda = (rules: AgendaRules, { store, register, clock, time }: AgendaNeeds): Agenda => {
   const lanes = createLanes();
   const queue = createTargetQueue(rules);
   const seen = { register: -1, work: -1 };
@@ -54,7 +56,7 @@ export const createAgenda = (rules: AgendaRules, { store, register, clock }: Age
     const lane = lanes.find(webhookId);
     if (lane === undefined) return;
     lane.nextDue = Math.min(lane.nextDue, dueAt);
-    if (dueAt <= clock.now()) queue.add(lane.target);
+    if (dueAt <= time.schedule()) queue.add(lane.target);
   };
 
   const taskOf = (target: Target, { lane, id, kind }: Next, { outgoing, messageId }: Prepared, at: number): Task => {
@@ -90,14 +92,14 @@ export const createAgenda = (rules: AgendaRules, { store, register, clock }: Age
   };
 
   const nextOfTarget = (target: Target): Task | undefined => {
-    const at = clock.now();
-    const next = nextOf(target, store, { ordered: rules.ordered, now: at });
+    const next = nextOf(target, store, { ordered: rules.ordered, now: time.schedule() });
     if (next === undefined) {
       queue.unblock(target.origin);
       return undefined;
     }
     const { lane, id, kind } = next;
-    const prepared = prepare(store, register.find(lane.webhookId), id, at);
+    const at = clock.now();
+    const prepared = prepare(store, register.find(lane.webhookId), id, { wall: at, passed: time.passed() });
     // Without a request, it was dropped a moment ago, or its webhook was removed, whose lane goes with the next look.
     if (prepared !== undefined || kind === "retry") lane.taken.add(id);
     if (kind === "first") lane.ready.shift();
@@ -108,7 +110,7 @@ export const createAgenda = (rules: AgendaRules, { store, register, clock }: Age
 
   const bringWork = (lane: Lane): void => {
     lookAgain(lane);
-    lane.nextDue = Math.min(lane.nextDue, clock.now());
+    lane.nextDue = Math.min(lane.nextDue, time.schedule());
     queue.add(lane.target);
   };
 
@@ -144,7 +146,7 @@ export const createAgenda = (rules: AgendaRules, { store, register, clock }: Age
       seen.register = revision;
     },
     noticeWork: () => {
-      const now = clock.now();
+      const now = time.schedule();
       const revision = store.workRevision();
       // Any lane may have some of it.
       const isNew = revision !== seen.work;

@@ -5,11 +5,13 @@ import type { Delivery, Webhooks } from "../../../types/webhooks.js";
 import { PorticoError } from "../../errors.js";
 import { webhookRow } from "../registry/webhook-service.js";
 import { messageIdOf } from "./outgoing.js";
+import type { Timekeeper } from "../timekeeper.js";
 import { payloadJson } from "../scan/payload.js";
 
 export interface DeliveriesNeeds {
   store: WebhookStore;
   clock: Clock;
+  time: Timekeeper;
   /** Told of webhooks that got something to deliver. */
   onWork(webhookIds: Iterable<number>): void;
 }
@@ -33,7 +35,7 @@ const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
 });
 
 /** Deliveries as clients see them, and what clients can do with them. */
-export const createDeliveries = ({ store, clock, onWork }: DeliveriesNeeds): Deliveries => {
+export const createDeliveries = ({ store, clock, time, onWork }: DeliveriesNeeds): Deliveries => {
   const shown = ({ id, webhookId, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
     id,
     webhookId,
@@ -41,7 +43,7 @@ export const createDeliveries = ({ store, clock, onWork }: DeliveriesNeeds): Del
     event,
     state,
     timestamp: at,
-    dueAt,
+    dueAt: dueAt === null ? null : time.wallOfSchedule(dueAt),
     attemptCount,
     attempts,
   });
@@ -69,7 +71,7 @@ export const createDeliveries = ({ store, clock, onWork }: DeliveriesNeeds): Del
       const ids = store.deliveryIds(webhookId, state, after, batchSize);
       const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
       const chosen = rows.filter(({ at, messageId }) => at >= window.since && at <= window.until && !store.isSuperseded(messageId));
-      for (const row of chosen) store.changeDelivery(row, dueNow(row, clock.now()));
+      for (const row of chosen) store.changeDelivery(row, dueNow(row, time.schedule()));
       return { last: ids.at(-1), count: chosen.length };
     });
 
@@ -81,7 +83,7 @@ export const createDeliveries = ({ store, clock, onWork }: DeliveriesNeeds): Del
       }
       const at = clock.now();
       const message = { at, json: payloadJson({ webhook: webhookId }) };
-      const [id] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, begin: { state: "retrying", dueAt: at } }]));
+      const [id] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, begin: { state: "retrying", dueAt: time.schedule() } }]));
       return shown(deliveryRow(webhookId, id ?? 0));
     },
     recover: async (webhookId, window) => {
@@ -114,7 +116,7 @@ export const createDeliveries = ({ store, clock, onWork }: DeliveriesNeeds): Del
       return work(webhookId, () => {
         // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
         const row = deliveryRow(webhookId, id);
-        const due = dueNow(row, clock.now());
+        const due = dueNow(row, time.schedule());
         store.changeDelivery(row, due);
         return shown(due);
       });

@@ -9,9 +9,9 @@ import { deliveryBody, deliveryHeaders } from "../send/signature.js";
 export const messageIdOf = (instance: string, { id, at }: Pick<DeliveryRow, "id" | "at">): string => `msg_${instance}_${id}_${at.toString(36)}`;
 
 /** Tokens that sign now: the present one, and older ones for as long as they overlap. */
-const signingTokens = ({ token, olderTokens }: WebhookRow, now: number): [string, ...string[]] => [
+const signingTokens = ({ token, olderTokens }: WebhookRow, passed: number): [string, ...string[]] => [
   token,
-  ...olderTokens.filter(({ until }) => until > now).map((older) => older.token),
+  ...olderTokens.filter(({ until }) => until > passed).map((older) => older.token),
 ];
 
 /** The request of one attempt, and the message that it carries. */
@@ -21,7 +21,7 @@ export interface Prepared {
 }
 
 /** Undefined where the webhook or the delivery is gone, or the delivery was dropped a moment ago. */
-export const prepare = (store: WebhookStore, webhook: WebhookRow | undefined, deliveryId: number, now: number): Prepared | undefined => {
+export const prepare = (store: WebhookStore, webhook: WebhookRow | undefined, deliveryId: number, now: { wall: number; passed: number }): Prepared | undefined => {
   if (webhook === undefined) return undefined;
   const row = store.delivery(webhook.id, deliveryId);
   if (row?.state !== "pending" && row?.state !== "retrying") return undefined;
@@ -29,6 +29,6 @@ export const prepare = (store: WebhookStore, webhook: WebhookRow | undefined, de
   if (message === undefined) return undefined;
   const body = deliveryBody({ ...message, event: row.event });
   const messageId = messageIdOf(store.instance, row);
-  const headers = deliveryHeaders(signingTokens(webhook, now), { messageId, at: now, body });
+  const headers = deliveryHeaders(signingTokens(webhook, now.passed), { messageId, at: now.wall, body });
   return { outgoing: { target: webhook.target, headers, body }, messageId: row.messageId };
 };

@@ -2,6 +2,7 @@ import type { Logger } from "../../../types/node-context.js";
 import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import type { Answer } from "../send/http-sender.js";
+import type { Timekeeper } from "../timekeeper.js";
 import { type AttemptResult, nextHealth, nextStep, type RetryRules } from "./retry.js";
 
 /** An attempt that has ended. */
@@ -12,6 +13,14 @@ export interface Ended {
   target: string;
   attempt: Attempt;
   retryAfter: string | undefined;
+  date: string | undefined;
+}
+
+/** What time it is: see `Timekeeper`. */
+export interface Now {
+  passed: number;
+  schedule: number;
+  wall: number;
 }
 
 export interface SettleRules extends RetryRules {
@@ -45,26 +54,26 @@ export const attemptOf = (at: number, duration: number, { status, body, failure 
 });
 
 /** The result of an attempt for its webhook. The status and Retry-After of a target that the webhook no longer has do not count. */
-const resultOf = ({ target, attempt, retryAfter }: Ended, webhook: WebhookRow | undefined): AttemptResult => {
+const resultOf = ({ target, attempt, retryAfter, date }: Ended, webhook: WebhookRow | undefined): AttemptResult => {
   const ok = attempt.stage === null;
-  return webhook?.target === target ? { ok, status: attempt.status, retryAfter } : { ok, status: null, retryAfter: undefined };
+  return webhook?.target === target ? { ok, status: attempt.status, retryAfter, date } : { ok, status: null, retryAfter: undefined };
 };
 
 /** `isLast`: a failure is not followed by another attempt. */
 interface Chance {
-  now: number;
+  now: Now;
   random: number;
   isLast: boolean;
 }
 
 const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: AttemptResult, { now, random, isLast }: Chance, rules: RetryRules): DeliveryRow => {
   const failures = result.ok ? row.failures : row.failures + 1;
-  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, { failures, now, random }, rules);
+  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, { failures, now: now.schedule, wall: now.wall, random }, rules);
   return {
     ...row,
     state: next.state,
     dueAt: next.state === "retrying" ? next.dueAt : null,
-    finishedAt: next.state === "retrying" ? null : now,
+    finishedAt: next.state === "retrying" ? null : now.passed,
     hold: null,
     failures,
     attemptCount: row.attemptCount + 1,
@@ -77,10 +86,10 @@ const settleHealth = (
   store: WebhookStore,
   webhook: WebhookRow,
   result: AttemptResult,
-  now: number,
+  passed: number,
   { disableAfter }: SettleRules,
 ): WebhookRow | undefined => {
-  const { failingSince, disabledBecause } = nextHealth(webhook, result, now, disableAfter);
+  const { failingSince, disabledBecause } = nextHealth(webhook, result, passed, disableAfter);
   if (disabledBecause !== null && webhook.enabled) {
     const disabled = { ...webhook, enabled: false, failingSince, disabledBecause };
     store.putWebhook(disabled);
@@ -91,7 +100,7 @@ const settleHealth = (
 };
 
 /** Records the outcomes of attempts, all in one transaction. */
-export const settleAll = (ended: readonly Ended[], now: number, rules: SettleRules, { store, random }: SettleNeeds): Promise<Settled[]> =>
+export const settleAll = (ended: readonly Ended[], now: Now, rules: SettleRules, { store, random }: SettleNeeds): Promise<Settled[]> =>
   store.transactionSoon(() =>
     ended.flatMap((one) => {
       const row = store.delivery(one.webhookId, one.id);
@@ -101,7 +110,7 @@ export const settleAll = (ended: readonly Ended[], now: number, rules: SettleRul
       // Its block may have been reverted while the attempt was under way.
       const after = afterAttempt(row, one.attempt, result, { now, random: random(), isLast: store.isSuperseded(row.messageId) }, rules);
       store.changeDelivery(row, after);
-      const disabled = webhook?.target === one.target ? settleHealth(store, webhook, result, now, rules) : undefined;
+      const disabled = webhook?.target === one.target ? settleHealth(store, webhook, result, now.passed, rules) : undefined;
       return [{ row: after, target: one.target, disabled }];
     }),
   );
@@ -118,8 +127,8 @@ export const logSettled = ({ row, target }: Settled, logger: Logger): void => {
   else logger.warn(line);
 };
 
-export const logDisabled = ({ id, target, disabledBecause, failingSince }: WebhookRow, logger: Logger): void => {
-  const since = failingSince === null ? "" : ` since ${new Date(failingSince).toISOString()}`;
+export const logDisabled = ({ id, target, disabledBecause, failingSince }: WebhookRow, time: Timekeeper, logger: Logger): void => {
+  const since = failingSince === null ? "" : ` since ${new Date(time.wallOfPassed(failingSince)).toISOString()}`;
   const reason = disabledBecause === "gone" ? "the target answered 410" : `every attempt${since} failed`;
   logger.warn(`webhook ${id} to ${originOf(target)} is disabled: ${reason}`);
 };

@@ -1,5 +1,6 @@
 import { messageOf } from "../../errors.js";
-import { type Ended, type Settled, settleAll, type SettleNeeds, type SettleRules } from "./record-attempt.js";
+import type { Timekeeper } from "../timekeeper.js";
+import { type Ended, type Now, type Settled, settleAll, type SettleNeeds, type SettleRules } from "./record-attempt.js";
 import type { Clock, Logger } from "../../../types/node-context.js";
 
 /** Records the outcomes of attempts: one transaction after another, each with all that have ended since the one before. */
@@ -19,9 +20,11 @@ interface Entry {
   written: () => void;
 }
 
+const nowOf = ({ clock, time }: { clock: Clock; time: Timekeeper }): Now => ({ passed: time.passed(), schedule: time.schedule(), wall: clock.now() });
+
 export const createSettling = (
   rules: SettleRules,
-  needs: SettleNeeds & { clock: Clock; logger: Logger },
+  needs: SettleNeeds & { clock: Clock; time: Timekeeper; logger: Logger },
   /** Must not throw. */
   onSettled: (settled: readonly Settled[]) => void,
 ): Settling => {
@@ -35,7 +38,7 @@ export const createSettling = (
     underWay = batch.length;
     let settled: Settled[];
     try {
-      settled = await settleAll(batch.map(({ ended }) => ended), needs.clock.now(), rules, needs);
+      settled = await settleAll(batch.map(({ ended }) => ended), nowOf(needs), rules, needs);
     } catch (error) {
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       entries = [...batch, ...entries];

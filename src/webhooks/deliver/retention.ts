@@ -1,7 +1,8 @@
-import type { Clock, Logger } from "../../../types/node-context.js";
+import type { Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf } from "../../errors.js";
 import type { RecentEvents } from "../scan/recent-events.js";
+import type { Timekeeper } from "../timekeeper.js";
 import type { After } from "../timers.js";
 
 export interface UpkeepOptions {
@@ -12,7 +13,7 @@ export interface UpkeepOptions {
 export interface UpkeepNeeds {
   store: WebhookStore;
   recent: RecentEvents;
-  clock: Clock;
+  time: Timekeeper;
   after: After;
   logger: Logger;
 }
@@ -22,37 +23,46 @@ const interval = { idle: 1_000, busy: 20 };
 /** Deliveries removed in one round: a few milliseconds of writing. */
 const batchSize = 500;
 
-/** Work in the background: removes what is past its retention, and writes recent payloads. Returns what ends it. */
+/** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
 export const startUpkeep = (
   { deliveredRetention, deadRetention }: UpkeepOptions,
-  { store, recent, clock, after, logger }: UpkeepNeeds,
+  { store, recent, time, after, logger }: UpkeepNeeds,
 ): (() => Promise<void>) => {
   const failed = (error: unknown): void => logger.error(`webhooks: the store cannot be cleaned up: ${messageOf(error)}`);
 
   const trim = (): number => {
     try {
-      const now = clock.now();
-      return store.trim({ delivered: now - deliveredRetention, dead: now - deadRetention }, batchSize);
+      const passed = time.passed();
+      return store.trim({ delivered: passed - deliveredRetention, dead: passed - deadRetention }, batchSize);
     } catch (error) {
       failed(error);
       return 0;
     }
   };
 
+  const write = (): void => {
+    recent.flush();
+    time.keep();
+  };
+
   let writing: Promise<void> | undefined;
-  const round = (): void => {
+  const writeSoon = (): void => {
     // Soon, not at once: that would make the whole process wait for the block that is being committed.
-    if (recent.hasNoted()) writing = store.transactionSoon(recent.flush).catch(failed);
+    if (recent.hasNoted() || time.isStale()) writing = store.transactionSoon(write).catch(failed);
+  };
+  const round = (): void => {
+    writeSoon();
     cancel = after(trim() < batchSize ? interval.idle : interval.busy, round);
   };
+  writeSoon();
   let cancel = after(interval.idle, round);
   return async () => {
     cancel();
     await writing;
     try {
-      recent.flush();
+      store.transaction(write);
     } catch {
-      // Lost, as recent payloads may be.
+      // Lost, as recent payloads may be, and the last of the time.
     }
   };
 };

@@ -1,6 +1,6 @@
 import type { WebhookRow } from "../../../types/webhook-store.js";
 
-/** Decisions on what follows an attempt. All pure: time and randomness are passed in. Times are in milliseconds. */
+/** Decisions on what follows an attempt. All pure: times (in milliseconds) and randomness are passed in. */
 
 export interface RetryRules {
   /** Waits after the first, second ... failed attempt. */
@@ -16,6 +16,8 @@ export interface AttemptResult {
   status: number | null;
   /** The answer's Retry-After header. */
   retryAfter: string | undefined;
+  /** The answer's Date header. */
+  date?: string | undefined;
 }
 
 export type NextStep = { state: "delivered" } | { state: "dead" } | { state: "retrying"; dueAt: number };
@@ -38,16 +40,22 @@ export const waitBefore = (step: number, jitter: number, random: number, retryAf
   return Math.round(Math.max(varied, Math.min(retryAfter ?? 0, 2 * step)));
 };
 
-/** `failures`: failed attempts of this schedule, including this one. */
+/** The target's own clock if it tells it, for a date in Retry-After: this machine's may be wrong. */
+const nowAtTarget = ({ date }: AttemptResult, wall: number): number => {
+  const told = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(told) ? wall : told;
+};
+
+/** `failures`: failed attempts of this schedule, including this one. `now`: by the time in which retries are due; `wall`: by the wall clock. */
 export const nextStep = (
   result: AttemptResult,
-  { failures, now, random }: { failures: number; now: number; random: number },
+  { failures, now, wall, random }: { failures: number; now: number; wall: number; random: number },
   { schedule, jitter }: RetryRules,
 ): NextStep => {
   if (result.ok) return { state: "delivered" };
   const step = schedule[failures - 1];
   if (step === undefined || result.status === gone) return { state: "dead" };
-  return { state: "retrying", dueAt: now + waitBefore(step, jitter, random, readRetryAfter(result.retryAfter, now)) };
+  return { state: "retrying", dueAt: now + waitBefore(step, jitter, random, readRetryAfter(result.retryAfter, nowAtTarget(result, wall))) };
 };
 
 export interface Health {
@@ -55,18 +63,15 @@ export interface Health {
   disabledBecause: "gone" | "failing" | null;
 }
 
-/**
- * A webhook's health after an attempt. A cause in `disabledBecause` disables it. A time before the webhook was created is of a clock that
- * was wrong, as that of a machine without a battery is at first.
- */
+/** A webhook's health after an attempt. A cause in `disabledBecause` disables it. */
 export const nextHealth = (
-  { failingSince, createdAt }: Pick<WebhookRow, "failingSince" | "createdAt">,
+  { failingSince }: Pick<WebhookRow, "failingSince">,
   { ok, status }: AttemptResult,
   now: number,
   disableAfter: number,
 ): Health => {
   if (ok) return { failingSince: null, disabledBecause: null };
-  const since = failingSince !== null && failingSince >= createdAt ? failingSince : now;
+  const since = failingSince ?? now;
   if (status === gone) return { failingSince: since, disabledBecause: "gone" };
   return { failingSince: since, disabledBecause: now - since >= disableAfter ? "failing" : null };
 };

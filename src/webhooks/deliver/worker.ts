@@ -6,6 +6,7 @@ import type { Sender } from "../send/http-sender.js";
 import type { Register } from "../registry/register.js";
 import { attemptOf, logDisabled, logSettled, type SettleRules } from "./record-attempt.js";
 import { createSettling } from "./record-queue.js";
+import type { Timekeeper } from "../timekeeper.js";
 import type { After } from "../timers.js";
 
 export type WorkerOptions = SettleRules & AgendaRules;
@@ -15,6 +16,7 @@ export interface WorkerNeeds {
   register: Register;
   sender: Sender;
   clock: Clock;
+  time: Timekeeper;
   after: After;
   random: () => number;
   logger: Logger;
@@ -39,7 +41,7 @@ const slowFrom = 1_000;
 const mostUnsettled = 1_000;
 
 export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker => {
-  const { sender, clock, after, logger } = needs;
+  const { sender, time, after, logger } = needs;
   const agenda = createAgenda(options, needs);
   const running = new Set<Promise<void>>();
   let state: "idle" | "running" | "stopped" = "idle";
@@ -53,7 +55,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     const duration = performance.now() - begun;
     if (abandoned) return;
     ended({ slow: duration > slowFrom, failed: answer.failure !== null });
-    settling.add({ webhookId, id, target: outgoing.target, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter }, written);
+    settling.add({ webhookId, id, target: outgoing.target, attempt: attemptOf(at, duration, answer), retryAfter: answer.retryAfter, date: answer.date }, written);
     safely(pump);
   };
 
@@ -61,7 +63,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     for (const one of settled) {
       logSettled(one, logger);
       if (one.row.dueAt !== null) expectRetry(one.row.webhookId, one.row.dueAt);
-      if (one.disabled !== undefined) logDisabled(one.disabled, logger);
+      if (one.disabled !== undefined) logDisabled(one.disabled, time, logger);
     }
     safely(agenda.noticeWebhooks);
     pumpSoon();
@@ -69,7 +71,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
 
   const expectRetry = (webhookId: number, dueAt: number): void => {
     agenda.expectRetry(webhookId, dueAt);
-    if (dueAt > clock.now()) lookAt(dueAt);
+    if (dueAt > time.schedule()) lookAt(dueAt);
   };
 
   const pump = (): void => {
@@ -109,7 +111,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
       agenda.noticeWork();
       pump();
     });
-    const now = clock.now();
+    const now = time.schedule();
     lookAt(Math.min(agenda.nextDue(now), now + lookInterval));
   };
 
@@ -117,7 +119,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
   const lookAt = (at: number): void => {
     if (state !== "running" || (timer !== undefined && timer.at <= at)) return;
     timer?.cancel();
-    timer = { at, cancel: after(Math.max(0, at - clock.now()), look) };
+    timer = { at, cancel: after(Math.max(0, at - time.schedule()), look) };
   };
 
   return {

@@ -3,11 +3,13 @@ import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Webhook, Webhooks } from "../../../types/webhooks.js";
 import { PorticoError } from "../../errors.js";
 import { checkDraft, type DraftRules } from "./draft.js";
+import type { Timekeeper } from "../timekeeper.js";
 import { createToken, secretOf } from "../send/signature.js";
 
 export interface CatalogueNeeds {
   store: WebhookStore;
   clock: Clock;
+  time: Timekeeper;
   rules: DraftRules;
   maxWebhooks: number;
   /** Milliseconds. */
@@ -22,9 +24,9 @@ const mostOlderTokens = 9;
 type Catalogue = Pick<Webhooks, "list" | "get" | "create" | "replace" | "remove" | "rotate">;
 
 /** A webhook as it is shown: everything but its secrets. */
-const shown = (row: WebhookRow): Webhook => {
+const shownBy = (time: Timekeeper) => (row: WebhookRow): Webhook => {
   const { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince, disabledBecause } = row;
-  return { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince, disabledBecause };
+  return { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince: failingSince === null ? null : time.wallOfPassed(failingSince), disabledBecause };
 };
 
 /** @throws PorticoError WEBHOOK_NOT_FOUND */
@@ -35,7 +37,9 @@ export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
 };
 
 /** What clients do with webhooks. */
-export const createCatalogue = ({ store, clock, rules, maxWebhooks, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
+export const createCatalogue = ({ store, clock, time, rules, maxWebhooks, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
+  const shown = shownBy(time);
+
   const change = <T>(work: () => T): T => {
     const result = store.transaction(work);
     onChange();
@@ -73,7 +77,7 @@ export const createCatalogue = ({ store, clock, rules, maxWebhooks, rotationOver
       const token = createToken();
       change(() => {
         const row = webhookRow(store, id);
-        const now = clock.now();
+        const now = time.passed();
         const olderTokens = [{ token: row.token, until: now + rotationOverlap }, ...row.olderTokens.filter(({ until }) => until > now)];
         store.putWebhook({ ...row, token, olderTokens: olderTokens.slice(0, mostOlderTokens) });
       });

@@ -1,7 +1,8 @@
-import type { Clock, Logger } from "../../../types/node-context.js";
+import type { Logger } from "../../../types/node-context.js";
 import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf } from "../../errors.js";
 import { isChange, takenBackBy } from "../known-events.js";
+import type { Timekeeper } from "../timekeeper.js";
 import type { RecentEvents } from "./recent-events.js";
 import type { Register } from "../registry/register.js";
 
@@ -9,7 +10,7 @@ export interface RecorderNeeds {
   store: WebhookStore;
   register: Register;
   recent: RecentEvents;
-  clock: Clock;
+  time: Timekeeper;
   logger: Logger;
   /** Told of webhooks that got something to deliver. */
   onWork(webhookIds: Iterable<number>): void;
@@ -70,7 +71,7 @@ const takenBack = (row: DeliveryRow, { event }: About, now: number): DeliveryRow
   return { ...row, state: isFirst ? "dropped" : "superseded", hold: null, dueAt: null, finishedAt: now };
 };
 
-export const createRecorder = ({ store, register, recent, clock, logger, onWork }: RecorderNeeds): Recorder => {
+export const createRecorder = ({ store, register, recent, time, logger, onWork }: RecorderNeeds): Recorder => {
   let touched = new Set<number>();
 
   const matching = (event: string, json: string): WebhookRow[] => {
@@ -103,7 +104,7 @@ export const createRecorder = ({ store, register, recent, clock, logger, onWork 
     for (const { webhookId, id } of store.supersede(about)) {
       const row = store.delivery(webhookId, id);
       if (row === undefined) continue;
-      store.changeDelivery(row, takenBack(row, about, clock.now()));
+      store.changeDelivery(row, takenBack(row, about, time.passed()));
       touched.add(webhookId);
     }
   };
@@ -133,7 +134,7 @@ export const createRecorder = ({ store, register, recent, clock, logger, onWork 
     drop: (height) =>
       changeAll(
         () => store.heldFrom(height, batchSize),
-        (row) => ({ ...row, state: "dropped", hold: null, finishedAt: clock.now() }),
+        (row) => ({ ...row, state: "dropped", hold: null, finishedAt: time.passed() }),
       ),
     committed: () => {
       if (touched.size === 0) return;

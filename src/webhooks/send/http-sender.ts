@@ -24,6 +24,7 @@ export interface Outgoing {
 export interface Answer {
   status: number | null;
   retryAfter: string | undefined;
+  date: string | undefined;
   /** First bytes of the body, as text. */
   body: string;
   /** Null when the answer is 2xx. */
@@ -113,15 +114,17 @@ const headerText = (value: string | string[] | undefined): string | undefined =>
 interface Arrived {
   status: number;
   retryAfter: string | undefined;
+  date: string | undefined;
   /** First bytes of the body. */
   kept: Buffer[];
   keptSize: number;
   size: number;
 }
 
-const answerOf = ({ status, retryAfter, kept }: Arrived): Answer => ({
+const answerOf = ({ status, retryAfter, date, kept }: Arrived): Answer => ({
   status,
   retryAfter,
+  date,
   body: Buffer.concat(kept).toString("utf8"),
   failure: isSuccess(status) ? null : { stage: "status", error: `The target answered ${status}.` },
 });
@@ -135,7 +138,7 @@ const oneLine = (text: string): string => {
   return line.length <= longestError ? line : `${line.slice(0, longestError)}…`;
 };
 
-const failed = (stage: AttemptStage, error: string): Answer => ({ status: null, retryAfter: undefined, body: "", failure: { stage, error: oneLine(error) } });
+const failed = (stage: AttemptStage, error: string): Answer => ({ status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage, error: oneLine(error) } });
 
 const keep = (arrived: Arrived, chunk: Buffer): void => {
   arrived.size += chunk.length;
@@ -171,7 +174,9 @@ const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer
       if (ended) abort();
     },
     onResponseStart: (_controller, status, headers) => {
-      if (status >= 200) arrived = { status, retryAfter: headerText(headers["retry-after"]), kept: [], keptSize: 0, size: 0 };
+      if (status < 200) return;
+      const [retryAfter, date] = [headerText(headers["retry-after"]), headerText(headers.date)];
+      arrived = { status, retryAfter, date, kept: [], keptSize: 0, size: 0 };
     },
     onResponseData: (_controller, chunk) => {
       if (arrived === undefined) return;

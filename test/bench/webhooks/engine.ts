@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { WebhookOptions } from "../../../types/webhooks.js";
+import { systemClock } from "../../../src/clock.js";
 import { openEventJournal } from "../../../src/store/webhooks/event-journal.js";
 import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
@@ -25,7 +26,7 @@ export const openEngine = async (options: WebhookOptions = {}): Promise<BenchEng
       store: environment.store,
       openJournal: () => openEventJournal(dataDir),
       events,
-      clock: { now: () => Date.now() },
+      clock: systemClock,
       logger: { debug: silent, info: silent, warn: silent, error: console.error },
       keepsChain: false,
     },
