@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import { ask, parseRaw, sendRaw } from "./ask.js";
-import { type Served, serveThings, withThings } from "./things.js";
+import { manyThings, type Served, serveThings, withThings } from "./things.js";
 
 const internal = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred" };
 
@@ -58,6 +58,20 @@ describe("errors", () => {
       console.error = original;
     }
     expect([printed, told]).to.deep.equal([[], []]);
+  });
+
+  it("of a host that cannot release a snapshot are logged, and cost no request its reply", async () => {
+    const release = (): void => {
+      throw new Error("as expected");
+    };
+    const openState = () => ({ things: manyThings(3), tip: { id: "tip1", height: 77 }, release });
+    await withThings({ cacheSize: 0 }, { openState }, async ({ port, edge, errors }) => {
+      for (const path of ["/api/things", "/api/things/later", "/api/things/nobody"]) {
+        expect((await ask(port, path)).status, path).to.equal(path.endsWith("nobody") ? 404 : 200);
+      }
+      await edge.drained();
+      expect(errors).to.deep.equal(Array.from({ length: 3 }, () => "a snapshot of the chain could not be released: as expected"));
+    });
   });
 
   it("inside the server show clients only the request id, while the log has the details", async () => {

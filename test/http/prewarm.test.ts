@@ -25,7 +25,7 @@ describe("prewarming", () => {
   const stateAt = (id: string, count: number): CountedState => ({ count, tip: { id, height: count }, release: () => void released.push(id) });
 
   const prewarmFor = (longest: number) =>
-    createPrewarm<Ask, CountedState>({ cache, ask: (ask, state) => ask(state), write: (_, answer) => replyOf(answer), longest });
+    createPrewarm<Ask, CountedState>({ cache, release: (state) => state.release?.(), ask: (ask, state) => ask(state), write: (_, answer) => replyOf(answer), longest });
 
   beforeEach(() => {
     cache = createResponseCache(1_000_000);

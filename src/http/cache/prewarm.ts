@@ -9,6 +9,7 @@ export interface PrewarmNeeds<Request, State extends Scope> {
   cache: ResponseCache<Request>;
   ask(request: Request, state: State): MaybePromise<unknown>;
   write(request: Request, answer: unknown, state: State): Reply;
+  release(state: State): void;
   /** Milliseconds of work for which a new state may be held back. */
   longest: number;
 }
@@ -17,7 +18,7 @@ export interface PrewarmNeeds<Request, State extends Scope> {
  * Makes the function that computes, from a state that is about to become current, the replies that were asked for at the last one, and
  * releases the state. It resolves when that is done or its time is up.
  */
-export const createPrewarm = <Request, State extends Scope>({ cache, ask, write, longest }: PrewarmNeeds<Request, State>) => {
+export const createPrewarm = <Request, State extends Scope>({ cache, ask, write, release, longest }: PrewarmNeeds<Request, State>) => {
   /** A pending answer is not waited for, and an error is left to the next request. */
   const prewarmOne = function* (entry: CacheEntry<Request>, state: State, tip: string, slow: Promise<void>[]): Steps<void> {
     const { request, key } = entry;
@@ -51,7 +52,7 @@ export const createPrewarm = <Request, State extends Scope>({ cache, ask, write,
         await inTurns(atMost(longest, prewarmAll(state, state.tip.id, slow)));
       }
     } finally {
-      void Promise.all(slow).then(() => state.release?.());
+      void Promise.all(slow).then(() => release(state));
     }
   };
 };

@@ -66,7 +66,7 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
   };
 
   const moveTo = (tip: string): void => {
-    if (tip === next) next = undefined;
+    next = undefined;
     current = tip;
   };
 

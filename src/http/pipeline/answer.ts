@@ -95,11 +95,5 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
     if (parsed !== undefined && state !== undefined) reply(context, parsed, state, answer);
   };
 
-  /** To be called when the reply has been computed, or could not be. */
-  const release = (context: RequestContext<State>): void => {
-    context.state?.release?.();
-    context.state = undefined;
-  };
-
-  return { openState: openOne, ask, write, release };
+  return { openState: openOne, ask, write };
 };

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Logger } from "../../../types/node-context.js";
 import { andThen } from "../../async/maybe-promise.js";
-import type { PorticoError } from "../../errors.js";
+import { messageOf, type PorticoError } from "../../errors.js";
 import { createPrewarm } from "../cache/prewarm.js";
 import { createResponseCache } from "../cache/response-cache.js";
 import type { EdgeOptions } from "../edge-options.js";
@@ -68,7 +68,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const { match, versionOf } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
   const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, rateLimit: createRateLimit(options), cache, versionHeaders });
   const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
-  const { openState, ask, write, release } = createAnswers<State>({ ...needs, cache, threshold });
+  const { openState, ask, write } = createAnswers<State>({ ...needs, cache, threshold });
 
   const fail = (context: Context, thrown: unknown): void => {
     const error = porticoErrorOf(thrown);
@@ -79,13 +79,22 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
     context.reply = failureReply(error, { ...versionOf(context), height: context.height });
   };
 
+  /** A state is the host's, and so may be what fails. */
+  const release = (state: State | undefined): void => {
+    try {
+      state?.release?.();
+    } catch (error) {
+      logger.error(`a snapshot of the chain could not be released: ${messageOf(error)}`);
+    }
+  };
+
   const climb = createClimb<State>(fail);
   const send = createSend<State>({ defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, isStopping });
   const upToBody = [match, authorize, parse, readBody];
   const upToWrite = [lookUp, openState, lookUpAtState, ask, write];
   const run = inStages<Context>([
     (context) => climb(context, upToBody),
-    (context) => andThen(climb(context, upToWrite), () => release(context)),
+    (context) => andThen(climb(context, upToWrite), () => release(context.state)),
     send,
   ]);
 
@@ -99,6 +108,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
     },
     prewarm: createPrewarm<ParsedRequest<State>, State>({
       cache,
+      release,
       ask: ({ endpoint, input }, state) => endpoint.ask(input, state),
       write: (parsed, answer, state) => writeReply(parsed, answer, state, true),
       longest: longestPrewarm,
