@@ -15,6 +15,8 @@ export interface Problem {
 
 /** As the log says it: "the store cannot be written" in the error that begins with it, "the store can be written again" at the end. */
 export interface ProblemTexts {
+  /** Of the line at the beginning; default "error". */
+  level?: "error" | "warn";
   begun: string;
   ended: string;
 }
@@ -49,7 +51,7 @@ export const createProblems = (logger: Logger, now: () => number = () => perform
       let begun = present.get(texts);
       if (begun === undefined) {
         present.set(texts, (begun = { since: now(), failures: 0, parts: new Set(), reason }));
-        logger.error(`${texts.begun}: ${reason}`);
+        logger[texts.level ?? "error"](`${texts.begun}: ${reason}`);
       }
       begun.failures++;
       begun.parts.add(part);

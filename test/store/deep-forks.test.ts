@@ -3,6 +3,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import type { ChainRules } from "../../src/chain/rules.js";
 import { systemClock } from "../../src/clock.js";
+import { createProblems } from "../../src/problems.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
 import type { StoreChange } from "../../src/store/state/change-log.js";
 import type { Store } from "../../src/store/state/store.js";
@@ -43,7 +44,7 @@ describe("a store whose host goes back further than undo records reach", functio
   const start = async (source: BlockSource | undefined): Promise<void> => {
     ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
     events = new EventEmitter();
-    follower = createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20 });
+    follower = createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20, problems: createProblems(logger) });
     await follower.start();
     await follower.settled();
   };
@@ -119,7 +120,7 @@ describe("a store whose host goes back further than undo records reach", functio
     ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
     expect(store.isComplete()).to.equal(true);
     const source = sourceOf(after);
-    follower = createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20 });
+    follower = createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20, problems: createProblems(logger) });
     await follower.start();
     expect(follower.isReady()).to.equal(false);
     await follower.settled();

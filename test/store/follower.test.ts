@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { ChainRules } from "../../src/chain/rules.js";
 import { systemClock } from "../../src/clock.js";
 import { PorticoError } from "../../src/errors.js";
+import { createProblems } from "../../src/problems.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
 import type { Store, StoreNeeds } from "../../src/store/state/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
@@ -58,7 +59,7 @@ describe("the follower", () => {
 
   const create = (source: BlockSource | undefined): Follower => {
     told.length = 0;
-    return createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined });
+    return createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, problems: createProblems(logger) });
   };
   const follow = async (source?: BlockSource, start = true, needs: Partial<StoreNeeds> = {}): Promise<void> => {
     ({ store, rules } = openTemporaryStore(chain.network, {}, needs));

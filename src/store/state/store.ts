@@ -12,6 +12,7 @@ import { createLastState } from "./tip-cache.js";
 import { createNewestReads } from "../write/fresh-read.js";
 import { createPending } from "../write/write-batch.js";
 import { openTransaction } from "../lmdb/reading.js";
+import { firstOtherReward, type OtherReward } from "../query/rewards.js";
 import { createSearch, createSearches, type SearchesOptions } from "../query/search.js";
 import { createSnapshot, type StateView } from "./snapshot.js";
 import { createViews } from "./read-views.js";
@@ -77,6 +78,8 @@ export interface Store extends ChainAdapter {
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
+  /** The first block from a height on whose reward is not that of the milestones. */
+  firstOtherReward(from: number): OtherReward | undefined;
   /** Whether every block above a height can be reverted. */
   canRevertTo(height: number): boolean;
   /**
@@ -239,6 +242,10 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     applyAhead: (blocks, chainHeight) => line.writeAhead(putOn(blocks, chainHeight)),
     written: line.written,
     revert: () => line.write(takeOut()),
+    firstOtherReward: (from) => {
+      const view = views.ofNow();
+      return view && firstOtherReward(view.reading, rules, from, view.state.tip.height);
+    },
     canRevertTo: (height) => {
       const view = views.ofNow();
       let next = view?.state.tip.height ?? 0;

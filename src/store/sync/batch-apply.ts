@@ -15,9 +15,9 @@ const largestBatch = 500;
 /**
  * Parses and writes blocks in batches that keep to the budget, each prepared while the previous one is being committed, and yields to
  * the event loop between them. If a batch cannot be prepared, its blocks are written one by one, so that the store ends with the last
- * good one. A single block is one that a running host has just applied: there is no backlog, so it is written at the patient pace.
+ * good one. `written` is called when blocks are committed. A single block is one that a running host has just applied: there is no backlog, so it is written at the patient pace.
  */
-export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: Pace) => Promise<FullBlock>, isStopped: () => boolean) => {
+export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: Pace) => Promise<FullBlock>, isStopped: () => boolean, written: () => void) => {
   let size = 10;
 
   const nextHeight = (): number => (store.tip()?.height ?? 0) + 1;
@@ -44,10 +44,13 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
     /** Blocks that are prepared, but not yet known to be written. */
     let ahead = 0;
     const tell = (): void => {
-      if (ahead > 0) progress.tell(ahead, store);
+      if (ahead === 0) return;
+      written();
+      progress.tell(ahead, store);
     };
     if (blocks.length === 1) {
       await applySingly(blocks, progress.target());
+      written();
       progress.tell(1, store);
       return;
     }

@@ -5,10 +5,12 @@ import type { FullBlock } from "../../chain/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import type { FullClock } from "../../clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
+import type { Problems } from "../../problems.js";
 import { inTurns, type Pace } from "../../async/time-slicing.js";
 import { createBatchedApply, createProgress, type Progress, silent } from "./batch-apply.js";
 import { createGoingBack } from "./going-back.js";
 import { firstWhere } from "../records/binary-search.js";
+import { createRewardCheck } from "./reward-check.js";
 import { follows, headerOfWhole } from "./runs.js";
 import { createSourceReads } from "./source-reads.js";
 import type { Store } from "../state/store.js";
@@ -20,6 +22,7 @@ export interface CatchingUpNeeds {
   logger: Logger;
   clock: FullClock;
   onProgress: ((progress: IndexingProgress) => void) | undefined;
+  problems: Problems;
 }
 
 /** Brings the store to where the host's chain is. One call at a time; each rejects with what keeps it from getting there. */
@@ -36,6 +39,8 @@ export interface CatchingUp {
   applyRun(run: readonly BlockData[]): Promise<boolean>;
   /** Leaves a block, and what was written on it, unless the source still has it. */
   takeOut(block: BlockName): Promise<void>;
+  /** To be called when blocks may have been reverted. */
+  checkRewards(): void;
   /** Id of the store's block at a height. */
   idAt(height: number): string | undefined;
   /** Resolves when the store has been compared with the source for the first time, and is not served if it is to be rebuilt. */
@@ -55,7 +60,7 @@ const readSize = 500;
 /** Milliseconds between two lines of the log while the store is rebuilt. */
 const toldEvery = 30_000;
 
-export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, onProgress }: CatchingUpNeeds): CatchingUp => {
+export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, onProgress, problems }: CatchingUpNeeds): CatchingUp => {
   const source = createSourceReads(blocks);
   const { read, isStopped } = source;
   let noteCompared: () => void = () => undefined;
@@ -86,9 +91,11 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
   };
 
   const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => inTurns(rules.parseBlockInSteps(data), pace);
-  const applyAll = createBatchedApply(store, parse, isStopped);
+  const applyAll = createBatchedApply(store, parse, isStopped, () => checkRewards());
   const begin = async (): Promise<void> => store.apply([await parse(rules.network.genesisBlock, "hurried")]);
   const { idAt, has, findFork, toFork, toHeight, resume } = createGoingBack({ store, source, hasSource: blocks !== undefined, logger, begin, onRebuild: noteCompared });
+
+  const checkRewards = createRewardCheck({ store, idAt, problems });
 
   /** The lowest of the store's blocks that the host has left, and that could not be left here yet. */
   let disowned = store.disowned();
@@ -229,6 +236,7 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
     begin: async () => {
       await resume();
       if (store.tip() === undefined && !isStopped()) await begin();
+      checkRewards();
     },
     catchUp,
     look,
@@ -245,6 +253,7 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
       if (store.tip()?.id === id) await leaveBlock({ height, id });
       else await dropFrom(height);
     },
+    checkRewards,
     idAt,
     compared,
     shrunkTo: () => shrunkTo,

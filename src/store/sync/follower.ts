@@ -40,7 +40,7 @@ const patience = 2_000;
 
 export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
   const { store, source, logger } = needs;
-  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
+  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
   let queue: Promise<void> = Promise.resolve();
   /** How many things wait in it. */
   let waiting = 0;
@@ -56,6 +56,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
   const attempt = (work: () => Promise<boolean>): Promise<void> =>
     retrying.attempt(async () => {
       const isThere = await work();
+      if (!stopped) checkRewards();
       requireAwaited();
       requireWholeSource();
       return isThere;
