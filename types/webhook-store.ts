@@ -15,8 +15,9 @@ export interface WebhookRow {
   /** Rotated tokens that still sign, each until its time (of `KeptTime.passed`). */
   olderTokens: { token: string; until: number }[];
   createdAt: number;
-  /** A time of `KeptTime.passed`. */
   failingSince: number | null;
+  /** The same as a time of `KeptTime.passed`; rows of earlier versions lack it. */
+  failingFrom?: number | undefined;
   disabledBecause: "gone" | "failing" | null;
 }
 

@@ -13,9 +13,7 @@ import type { FullClock } from "../clock.js";
 export interface Timekeeper {
   passed(): number;
   schedule(): number;
-  /** What the wall clock shows at a time of `passed`: for clients and the log. */
-  wallOfPassed(time: number): number;
-  /** The same for a time of `schedule`. */
+  /** What the wall clock shows at a time of `schedule`: for clients. */
   wallOfSchedule(time: number): number;
   /** Whether the store should be told again. */
   isStale(): boolean;
@@ -63,7 +61,6 @@ export const createTimekeeper = (store: Pick<WebhookStore, "time" | "keepTime">,
   return {
     passed,
     schedule,
-    wallOfPassed: createWallOf(clock, passed),
     wallOfSchedule: createWallOf(clock, schedule),
     isStale: () => runTime() - kept >= keepInterval,
     keep: () => {
@@ -82,7 +79,6 @@ export const createTimeReader = (store: Pick<WebhookStore, "time">, clock: FullC
   return {
     passed: () => last().passed,
     schedule: () => last().schedule,
-    wallOfPassed: (time) => time + last().wall - last().passed,
     wallOfSchedule: (time) => time + last().wall - last().schedule,
     isStale: () => false,
     keep: () => undefined,

@@ -70,19 +70,28 @@ describe("retry decisions", () => {
 });
 
 describe("health decisions", () => {
-  const failingSince = (at: number | null) => ({ failingSince: at });
-  const healthy = failingSince(null);
+  const fiveDays = 5 * 24 * 3_600_000;
+  /** The wall clock is a day behind. */
+  const times = { passed: now, wall: now - 24 * 3_600_000 };
+  const healthy = { failingSince: null };
+  const failingFrom = (from: number) => ({ failingSince: 1, failingFrom: from });
+  const none = { failingSince: null, failingFrom: undefined, disabledBecause: null };
 
-  it("record the first failure, and clear it on the first success", () => {
-    expect(nextHealth(healthy, failed, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: null });
-    expect(nextHealth(failingSince(now - 5), failed, now, disableAfter)).to.deep.equal({ failingSince: now - 5, disabledBecause: null });
-    expect(nextHealth(failingSince(now - 5), { ok: true, status: 200, retryAfter: undefined }, now, disableAfter)).to.deep.equal({ failingSince: null, disabledBecause: null });
+  it("record the first failure by both clocks, and clear it on the first success", () => {
+    const first = { failingSince: times.wall, failingFrom: now, disabledBecause: null };
+    expect(nextHealth(healthy, failed, times, disableAfter)).to.deep.equal(first);
+    expect(nextHealth({ ...healthy, failingFrom: 5 }, failed, times, disableAfter)).to.deep.equal(first);
+    expect(nextHealth(failingFrom(now - 5), failed, times, disableAfter)).to.deep.equal({ failingSince: 1, failingFrom: now - 5, disabledBecause: null });
+    expect(nextHealth(failingFrom(now - 5), { ok: true, status: 200, retryAfter: undefined }, times, disableAfter)).to.deep.equal(none);
   });
 
   it("disable a webhook after five days of failures, and at once on 410", () => {
-    const fiveDays = 5 * 24 * 3_600_000;
-    expect(nextHealth(failingSince(now - fiveDays + 1), failed, now, disableAfter).disabledBecause).to.equal(null);
-    expect(nextHealth(failingSince(now - fiveDays), failed, now, disableAfter).disabledBecause).to.equal("failing");
-    expect(nextHealth(healthy, { ...failed, status: 410 }, now, disableAfter)).to.deep.equal({ failingSince: now, disabledBecause: "gone" });
+    expect(nextHealth(failingFrom(now - fiveDays + 1), failed, times, disableAfter).disabledBecause).to.equal(null);
+    expect(nextHealth(failingFrom(now - fiveDays), failed, times, disableAfter).disabledBecause).to.equal("failing");
+    expect(nextHealth(healthy, { ...failed, status: 410 }, times, disableAfter).disabledBecause).to.equal("gone");
+  });
+
+  it("go on from the wall clock's time in a row of an earlier version", () => {
+    expect(nextHealth({ failingSince: now - fiveDays }, failed, times, disableAfter)).to.deep.equal({ failingSince: now - fiveDays, failingFrom: now - fiveDays, disabledBecause: "failing" });
   });
 });

@@ -85,7 +85,7 @@ describe("the time of webhooks", () => {
     const time = createTimeReader({ time: () => record }, clock);
     clock.set(30 * day);
     expect([time.passed(), time.schedule()]).to.deep.equal([at - 3 * day, at - day]);
-    expect([time.wallOfPassed(at - 3 * day), time.wallOfSchedule(at)]).to.deep.equal([at, at + day]);
+    expect(time.wallOfSchedule(at)).to.equal(at + day);
     expect(createTimeReader({ time: () => undefined }, clock).schedule()).to.equal(clock.now());
   });
 });
@@ -133,6 +133,7 @@ for (const { title, by } of jumps) {
 
       it("are not disabled sooner", async () => {
         const { id } = await openStage({ disableAfter: 5 * day, schedule: [second, 4 * day, 2 * day] });
+        const begun = stage.clock.now();
         emit(1);
         await stage.attempted(id, 1, 1);
         await jump();
@@ -144,7 +145,7 @@ for (const { title, by } of jumps) {
         expect(stage.engine.get(id).enabled).to.equal(true);
         stage.clock.advance(2 * day);
         await stage.reaches(id, 1, "dead");
-        expect(stage.engine.get(id)).to.deep.include({ enabled: false, disabledBecause: "failing", failingSince: stage.clock.now() - 6 * day - second });
+        expect(stage.engine.get(id)).to.deep.include({ enabled: false, disabledBecause: "failing", failingSince: begun });
       });
 
       it("do not lose their history sooner", async () => {

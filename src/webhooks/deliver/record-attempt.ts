@@ -2,7 +2,6 @@ import type { Logger } from "../../../types/node-context.js";
 import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import type { Answer } from "../send/http-sender.js";
-import type { Timekeeper } from "../timekeeper.js";
 import { type AttemptResult, nextHealth, nextStep, type RetryRules } from "./retry.js";
 
 /** An attempt that has ended. */
@@ -86,16 +85,16 @@ const settleHealth = (
   store: WebhookStore,
   webhook: WebhookRow,
   result: AttemptResult,
-  passed: number,
+  now: Now,
   { disableAfter }: SettleRules,
 ): WebhookRow | undefined => {
-  const { failingSince, disabledBecause } = nextHealth(webhook, result, passed, disableAfter);
+  const { disabledBecause, ...failing } = nextHealth(webhook, result, now, disableAfter);
   if (disabledBecause !== null && webhook.enabled) {
-    const disabled = { ...webhook, enabled: false, failingSince, disabledBecause };
+    const disabled = { ...webhook, ...failing, enabled: false, disabledBecause };
     store.putWebhook(disabled);
     return disabled;
   }
-  if (failingSince !== webhook.failingSince) store.putHealth({ ...webhook, failingSince });
+  if (failing.failingSince !== webhook.failingSince) store.putHealth({ ...webhook, ...failing });
   return undefined;
 };
 
@@ -110,7 +109,7 @@ export const settleAll = (ended: readonly Ended[], now: Now, rules: SettleRules,
       // Its block may have been reverted while the attempt was under way.
       const after = afterAttempt(row, one.attempt, result, { now, random: random(), isLast: store.isSuperseded(row.messageId) }, rules);
       store.changeDelivery(row, after);
-      const disabled = webhook?.target === one.target ? settleHealth(store, webhook, result, now.passed, rules) : undefined;
+      const disabled = webhook?.target === one.target ? settleHealth(store, webhook, result, now, rules) : undefined;
       return [{ row: after, target: one.target, disabled }];
     }),
   );
@@ -127,8 +126,8 @@ export const logSettled = ({ row, target }: Settled, logger: Logger): void => {
   else logger.warn(line);
 };
 
-export const logDisabled = ({ id, target, disabledBecause, failingSince }: WebhookRow, time: Timekeeper, logger: Logger): void => {
-  const since = failingSince === null ? "" : ` since ${new Date(time.wallOfPassed(failingSince)).toISOString()}`;
+export const logDisabled = ({ id, target, disabledBecause, failingSince }: WebhookRow, logger: Logger): void => {
+  const since = failingSince === null ? "" : ` since ${new Date(failingSince).toISOString()}`;
   const reason = disabledBecause === "gone" ? "the target answered 410" : `every attempt${since} failed`;
   logger.warn(`webhook ${id} to ${originOf(target)} is disabled: ${reason}`);
 };

@@ -58,20 +58,19 @@ export const nextStep = (
   return { state: "retrying", dueAt: now + waitBefore(step, jitter, random, readRetryAfter(result.retryAfter, nowAtTarget(result, wall))) };
 };
 
-export interface Health {
-  failingSince: number | null;
+export interface Health extends Pick<WebhookRow, "failingSince" | "failingFrom"> {
   disabledBecause: "gone" | "failing" | null;
 }
 
 /** A webhook's health after an attempt. A cause in `disabledBecause` disables it. */
 export const nextHealth = (
-  { failingSince }: Pick<WebhookRow, "failingSince">,
+  { failingSince, failingFrom }: Pick<WebhookRow, "failingSince" | "failingFrom">,
   { ok, status }: AttemptResult,
-  now: number,
+  now: { wall: number; passed: number },
   disableAfter: number,
 ): Health => {
-  if (ok) return { failingSince: null, disabledBecause: null };
-  const since = failingSince ?? now;
-  if (status === gone) return { failingSince: since, disabledBecause: "gone" };
-  return { failingSince: since, disabledBecause: now - since >= disableAfter ? "failing" : null };
+  if (ok) return { failingSince: null, failingFrom: undefined, disabledBecause: null };
+  const from = failingSince === null ? now.passed : (failingFrom ?? failingSince);
+  const because = now.passed - from >= disableAfter ? "failing" : null;
+  return { failingSince: failingSince ?? now.wall, failingFrom: from, disabledBecause: status === gone ? "gone" : because };
 };

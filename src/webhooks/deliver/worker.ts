@@ -63,7 +63,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     for (const one of settled) {
       logSettled(one, logger);
       if (one.row.dueAt !== null) expectRetry(one.row.webhookId, one.row.dueAt);
-      if (one.disabled !== undefined) logDisabled(one.disabled, time, logger);
+      if (one.disabled !== undefined) logDisabled(one.disabled, logger);
     }
     safely(agenda.noticeWebhooks);
     pumpSoon();

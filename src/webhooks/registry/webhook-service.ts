@@ -24,9 +24,9 @@ const mostOlderTokens = 9;
 type Catalogue = Pick<Webhooks, "list" | "get" | "create" | "replace" | "remove" | "rotate">;
 
 /** A webhook as it is shown: everything but its secrets. */
-const shownBy = (time: Timekeeper) => (row: WebhookRow): Webhook => {
+const shown = (row: WebhookRow): Webhook => {
   const { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince, disabledBecause } = row;
-  return { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince: failingSince === null ? null : time.wallOfPassed(failingSince), disabledBecause };
+  return { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince, disabledBecause };
 };
 
 /** @throws PorticoError WEBHOOK_NOT_FOUND */
@@ -38,8 +38,6 @@ export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
 
 /** What clients do with webhooks. */
 export const createCatalogue = ({ store, clock, time, rules, maxWebhooks, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
-  const shown = shownBy(time);
-
   const change = <T>(work: () => T): T => {
     const result = store.transaction(work);
     onChange();
