@@ -42,7 +42,7 @@ const batchSize = 500;
  * Milliseconds that events wait for the blocks that the host emitted before them, at the most: a receiver that is told of a transaction
  * asks for it. A chain that cannot go on must not hold events up.
  */
-const patience = 1_000;
+const patience = 5_000;
 /** Milliseconds until a store that failed is tried again. */
 const retryDelay = 1_000;
 
