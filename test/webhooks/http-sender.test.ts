@@ -29,10 +29,11 @@ describe("the HTTP sender", () => {
     await receiver.close();
   });
 
-  it("posts, and returns the status and the beginning of the response", async () => {
-    receiver.answer = (_request, response) => response.writeHead(202).end("é".repeat(1_000));
+  it("posts, and returns the status, the date and the beginning of the response", async () => {
+    const date = "Tue, 24 Nov 2026 08:00:00 GMT";
+    receiver.answer = (_request, response) => response.writeHead(202, { date }).end("é".repeat(1_000));
     const answer = await post(create(), `${receiver.url}/path?query=1`);
-    expect(answer).to.deep.equal({ status: 202, retryAfter: undefined, body: "é".repeat(512), failure: null });
+    expect(answer).to.deep.equal({ status: 202, retryAfter: undefined, date, body: "é".repeat(512), failure: null });
     expect(receiver.received[0]).to.include({ path: "/path?query=1", body: "{}" });
   });
 
