@@ -114,6 +114,20 @@ describe("a node whose host goes back further than undo records reach", function
     expect(lines.filter((line) => line.includes("rebuil"))).to.have.length(2);
   });
 
+  it("notices within 15 s that the host's database was rolled back without an event", async () => {
+    const { source } = createSource();
+    createNode(source);
+    await node.start();
+    expect(node.health()).to.deep.equal({ status: "ok", height: end });
+    source.blocks = after;
+    const begun = performance.now();
+    while (node.health().status === "ok") await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(performance.now() - begun).to.be.below(15_000);
+    while (node.health().status !== "ok") await new Promise((resolve) => setTimeout(resolve, 20));
+    await node.settled();
+    expect(node.health()).to.deep.equal({ status: "ok", height: newTip.height });
+  });
+
   it("is followed by its readers: they answer 503 with the reason while it rebuilds its store, then as it does", async () => {
     const { source, reached, goOn } = createSource();
     createNode(source);
