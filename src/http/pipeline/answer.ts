@@ -16,8 +16,8 @@ export interface AnswerNeeds<State extends Scope> {
   threshold: number;
 }
 
-/** Makes the function that writes an answer as a reply. `isKept`: whether the reply may be kept, by this request or an equal one. */
-export const createWriter =
+/** `isKept`: whether the reply may be kept, by this request or an equal one. */
+const createWriter =
   <State extends Scope>(threshold: number) =>
   ({ endpoint, input, asked }: ParsedRequest<State>, answer: unknown, state: State, isKept: boolean): Reply =>
     createReply(
@@ -95,5 +95,5 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
     if (parsed !== undefined && state !== undefined) reply(context, parsed, state, answer);
   };
 
-  return { openState: openOne, ask, write };
+  return { openState: openOne, ask, write, writeReply };
 };

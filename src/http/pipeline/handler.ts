@@ -10,7 +10,7 @@ import { failureReply, porticoErrorOf } from "../reply/error-reply.js";
 import { createVersionHeaders } from "../reply/version-headers.js";
 import type { Scope } from "../route.js";
 import type { Locate } from "../routing/resolve.js";
-import { createAnswers, createLookUps, createWriter } from "./answer.js";
+import { createAnswers, createLookUps } from "./answer.js";
 import { createChecks } from "./check.js";
 import { createClimb } from "./climb.js";
 import type { Endpoint } from "./endpoint.js";
@@ -68,7 +68,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const { match, versionOf } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
   const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, rateLimit: createRateLimit(options), cache, versionHeaders });
   const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
-  const { openState, ask, write } = createAnswers<State>({ ...needs, cache, threshold });
+  const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold });
 
   const fail = (context: Context, thrown: unknown): void => {
     const error = porticoErrorOf(thrown);
@@ -98,7 +98,6 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
     send,
   ]);
 
-  const writeReply = createWriter<State>(threshold);
   return {
     inFlight,
     handle: (transport) => {
