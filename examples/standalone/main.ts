@@ -1,7 +1,8 @@
 import { messageOf, HostError } from "./host-error.js";
 import { createLogger, writeToTerminal } from "./logger.js";
-import { helpText, type HostOptions, readHostOptions } from "./options.js";
+import { askedFor, helpText, type HostOptions, readHostOptions } from "./options.js";
 import { createProgressReport } from "./progress-report.js";
+import { version } from "../../src/version.js";
 
 const run = async (options: HostOptions): Promise<number> => {
   // Imported only now, so that `--help` and usage errors do not wait for all modules of a node.
@@ -24,9 +25,10 @@ const run = async (options: HostOptions): Promise<number> => {
 
 const main = async (): Promise<number> => {
   try {
-    const options = readHostOptions(process.argv.slice(2));
-    if (options !== undefined) return await run(options);
-    writeToTerminal(helpText(), false);
+    const args = process.argv.slice(2);
+    const asked = askedFor(args);
+    if (asked === undefined) return await run(readHostOptions(args, process.env));
+    writeToTerminal(asked === "help" ? helpText() : version, false);
     return 0;
   } catch (error) {
     if (!(error instanceof HostError)) throw error;

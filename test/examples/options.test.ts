@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
-import { UsageError } from "../../examples/standalone/host-error.js";
-import { helpText, optionRows, optionsTable, readHostOptions } from "../../examples/standalone/options.js";
+import { HostError, UsageError } from "../../examples/standalone/host-error.js";
+import { askedFor, helpText, optionRows, optionsTable, readHostOptions } from "../../examples/standalone/options.js";
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
 
@@ -36,16 +39,19 @@ describe("the standalone host's command line", () => {
     ["..", "data/network"],
   ] as const) {
     it(`keeps the data of ${network} in ${folder}`, () => {
-      expect(read(`--network ${network}`)?.dataDir).to.equal(folder);
+      expect(read(`--network ${network}`).dataDir).to.equal(folder);
     });
   }
 
-  it("ignores the other options when it asks for help", () => {
-    expect(read("--port 1 --help")).to.equal(undefined);
+  it("ignores the other options when it asks for help or the version", () => {
+    expect(askedFor(["--port", "1", "--help"])).to.equal("help");
+    expect(askedFor(["-h"])).to.equal("help");
+    expect(askedFor(["--version"])).to.equal("version");
+    expect(askedFor(["--port", "1"])).to.equal(undefined);
   });
 
   for (const [line, message] of [
-    ["--prot 1", "There is no option --prot; the options are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --help."],
+    ["--prot 1", "There is no option --prot; the options are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --config, --version, --help."],
     ["-p 1", "There is no option -p; the options are"],
     ["testnet", '"testnet" does not belong to an option'],
     ["--port", "--port needs a value: --port PORT."],
@@ -72,9 +78,60 @@ describe("the standalone host's command line", () => {
 
   it("is complete in its help and in the README's table", () => {
     for (const row of optionRows) {
-      expect(helpText()).to.match(new RegExp(`^ {2}--${row.name}\\b.*${row.text.slice(0, 20).replace(/[[\]{}()"*+?.\\^$|]/g, "\\$&")}`, "m"));
-      expect(optionsTable()).to.include(`| \`--${row.name}`);
+      expect(helpText()).to.match(new RegExp(`^ {2}(?:-h, )?--${row.name}\\b.*${row.text.slice(0, 20).replace(/[[\]{}()"*+?.\\^$|]/g, "\\$&")}`, "m"));
+      expect(optionsTable()).to.match(new RegExp(`^\\| \`(?:-h, )?--${row.name}`, "m"));
     }
     expect(optionsTable().split("\n")).to.have.length(optionRows.length + 2);
+  });
+});
+
+describe("the standalone host's other sources of options", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "portico-options-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const config = (content: unknown): string => {
+    const path = join(folder, "node.json");
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+    return path;
+  };
+
+  it("are the environment and a file, which the command line and the environment win over", () => {
+    const path = config({ port: 1, workers: 2, forgeInterval: 1000, allowTarget: ["10.1.0.0/16", "10.2.0.0/16"] });
+    const options = readHostOptions(["--port", "3", "--config", path], { PORTICO_PORT: "2", PORTICO_WORKERS: "3", PORTICO_DATA_DIR: "/x", PORTICO_SERVICE_HOST: "10.0.0.1" });
+    expect(options).to.deep.include({ port: 3, workers: 3, forgeInterval: 1000, dataDir: "/x" });
+    expect(options.allowTargets).to.include.members(["10.1.0.0/16", "10.2.0.0/16"]);
+  });
+
+  it("lose an option that a stronger source excludes", () => {
+    expect(readHostOptions(["--no-forge", "--config", config({ forgeInterval: 5 })])).to.deep.equal({ ...defaults, forge: false });
+    expect(readHostOptions(["--forge-interval", "5"], { PORTICO_NO_FORGE: "true" })).to.deep.equal({ ...defaults, forgeInterval: 5 });
+    expect(() => readHostOptions([], { PORTICO_NO_FORGE: "1", PORTICO_FORGE_INTERVAL: "5" })).to.throw(UsageError, "PORTICO_NO_FORGE and PORTICO_FORGE_INTERVAL cannot be combined");
+  });
+
+  it("take a switch as true or false, and an empty variable as none", () => {
+    expect(readHostOptions([], { PORTICO_NO_FORGE: "false", PORTICO_PORT: "" })).to.deep.equal(defaults);
+    expect(readHostOptions(["--config", config({ noForge: false })])).to.deep.equal(defaults);
+    expect(readHostOptions(["--config", config({ noForge: true })]).forge).to.equal(false);
+    expect(() => readHostOptions([], { PORTICO_NO_FORGE: "maybe" })).to.throw(UsageError, 'PORTICO_NO_FORGE must be true or false, not "maybe".');
+  });
+
+  it("say where a wrong value is", () => {
+    expect(() => readHostOptions([], { PORTICO_PORT: "tcp://10.0.0.1:4003" })).to.throw(UsageError, "PORTICO_PORT must be a whole number from 0 to 65535");
+    for (const [content, message] of [
+      [{ port: "x" }, "port in FILE must be a whole number from 0 to 65535"],
+      [{ prot: 1 }, "prot in FILE is not an option; the options are network, host, port, dataDir,"],
+      [{ config: "x" }, "config in FILE is not an option"],
+      [{ noForge: "yes" }, 'noForge in FILE must be true or false, not "yes".'],
+      [{ port: null }, "port in FILE must be a text or a number, not null."],
+      [[], "FILE is not an object of options."],
+      ["{", "FILE is not valid JSON"],
+    ] as const) {
+      const path = config(content);
+      expect(() => readHostOptions(["--config", path])).to.throw(HostError, message.replace("FILE", path));
+    }
+    expect(() => readHostOptions(["--config", join(folder, "none.json")])).to.throw(HostError, "there is no such file");
   });
 });

@@ -9,7 +9,6 @@ const { network } = loadChain("core3-testnet-a");
 describe("the node's welcome", () => {
   const forging = (isForging: boolean, ...args: string[]): string | undefined => {
     const options = readHostOptions(["--network", "testnet", ...args]);
-    if (options === undefined) throw new Error("no options");
     const host = { network, height: 1, url: "http://127.0.0.1:4003/api", isForging } as Host;
     return /forging {3}(.*)/.exec(welcome(host, options))?.[1];
   };

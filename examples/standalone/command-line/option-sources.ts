@@ -1,0 +1,109 @@
+import { parseArgs } from "node:util";
+import { HostError, messageOf, UsageError } from "../host-error.js";
+import { readJson } from "../json-file.js";
+import { conflicts, flagOf, memberOf, type Name, rows, variableOf } from "./option-table.js";
+
+/** One option as somebody has set it: `label` is how they wrote its name. */
+export interface Given {
+  value: string | true;
+  label: string;
+}
+
+export type GivenOptions = ReadonlyMap<Name, Given>;
+
+const known = (nameOf: (name: Name) => string, listed = rows): string => listed.map(({ name }) => nameOf(name)).join(", ");
+
+/** Parses the arguments, with error messages of this host's own. @throws UsageError */
+export const fromCommandLine = (args: readonly string[]): GivenOptions => {
+  const options = Object.fromEntries(
+    rows.map(({ name, short, value }) => [name, { type: value === undefined ? ("boolean" as const) : ("string" as const), ...(short === undefined ? {} : { short }) }]),
+  );
+  const { tokens } = (() => {
+    try {
+      return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+    } catch (error) {
+      throw new UsageError(`The command line cannot be read: ${messageOf(error)}.`);
+    }
+  })();
+  const given = new Map<Name, Given>();
+  for (const token of tokens) {
+    if (token.kind === "positional") throw new UsageError(`"${token.value}" does not belong to an option; the options are ${known((name) => `--${name}`)}.`);
+    if (token.kind !== "option") continue;
+    const row = rows.find(({ name }) => name === token.name);
+    if (row === undefined) throw new UsageError(`There is no option ${token.rawName}; the options are ${known((name) => `--${name}`)}.`);
+    if (given.has(row.name)) throw new UsageError(`--${row.name} is given twice.`);
+    if (row.value === undefined && token.value !== undefined) throw new UsageError(`--${row.name} takes no value.`);
+    if (row.value !== undefined && (token.value === undefined || token.value === "" || (!token.inlineValue && token.value.startsWith("--")))) {
+      throw new UsageError(`--${row.name} needs a value: ${flagOf(row)}.`);
+    }
+    given.set(row.name, { value: token.value ?? true, label: `--${row.name}` });
+  }
+  return given;
+};
+
+const switchIn = (text: string, label: string): boolean => {
+  if (/^(?:1|true|yes)$/i.test(text)) return true;
+  if (/^(?:0|false|no|)$/i.test(text)) return false;
+  throw new UsageError(`${label} must be true or false, not "${text}".`);
+};
+
+/** Options of the environment. An empty variable counts as not set; other variables that begin with PORTICO_ are not ours. @throws UsageError */
+export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>>): GivenOptions => {
+  const given = new Map<Name, Given>();
+  for (const { name, value, commandLineOnly } of rows) {
+    const label = variableOf(name);
+    const text = environment[label];
+    if (text === undefined || text === "" || commandLineOnly === true) continue;
+    if (value !== undefined) given.set(name, { value: text, label });
+    else if (switchIn(text, label)) given.set(name, { value: true, label });
+  }
+  return given;
+};
+
+/** A member's value as the command line would have it; undefined for a switch that is off. @throws HostError */
+const textOf = (value: unknown, isSwitch: boolean, label: string): string | true | undefined => {
+  if (isSwitch) {
+    if (typeof value !== "boolean") throw new HostError(`${label} must be true or false, not ${JSON.stringify(value)}.`);
+    return value ? true : undefined;
+  }
+  const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
+  if (typeof value !== "string" && typeof value !== "number" && !isList) throw new HostError(`${label} must be a text or a number, not ${JSON.stringify(value)}.`);
+  return String(value);
+};
+
+/** Options of a JSON file. @throws HostError that names file and member */
+export const fromFile = (path: string): GivenOptions => {
+  const content = readJson(path);
+  if (typeof content !== "object" || content === null || Array.isArray(content)) throw new HostError(`${path} is not an object of options.`);
+  const allowed = rows.filter(({ commandLineOnly }) => commandLineOnly !== true);
+  const given = new Map<Name, Given>();
+  for (const [member, value] of Object.entries(content)) {
+    const label = `${member} in ${path}`;
+    const row = allowed.find(({ name }) => memberOf(name) === member);
+    if (row === undefined) throw new HostError(`${label} is not an option; the options are ${known(memberOf, allowed)}.`);
+    const text = textOf(value, row.value === undefined, label);
+    if (text !== undefined) given.set(row.name, { value: text, label });
+  }
+  return given;
+};
+
+const refuseConflicts = (given: GivenOptions): void => {
+  for (const [one, other, why] of conflicts) {
+    const [first, second] = [given.get(one), given.get(other)];
+    if (first !== undefined && second !== undefined) throw new UsageError(`${first.label} and ${second.label} cannot be combined: ${why}.`);
+  }
+};
+
+const excluded = (name: Name, stronger: GivenOptions): boolean =>
+  conflicts.some(([one, other]) => (name === one && stronger.has(other)) || (name === other && stronger.has(one)));
+
+/** One from several sources, the strongest first: what a stronger one has, or excludes, a weaker one does not give. @throws UsageError */
+export const merged = (...sources: readonly GivenOptions[]): GivenOptions => {
+  let all = new Map<Name, Given>();
+  for (const source of sources) {
+    refuseConflicts(source);
+    const added = [...source].filter(([name]) => !all.has(name) && !excluded(name, all));
+    all = new Map([...all, ...added]);
+  }
+  return all;
+};

@@ -1,0 +1,83 @@
+/**
+ * Every option of the example host. The parser, `--help`, the README's table, the environment's names (`PORTICO_FORGE_INTERVAL`) and the
+ * config file's (`forgeInterval`) are made from these rows: a new option is one row here and one member of `HostOptions`.
+ */
+export interface OptionRow {
+  /** As on the command line, without the dashes. */
+  name: string;
+  /** One letter that stands for it on the command line. */
+  short?: string;
+  /** What its value is, for the help. A row without it is a switch. */
+  value?: string;
+  default?: string;
+  text: string;
+  /** Whether only the command line takes it. */
+  commandLineOnly?: boolean;
+}
+
+/** Names that `--network` accepts besides folders. */
+export const networkNames = ["local", "testnet", "devnet", "mainnet"] as const;
+
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export const optionRows = [
+  { name: "network", value: "NAME|DIR", default: "local", text: `${networkNames.join(", ")}, or a folder with a fork's network.json, milestones.json, exceptions.json and genesisBlock.json` },
+  { name: "host", value: "ADDRESS", default: "127.0.0.1", text: "address to serve on" },
+  { name: "port", value: "PORT", default: "4003", text: "port to serve on; 0 picks a free one" },
+  { name: "data-dir", value: "DIR", default: "data/NETWORK", text: "folder for the chain and its store; created if it is missing" },
+  { name: "import", value: "FILE", text: "chain file to read first: one block with its transactions per line, genesis first" },
+  { name: "no-forge", text: "do not forge: the tip stays where the chain ends" },
+  { name: "forge-interval", value: "MS", text: "milliseconds between blocks, instead of the network's block time; the chain's clock runs ahead" },
+  { name: "workers", value: "N", default: "1", text: "processes that serve requests; if more than one, a separate process forges, writes the store and delivers webhooks" },
+  { name: "secrets", value: "FILE", text: 'file with the passphrases of the delegates to forge for, on a network other than local: {"secrets": ["a passphrase"], "bip38": ""}' },
+  { name: "webhook-token", value: "TOKEN", text: "token that requests to the webhook routes must carry as Authorization; without it, one is generated and kept in the data folder" },
+  { name: "allow-target", value: "CIDR", text: "private address or network that webhooks may reach, such as 10.1.0.0/16; separate several by commas. A node on loopback always allows loopback" },
+  { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
+  { name: "config", value: "FILE", text: 'JSON file with any of these options, in camelCase: {"port": 4003, "forgeInterval": 1000}', commandLineOnly: true },
+  { name: "version", text: "print the version", commandLineOnly: true },
+  { name: "help", short: "h", text: "print this", commandLineOnly: true },
+] as const satisfies readonly OptionRow[];
+
+export type Name = (typeof optionRows)[number]["name"];
+
+/** Options that exclude each other, and why. Where one comes from a stronger source than the other, it wins; otherwise both are refused. */
+export const conflicts: readonly (readonly [one: Name, other: Name, why: string])[] = [
+  ["no-forge", "forge-interval", "no blocks are forged"],
+  ["no-forge", "secrets", "no blocks are signed"],
+];
+
+/** The same rows, all of one type. */
+export const rows: readonly (OptionRow & { name: Name })[] = optionRows;
+
+export const flagOf = ({ name, short, value }: OptionRow): string => `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+
+/** `PORTICO_FORGE_INTERVAL` for `forge-interval`. */
+export const variableOf = (name: string): string => `PORTICO_${name.toUpperCase().replaceAll("-", "_")}`;
+
+/** `forgeInterval` for `forge-interval`. */
+export const memberOf = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** What `--help` prints. */
+export const helpText = (): string => {
+  const width = Math.max(...rows.map((row) => flagOf(row).length)) + 2;
+  const lines = rows.map((row) => `  ${flagOf(row).padEnd(width)}${row.text}${row.default === undefined ? "" : ` (${row.default})`}`);
+  return [
+    "Usage: npm start -- [options]",
+    "",
+    "A node with Portico's interface: it keeps a chain, forges blocks and serves the chain.",
+    "",
+    ...lines,
+    "",
+    "The environment sets the same options (PORTICO_FORGE_INTERVAL=1000, PORTICO_NO_FORGE=true), and so does the file of --config.",
+    "The command line wins over the environment, and the environment over the file.",
+  ].join("\n");
+};
+
+/** The same table in Markdown, for the README. */
+export const optionsTable = (): string =>
+  [
+    "| option | default | |",
+    "|---|---|---|",
+    ...rows.map((row) => `| \`${flagOf(row).replaceAll("|", "\\|")}\` | ${row.default === undefined ? "" : `\`${row.default}\``} | ${row.text} |`),
+  ].join("\n");
