@@ -16,6 +16,7 @@ export type Operator =
   | "falsy"
   | "gt"
   | "gte"
+  | "in"
   | "lt"
   | "lte"
   | "ne"
@@ -24,13 +25,14 @@ export type Operator =
   | "truthy";
 
 export interface Condition {
-  /** A member of the payload, or a dotted path into it, with arrays by index: `asset.votes.0`. */
+  /** A member of the payload, or a dotted path into it, with arrays by index, or `*` for any element: `asset.votes.0`, `asset.payments.*.recipientId`. */
   key: string;
   condition: Operator;
   /**
-   * What the payload's value is compared with: `{ min, max }` for `between` and `not-between`; not used by `truthy` and `falsy`.
-   * Whole numbers beyond 2^53 are bigints. Those of a webhook have at most 50,000 characters together, as JSON; a pattern has at most
-   * 1,000, and the patterns of a webhook compile to at most 10,000 instructions together.
+   * What the payload's value is compared with: `{ min, max }` for `between` and `not-between`; a list of at most 100,000 numbers and texts
+   * for `in`; not used by `truthy` and `falsy`. Whole numbers beyond 2^53 are bigints. Those of a webhook, without lists of `in`, have at
+   * most 50,000 characters together, as JSON, and the lists 8 Mi; a pattern has at most 1,000, and the patterns of a webhook compile to at
+   * most 10,000 instructions together.
    */
   value?: unknown;
 }

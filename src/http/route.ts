@@ -49,6 +49,8 @@ interface RouteCommon<Path, Query, Body> {
   ignoresUnknownQuery?: boolean;
   /** Whether a missing or empty body is taken as `{}`. Default false. */
   bodyOptional?: boolean;
+  /** Bytes that a body may have, where that is more than the option `bodyLimit`. */
+  bodyLimit?: number;
   /** Whether the content type must be JSON (415 otherwise). Default false: any content type, or none, is read as JSON. */
   requiresJsonType?: boolean;
   /**

@@ -3,7 +3,7 @@ import { parseAmount } from "../../src/chain/amount.js";
 import { surveyJson } from "../../src/http/input/exact-json.js";
 import { type InputKind, inputKeyword, orderKind } from "../../src/http/input/schema.js";
 import { transactionCodec } from "../../src/store/layout/block-codec.js";
-import { valueAt } from "../../src/webhooks/conditions/json-value.js";
+import { valuesAt } from "../../src/webhooks/conditions/json-value.js";
 import { createSubject } from "../../src/webhooks/conditions/operand.js";
 import type { Transaction } from "../../types/chain.js";
 import { repeatingExpressions } from "./find.js";
@@ -41,7 +41,7 @@ const digest = "ab".repeat(32);
 
 attempt("decimals", () => createSubject(`-${digits}1.${digits}1`).decimal());
 attempt("no decimals", () => createSubject(`${digits}.${digits}x`).decimal());
-attempt("keys", () => valueAt([1], digits, [digits]));
+attempt("keys", () => valuesAt([1], digits, [digits]));
 attempt("amounts", () => {
   try {
     return parseAmount(`-${digits}x`);

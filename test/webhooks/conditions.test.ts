@@ -2,10 +2,11 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { Condition, ConditionResult, Operator } from "../../types/webhooks.js";
 import { combine, compileCondition, explain } from "../../src/webhooks/conditions/conditions.js";
-import { absent, valueAt } from "../../src/webhooks/conditions/json-value.js";
+import { valuesAt } from "../../src/webhooks/conditions/json-value.js";
+import { namesEvent } from "../../src/webhooks/conditions/event-names.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/conditions/matcher.js";
 import { operatorNames, operators } from "../../src/webhooks/conditions/operators.js";
-import { createSubject } from "../../src/webhooks/conditions/operand.js";
+import { subjectsAt } from "../../src/webhooks/conditions/operand.js";
 
 /** Cases for each operator: the payload's value, the condition's value, and whether the condition holds. */
 const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][]> = {
@@ -62,6 +63,15 @@ const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][
     ["a", "a", true],
     [0, 1, false],
     [null, 0, false],
+  ],
+  in: [
+    ["a", ["b", "a"], true],
+    ["a", ["b"], false],
+    ["a", [], false],
+    [7, ["7"], true],
+    ["12500000000000000001", [12500000000000000001n], true],
+    [["a"], ["a"], false],
+    [null, ["null"], false],
   ],
   lt: [
     [1, 2, true],
@@ -129,12 +139,12 @@ const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][
 
 const holds = (condition: Condition, payload: unknown): boolean => {
   const compiled = compileCondition(condition);
-  return compiled.test(createSubject(valueAt(payload, compiled.key, compiled.path)));
+  return compiled.test(subjectsAt(payload, compiled));
 };
 
 const explained = (condition: Condition, payload: unknown): ConditionResult => {
   const compiled = compileCondition(condition);
-  return explain(compiled, createSubject(valueAt(payload, compiled.key, compiled.path)));
+  return explain(compiled, subjectsAt(payload, compiled));
 };
 
 const text = (value: unknown): string =>
@@ -167,30 +177,38 @@ describe("conditions", () => {
   });
 
   describe("keys", () => {
-    const payload = { asset: { votes: ["+a", "-b"], "x.y": 1 }, "asset.votes": "direct", list: [[1, 2]], deep: { a: { b: { c: 5 } } } };
-    for (const [key, found] of [
+    const payload = { asset: { votes: ["+a", "-b"], "x.y": 1 }, "asset.votes": "direct", list: [[1, 2]], pairs: [{ x: 1 }, { y: 2 }, { x: 3 }, 4], deep: { a: { b: { c: 5 } } } };
+    for (const [key, ...found] of [
       ["deep.a.b.c", 5],
       ["asset.votes", "direct"],
       ["asset.votes.0", "+a"],
       ["asset.votes.1", "-b"],
       ["list.0.1", 2],
-      ["asset.votes.2", absent],
-      ["asset.votes.length", absent],
-      ["list.length", absent],
-      ["deep.a.b.c.d", absent],
-      ["constructor", absent],
-      ["__proto__", absent],
-      ["deep.__proto__.polluted", absent],
-      ["deep.hasOwnProperty", absent],
-      ["", absent],
+      ["asset.votes.2"],
+      ["asset.votes.length"],
+      ["list.length"],
+      ["deep.a.b.c.d"],
+      ["constructor"],
+      ["__proto__"],
+      ["deep.__proto__.polluted"],
+      ["deep.hasOwnProperty"],
+      [""],
+      ["asset.votes.*", "+a", "-b"],
+      ["list.*.*", 1, 2],
+      ["list.*", [1, 2]],
+      ["list.0.*", 1, 2],
+      ["deep.*"],
+      ["pairs.*.x", 1, 3],
+      ["asset.*"],
+      ["*"],
     ] as const) {
       it(`reads "${key}"`, () => {
-        expect(valueAt(payload, key, key.split("."))).to.equal(found);
+        expect(valuesAt(payload, key, key.split("."))).to.deep.equal(found);
       });
     }
     for (const payload of [null, "text", 5, undefined]) {
       it(`finds nothing in ${String(payload)}`, () => {
-        expect(valueAt(payload, "length", ["length"])).to.equal(absent);
+        expect(valuesAt(payload, "length", ["length"])).to.deep.equal([]);
       });
     }
   });
@@ -247,11 +265,11 @@ describe("the matcher", () => {
       },
     };
     const conditions = operatorNames.flatMap((condition): Condition[] => {
-      const value = { between: { min: 1, max: 2 }, "not-between": { min: 1, max: 2 } }[condition as string] ?? "x";
+      const value = { between: { min: 1, max: 2 }, "not-between": { min: 1, max: 2 }, in: ["x"] }[condition as string] ?? "x";
       return ["x", "y"].map((key) => ({ key, condition, value }));
     });
-    const matcher = createMatcher(Array.from({ length: 50 }, (_unused, id) => ({ id, event: "one", enabled: true, match: "all", conditions })));
-    expect(matcher.match("one", { x: [item] })).to.deep.equal([]);
+    const matcher = createMatcher(Array.from({ length: 50 }, (_unused, id) => ({ id, events: ["one"], enabled: true, match: "all", conditions })));
+    expect(matcher.match("one", { x: [item] }).ids).to.deep.equal([]);
     // Once to compare the array, once to look for an element.
     expect(reads).to.equal(2);
   });
@@ -262,15 +280,16 @@ describe("the matcher", () => {
     fc.constantFrom<unknown>(12500000000000000001n, true, false, null, [1, "a"], { x: 1 }),
   );
   const conditionOf: fc.Arbitrary<Condition> = fc
-    .record({ key: fc.constantFrom("a", "b", "a.0", "c.d"), condition: fc.constantFrom(...operatorNames), value, min: fc.integer(), max: fc.integer() })
+    .record({ key: fc.constantFrom("a", "b", "a.0", "a.*", "c.d"), condition: fc.constantFrom(...operatorNames), value, min: fc.integer(), max: fc.integer() })
     .map(({ key, condition, value, min, max }) => {
       const { form } = operators[condition];
       if (form === "range") return { key, condition, value: { min, max } };
+      if (form === "list") return { key, condition, value: [5, "a", ...(typeof value === "string" ? [value] : [])] };
       if (form === "pattern") return { key, condition, value: "^[a1]" };
       return { key, condition, value: form === "scalar" && (typeof value === "object" || typeof value === "boolean") ? 5 : value };
     });
   const webhook = fc.record({
-    event: fc.constantFrom("one", "two"),
+    events: fc.constantFrom(["one.a"], ["two"], ["two", "one.*"], ["one.b", "one.a"], ["*"], ["one.*"]),
     enabled: fc.boolean(),
     match: fc.constantFrom<("any" | "all")[]>("any", "all"),
     conditions: fc.array(conditionOf, { maxLength: 4 }),
@@ -283,11 +302,11 @@ describe("the matcher", () => {
         const webhooks: Matchable[] = drafts.map((draft, index) => ({ id: index + 1, ...draft }));
         const matcher = createMatcher(webhooks);
         for (const one of payloads) {
-          for (const event of ["one", "two", "three"]) {
+          for (const event of ["one.a", "two", "three"]) {
             const expected = webhooks.filter(
-              (hook) => hook.enabled && hook.event === event && combine(hook.conditions.map((condition) => holds(condition, one)), hook.match),
+              (hook) => hook.enabled && namesEvent(hook.events, event) && combine(hook.conditions.map((condition) => holds(condition, one)), hook.match),
             );
-            expect(matcher.match(event, one)).to.deep.equal(expected.map(({ id }) => id));
+            expect(matcher.match(event, one).ids).to.deep.equal(expected.map(({ id }) => id));
           }
         }
       }),
@@ -307,7 +326,7 @@ describe("the matcher", () => {
           else left.set(id, { id, ...draft });
         }
         const anew = createMatcher(left.values());
-        for (const event of ["one", "two"]) {
+        for (const event of ["one.a", "one.b", "two"]) {
           expect(changed.listens(event)).to.equal(anew.listens(event));
           for (const one of payloads) expect(changed.match(event, one)).to.deep.equal(anew.match(event, one));
         }
@@ -321,13 +340,13 @@ describe("the matcher", () => {
       { key: "a", condition: "eq", value: 1 },
       { key: "a", condition: "gt", value: 0 },
     ];
-    expect(createMatcher([{ id: 1, event: "one", enabled: true, match: "any", conditions }]).match("one", { a: 1 })).to.deep.equal([1]);
+    expect(createMatcher([{ id: 1, events: ["one"], enabled: true, match: "any", conditions }]).match("one", { a: 1 }).ids).to.deep.equal([1]);
   });
 
   it("reports listeners only for events of enabled webhooks", () => {
     const matcher = createMatcher([
-      { id: 1, event: "one", enabled: true, match: "any", conditions: [] },
-      { id: 2, event: "two", enabled: false, match: "any", conditions: [] },
+      { id: 1, events: ["one"], enabled: true, match: "any", conditions: [] },
+      { id: 2, events: ["two"], enabled: false, match: "any", conditions: [] },
     ]);
     expect(["one", "two", "three"].map(matcher.listens)).to.deep.equal([true, false, false]);
   });
@@ -335,9 +354,9 @@ describe("the matcher", () => {
   it("still matches other webhooks when one has a pattern that no longer compiles", () => {
     const conditions: Condition[] = [{ key: "a", condition: "regexp", value: "[" }];
     const matcher = createMatcher([
-      { id: 1, event: "one", enabled: true, match: "any", conditions },
-      { id: 2, event: "one", enabled: true, match: "any", conditions: [] },
+      { id: 1, events: ["one"], enabled: true, match: "any", conditions },
+      { id: 2, events: ["one"], enabled: true, match: "any", conditions: [] },
     ]);
-    expect(matcher.match("one", { a: "[" })).to.deep.equal([2]);
+    expect(matcher.match("one", { a: "[" }).ids).to.deep.equal([2]);
   });
 });

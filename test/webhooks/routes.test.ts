@@ -206,6 +206,21 @@ describe("the webhook routes", () => {
       });
     }
 
+    it("take a list of 100,000 addresses, and no body of more than 8 MiB", async () => {
+      const addresses = Array.from({ length: 100_000 }, (_unused, index) => `A${String(index).padStart(33, "x")}`);
+      const conditions = [{ key: "addresses.*", condition: "in", value: addresses }];
+      const { id } = await create({ conditions });
+      const { body } = await get(`/webhooks/${String(id)}`);
+      expect((body.data as { conditions: unknown }).conditions).to.deep.equal(conditions);
+      const put = await send("PUT", `/webhooks/${String(id)}`, { event: "peer.added", target: receiver.url, conditions: [{ ...conditions[0], value: [...addresses, "one more"] }] });
+      expect([put.status, put.body.message]).to.deep.equal([400, '"conditions.0.value" must be a list of at most 100000 numbers and strings']);
+      const large = await send("POST", "/webhooks", { event: "peer.added", target: `${receiver.url}?${"x".repeat(8_388_608)}` });
+      expect(large.status).to.equal(413);
+      const ping = await send("POST", "/webhooks/dry-run", { conditions: [], payload: "x".repeat(1_048_576) });
+      expect(ping.status, "other routes take what they did").to.equal(413);
+      await send("DELETE", `/webhooks/${String(id)}`);
+    });
+
     it("names the allowed methods of a path", async () => {
       const answer = await send("PATCH", "/webhooks/1", {});
       expect(answer.status).to.equal(405);

@@ -124,14 +124,14 @@ export const DryRunResource = Type.Object(
 export const RecoveredResource = Type.Object({ recovered: Type.Integer() }, { title: "Recovered" });
 
 const valueDescription = [
-  "`{min, max}` for `between` and `not-between`; not used by `truthy` and `falsy`.",
+  `\`{min, max}\` for \`between\` and \`not-between\`; a list of at most ${limits.listed.toLocaleString("en")} numbers and texts for \`in\`; not used by \`truthy\` and \`falsy\`.`,
   `Patterns have at most ${limits.pattern} characters, and compile to at most ${limits.instructions} instructions together.`,
-  `All values together have at most ${limits.values} characters, as JSON.`,
+  `All values together, without lists, have at most ${limits.values} characters, as JSON.`,
 ].join(" ");
 
 /** Accepted input. Only its form is checked here; the engine checks the rest, by the same table of operators. */
 const ConditionInput = Type.Object({
-  key: Text({ minLength: 1, maxLength: limits.key, description: "A member of the payload, or a dotted path into it." }),
+  key: Text({ minLength: 1, maxLength: limits.key, description: "A member of the payload, or a dotted path into it, in which `*` is any element of a list." }),
   condition: OneOf(operatorNames, { description: operatorList }),
   value: Type.Optional(Type.Unknown({ description: valueDescription })),
 });

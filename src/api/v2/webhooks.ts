@@ -28,6 +28,8 @@ export interface WebhookScope extends Scope {
 const { item, list } = routesOf<WebhookScope>();
 
 const common = { versions: [1, 2], resource: "webhooks", authenticated: true, stateless: true, cache: "never", errors: [501] } as const;
+/** Bytes: a condition may list 100,000 addresses. */
+const largestWebhook = 8_388_608;
 const params = Type.Object({ id: Text({ description: "Number of the webhook." }) });
 const deliveryParams = Type.Object({ id: Text({ description: "Number of the webhook." }), deliveryId: Text({ description: "Number of the delivery." }) });
 const Nothing = Type.Object({});
@@ -59,6 +61,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     path: "/webhooks",
     summary: "Creates a webhook and returns its token and secret, this once only.",
     body: WebhookInput,
+    bodyLimit: largestWebhook,
     requiresJsonType: true,
     status: 201,
     errors: [409, 415, 501],
@@ -105,6 +108,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     summary: "Replaces a webhook, keeping its id and token.",
     params,
     body: WebhookInput,
+    bodyLimit: largestWebhook,
     requiresJsonType: true,
     errors: [404, 415, 501],
     reply: Nothing,

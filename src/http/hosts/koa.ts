@@ -61,8 +61,8 @@ class KoaTransport implements Transport {
     this.abandon = abandon;
   }
 
-  readBody(): Promise<unknown> {
-    return this.host.readBody(this.ctx);
+  readBody(limit?: number): Promise<unknown> {
+    return this.host.readBody(this.ctx, limit);
   }
 
   matched(route: Route<never>, params: Readonly<Record<string, string>>): void {

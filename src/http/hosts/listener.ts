@@ -50,8 +50,8 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
       this.response = response;
     }
 
-    readBody(): Promise<unknown> {
-      return readBody(koa.createContext(this.request, this.response));
+    readBody(limit?: number): Promise<unknown> {
+      return readBody(koa.createContext(this.request, this.response), limit);
     }
 
     send(status: number, headers: string[], body: Buffer | undefined): void {

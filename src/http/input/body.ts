@@ -5,8 +5,8 @@ import type { Context } from "koa";
 import { inputError, PorticoError } from "../../errors.js";
 import { NumberError, parseExactJson, surveyJson } from "./exact-json.js";
 
-/** Reads the JSON body of a request, whatever its content type; undefined if there is none. */
-export type ReadBody = (ctx: Context) => Promise<unknown>;
+/** Reads the JSON body of a request, whatever its content type; undefined if there is none. `limit`: see `Route.bodyLimit`. */
+export type ReadBody = (ctx: Context, limit?: number) => Promise<unknown>;
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -87,9 +87,8 @@ const unlessBrokenOff = (request: IncomingMessage, reading: Promise<unknown>): P
     void reading.then(resolve, reject).finally(forget);
   });
 
-/** `limit`: bytes after decompression. */
-export const createBodyReader = (limit: number): ReadBody => {
-  const read = bodyParser({
+const parserOf = (limit: number) =>
+  bodyParser({
     enableTypes: ["json"],
     detectJSON: () => true,
     // a number means bytes, though the type allows text only
@@ -98,7 +97,14 @@ export const createBodyReader = (limit: number): ReadBody => {
       throw refusalOf(error);
     },
   });
-  return async (ctx) => {
+
+/** `usual`: bytes after decompression, where the route does not take more. */
+export const createBodyReader = (usual: number): ReadBody => {
+  const parsers = new Map<number, ReturnType<typeof parserOf>>();
+  return async (ctx, limit = usual) => {
+    const most = Math.max(limit, usual);
+    const read = parsers.get(most) ?? parserOf(most);
+    parsers.set(most, read);
     const before = readBefore(ctx);
     if (before === undefined) {
       nameCoding(ctx.req);

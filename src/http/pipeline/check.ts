@@ -67,7 +67,7 @@ export const createChecks = <State extends Scope>({ rateLimit, cache, versionHea
       const { endpoint, transport } = context;
       if (endpoint?.takesBody !== true) return;
       if (endpoint.route.requiresJsonType === true && !isJson(transport.request)) throw new PorticoError("UNSUPPORTED_MEDIA_TYPE");
-      return transport.readBody().then((body) => {
+      return transport.readBody(endpoint.route.bodyLimit).then((body) => {
         context.body = endpoint.readBody(body);
       });
     },

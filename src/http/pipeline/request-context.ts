@@ -12,7 +12,8 @@ export interface Transport {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Reads the JSON body; undefined if there is none. @throws PorticoError if it cannot be read */
-  readBody(): Promise<unknown>;
+  /** `limit`: bytes that the body may have, where that is more than usual. */
+  readBody(limit?: number): Promise<unknown>;
   /** Tells the host which route was found, with the parameters of its path. */
   matched?(route: Route, params: Readonly<Record<string, string>>): void;
   /** Sends the reply. `headers` may be changed. Throws only if the host has sent a reply of its own. */

@@ -1,23 +1,23 @@
 import type { Condition, ConditionResult } from "../../../types/webhooks.js";
-import { absent, jsonText } from "./json-value.js";
-import { operators, type Test } from "./operators.js";
-import type { Subject } from "./operand.js";
+import { anyElement, jsonText } from "./json-value.js";
+import { operators } from "./operators.js";
+import { createSubject, type Subject } from "./operand.js";
 
 /** A condition made ready: its key split, its value prepared, its pattern compiled. */
 export interface CompiledCondition extends Condition {
   path: readonly string[];
-  /** Takes what the payload has at the key: `absent` where it has nothing. */
-  test: Test;
+  /** Takes what the payload has at the key (see `subjectsAt`): it holds if it does for any of that. */
+  test(subjects: readonly Subject[]): boolean;
 }
 
 /** @throws Error where a pattern does not compile */
 export const compileCondition = (condition: Condition): CompiledCondition => {
-  const operator = operators[condition.condition];
-  const test = operator.compile(condition.value);
+  const { compile, whenAbsent } = operators[condition.condition];
+  const test = compile(condition.value);
   return {
     ...condition,
     path: condition.key.split("."),
-    test: (actual) => (actual.value === absent ? operator.whenAbsent : test(actual)),
+    test: (subjects) => (subjects.length === 0 ? whenAbsent : subjects.some(test)),
   };
 };
 
@@ -31,13 +31,14 @@ export const mostShown = 200;
 const beginningOf = (json: string): string => (json.length <= mostShown ? json : `${json.slice(0, mostShown)}…`);
 
 /** Whether a condition holds for what a payload has at its key, and why. */
-export const explain = ({ key, condition, value, test }: CompiledCondition, actual: Subject): ConditionResult => {
+export const explain = ({ key, path, condition, value, test }: CompiledCondition, subjects: readonly Subject[]): ConditionResult => {
   const { form, meaning } = operators[condition];
-  const isAbsent = actual.value === absent;
-  const holds = test(actual);
+  const holds = test(subjects);
   const expected = form === "none" ? "" : ` (${beginningOf(jsonText(value))})`;
-  const found = isAbsent ? "the payload has nothing there" : `it is ${beginningOf(actual.json())}`;
-  const isShown = !isAbsent && actual.json().length <= mostShown;
+  const [first] = subjects;
+  const actual = path.includes(anyElement) && first !== undefined ? createSubject(subjects.map((subject) => subject.value)) : first;
+  const found = actual === undefined ? "the payload has nothing there" : `it is ${beginningOf(actual.json())}`;
+  const isShown = actual !== undefined && actual.json().length <= mostShown;
   return {
     key,
     condition,

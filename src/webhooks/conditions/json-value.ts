@@ -27,8 +27,8 @@ export const jsonLength = (value: unknown): number => {
   }
 };
 
-/** What a payload has at a path; `absent` when it has nothing there. */
-export const absent = Symbol("absent");
+/** Stands for a value that is not there. */
+const absent = Symbol("absent");
 
 const step = (from: unknown, name: string): unknown => {
   if (typeof from !== "object" || from === null || !Object.hasOwn(from, name)) return absent;
@@ -38,14 +38,32 @@ const step = (from: unknown, name: string): unknown => {
   return value === undefined ? absent : value;
 };
 
-/** Reads own properties only. A property whose name is the whole key takes precedence over a path. */
-export const valueAt = (payload: unknown, key: string, path: readonly string[]): unknown => {
-  const direct = step(payload, key);
-  if (direct !== absent || path.length === 1) return direct;
+/** Reads own properties only. */
+const along = (payload: unknown, path: readonly string[]): unknown => {
   let value = payload;
   for (const name of path) {
     value = step(value, name);
     if (value === absent) return absent;
   }
   return value;
+};
+
+/** In a path: any element of an array. */
+export const anyElement = "*";
+
+const elementsAlong = (payload: unknown, path: readonly string[]): unknown[] => {
+  const star = path.indexOf(anyElement);
+  if (star === -1) {
+    const value = along(payload, path);
+    return value === absent ? [] : [value];
+  }
+  const list = along(payload, path.slice(0, star));
+  return Array.isArray(list) ? list.flatMap((element) => elementsAlong(element, path.slice(star + 1))) : [];
+};
+
+/** What a payload has at a key: nothing, a value or, where the path has a `*`, several. A property whose name is the whole key takes precedence over a path. */
+export const valuesAt = (payload: unknown, key: string, path: readonly string[]): unknown[] => {
+  const direct = step(payload, key);
+  if (direct !== absent) return [direct];
+  return path.length === 1 && key !== anyElement ? [] : elementsAlong(payload, path);
 };

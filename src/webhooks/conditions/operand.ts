@@ -1,5 +1,5 @@
 import { type Decimal, numberText, toDecimal } from "./decimal.js";
-import { canonical, jsonText } from "./json-value.js";
+import { canonical, jsonText, valuesAt } from "./json-value.js";
 
 /** A value that many conditions test: what they derive from it is computed once. */
 export interface Subject {
@@ -10,7 +10,7 @@ export interface Subject {
   canonical(): string;
   /** Its elements by their canonical texts, where it is an array. */
   elements(): ReadonlySet<string> | undefined;
-  /** As JSON. Not for a value that is absent. */
+  /** As JSON. */
   json(): string;
   /** Numbers and booleans as they are written; undefined for anything but a scalar. */
   text(): string | undefined;
@@ -35,3 +35,6 @@ export const createSubject = (value: unknown): Subject => ({
   json: once(() => jsonText(value)),
   text: once(() => textOf(value)),
 });
+
+/** What a payload has at a key (see `valuesAt`). */
+export const subjectsAt = (payload: unknown, { key, path }: { key: string; path: readonly string[] }): Subject[] => valuesAt(payload, key, path).map(createSubject);

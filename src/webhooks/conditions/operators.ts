@@ -10,11 +10,12 @@ import { createSubject, type Subject } from "./operand.js";
  *
  * - any       any JSON value
  * - scalar    a number or a text
+ * - list      numbers and texts
  * - range     `{min, max}`, each a number or a text
  * - pattern   a regular expression in RE2 syntax
  * - none      no value
  */
-export type ValueForm = "any" | "scalar" | "range" | "pattern" | "none";
+export type ValueForm = "any" | "scalar" | "list" | "range" | "pattern" | "none";
 
 /** Tests what the payload has at the key. Never called for a key that the payload does not have. */
 export type Test = (actual: Subject) => boolean;
@@ -65,6 +66,11 @@ const equal = (value: unknown): Test => {
   return (actual) => actual.canonical() === expected;
 };
 
+const oneOf = (value: unknown): Test => {
+  const expected = new Set((value as readonly unknown[]).map(canonical));
+  return (actual) => expected.has(actual.canonical());
+};
+
 const not =
   (compile: (value: unknown) => Test) =>
   (value: unknown): Test => {
@@ -97,6 +103,7 @@ export const operators: Readonly<Record<Operator, OperatorDefinition>> = Object.
   falsy: { form: "none", meaning: "is exactly false", whenAbsent: false, compile: () => ({ value }) => value === false },
   gt: { form: "scalar", meaning: "is greater than the value", whenAbsent: false, compile: greater },
   gte: { form: "scalar", meaning: "is greater than or equal to the value", whenAbsent: false, compile: ordered((order) => order >= 0) },
+  in: { form: "list", meaning: "is any of the list", whenAbsent: false, compile: oneOf },
   lt: { form: "scalar", meaning: "is less than the value", whenAbsent: false, compile: less },
   lte: { form: "scalar", meaning: "is less than or equal to the value", whenAbsent: false, compile: ordered((order) => order <= 0) },
   ne: { form: "any", meaning: "does not equal the value", whenAbsent: true, compile: not(equal) },

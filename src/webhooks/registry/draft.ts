@@ -25,8 +25,12 @@ export const limits = {
   pattern: 1_000,
   /** Instructions that all patterns compile to, together. */
   instructions: 10_000,
-  /** Characters of JSON that the values of all conditions have, together. */
+  /** Characters of JSON that the values of all conditions have, together, without the lists of `in`. */
   values: 50_000,
+  /** Values in one list of `in`. */
+  listed: 100_000,
+  /** Characters of JSON that all lists of `in` have, together. */
+  lists: 8_388_608,
   confirmations: 1_000,
 } as const;
 
@@ -42,6 +46,10 @@ const isRange = (value: unknown): boolean => {
 const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: string }>> = {
   any: { fits: (value) => value !== undefined, rule: "is required" },
   scalar: { fits: isScalar, rule: "must be a number or a string" },
+  list: {
+    fits: (value) => Array.isArray(value) && value.length <= limits.listed && value.every(isScalar),
+    rule: `must be a list of at most ${limits.listed} numbers and strings`,
+  },
   range: { fits: isRange, rule: "must be {min, max}, each a number or a string" },
   pattern: {
     fits: (value) => typeof value === "string" && value.length <= limits.pattern,
@@ -72,10 +80,14 @@ const sizeOf = ({ condition, value }: Condition, at: string): number => {
 export const checkConditions = (conditions: readonly Condition[]): void => {
   if (!Array.isArray(conditions)) throw inputError("payload", "conditions", "must be a list");
   if (conditions.length > limits.conditions) throw inputError("payload", "conditions", `must not have more than ${limits.conditions} items`);
-  let [length, instructions] = [0, 0];
+  let [length, listLength, instructions] = [0, 0, 0];
   for (const [index, condition] of (conditions as readonly Condition[]).entries()) {
     checkCondition(condition, `conditions.${index}`);
-    length += jsonLength(condition.value);
+    if (operators[condition.condition].form === "list") listLength += jsonLength(condition.value);
+    else length += jsonLength(condition.value);
+    if (listLength > limits.lists) {
+      throw inputError("payload", `conditions.${index}.value`, `is too long: all lists together may have ${limits.lists} characters as JSON`);
+    }
     if (length > limits.values) {
       throw inputError("payload", `conditions.${index}.value`, `is too long: the values of all conditions together may have ${limits.values} characters as JSON`);
     }

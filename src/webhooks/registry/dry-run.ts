@@ -2,20 +2,20 @@ import type { DryRunRequest, DryRunResult } from "../../../types/webhooks.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { type CompiledCondition, combine, compileCondition, explain } from "../conditions/conditions.js";
 import { checkConditions, checkEvent } from "./draft.js";
-import { jsonLength, valueAt } from "../conditions/json-value.js";
+import { jsonLength } from "../conditions/json-value.js";
 import { canonicalEvent } from "../known-events.js";
 import { largestKept, type RecentEvents } from "../scan/recent-events.js";
-import { createSubject, type Subject } from "../conditions/operand.js";
+import { type Subject, subjectsAt } from "../conditions/operand.js";
 
 const defaultLast = 10;
 
 /** What a payload has at the keys of conditions: once for each key, however many conditions test it. */
-const createSubjects = (payload: unknown): ((condition: CompiledCondition) => Subject) => {
-  const subjects = new Map<string, Subject>();
+const createSubjects = (payload: unknown): ((condition: CompiledCondition) => Subject[]) => {
+  const subjects = new Map<string, Subject[]>();
   return ({ key, path }) => {
-    const subject = subjects.get(key) ?? createSubject(valueAt(payload, key, path));
-    subjects.set(key, subject);
-    return subject;
+    const there = subjects.get(key) ?? subjectsAt(payload, { key, path });
+    subjects.set(key, there);
+    return there;
   };
 };
 
@@ -28,8 +28,8 @@ export const dryRun = (request: DryRunRequest, recent: RecentEvents, events: rea
   const compiled = conditions.map(compileCondition);
 
   const resultOf = (payload: unknown, timestamp: number | null): DryRunResult => {
-    const subjectOf = createSubjects(payload);
-    const results = compiled.map((condition) => explain(condition, subjectOf(condition)));
+    const subjectsOf = createSubjects(payload);
+    const results = compiled.map((condition) => explain(condition, subjectsOf(condition)));
     return { matches: combine(results.map(({ holds }) => holds), match), timestamp, payload, conditions: results };
   };
 

@@ -76,7 +76,7 @@ export const createRecorder = ({ store, register, recent, time, logger, onWork }
 
   const matching = (event: string, json: string): WebhookRow[] => {
     try {
-      const ids = register.matcher().match(event, JSON.parse(json));
+      const { ids } = register.matcher().match(event, JSON.parse(json));
       return ids.map((id) => register.find(id)).filter((row) => row !== undefined);
     } catch (error) {
       logger.error(`webhooks: ${event} cannot be matched: ${messageOf(error)}`);

@@ -41,14 +41,14 @@ export const measureMatching = (duration: number): Row[] =>
     const chance = createChance(1);
     const webhooks = Array.from(
       { length: webhookCount },
-      (_, id): Matchable => ({ id, event: "transaction.applied", enabled: true, match: "any", conditions: make(chance) }),
+      (_, id): Matchable => ({ id, events: ["transaction.applied"], enabled: true, match: "any", conditions: make(chance) }),
     );
     const matcher = createMatcher(webhooks);
     const payloads = Array.from({ length: payloadCount }, () =>
       payloadJson({ ...examples.transfer, recipientId: address(chance), amount: String(below(chance, 1e9)) }),
     );
     let matched = 0;
-    const figure = rateOf(payloads, duration, (payload) => void (matched += matcher.match("transaction.applied", payload).length));
+    const figure = rateOf(payloads, duration, (payload) => void (matched += matcher.match("transaction.applied", payload).ids.length));
     const peer = rateOf(payloads, duration / 4, () => undefined);
     return {
       group: "webhooks",
