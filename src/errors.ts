@@ -21,6 +21,7 @@ export const errorTable = {
   WEBHOOK_NOT_FOUND: { status: 404, exposed: true, message: "Webhook not found" },
   METHOD_NOT_ALLOWED: { status: 405, exposed: true, message: "Method Not Allowed" },
   WEBHOOKS_FULL: { status: 409, exposed: true, message: "There are as many webhooks as this node allows: remove one first." },
+  CURSOR_UNKNOWN: { status: 410, exposed: true, message: "This node does not know the cursor's block, or has kept it no longer: start again from \"oldest\" or \"tip\"." },
   BODY_TOO_LARGE: { status: 413, exposed: true, message: "The request body is too large." },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, exposed: true, message: "The request must carry Content-Type: application/json." },
   UNPROCESSABLE: { status: 422, exposed: true, message: "Unprocessable Entity" },
@@ -28,6 +29,7 @@ export const errorTable = {
   INTERNAL: { status: 500, exposed: false, message: "An internal server error occurred" },
   NOT_SUPPORTED: { status: 501, exposed: true, message: "This node does not offer that." },
   SEARCHES_FULL: { status: 503, exposed: true, message: "Too many searches are under way." },
+  STREAMS_FULL: { status: 503, exposed: true, message: "As many streams are open as this node allows." },
   NOT_READY: { status: 503, exposed: true, message: "The node's state is not ready yet." },
 
   OPTION_INVALID: { status: 500, exposed: false, message: "An option is not valid." },
@@ -50,12 +52,15 @@ export interface Validation {
 export class PorticoError extends Error {
   readonly code: ErrorCode;
   readonly validation: Validation | undefined;
+  /** What the reply's body has besides the members that every error has. */
+  readonly members: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(code: ErrorCode, message?: string, options: { validation?: Validation; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message?: string, options: { validation?: Validation; members?: Readonly<Record<string, unknown>>; cause?: unknown } = {}) {
     super(message ?? errorTable[code].message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = "PorticoError";
     this.code = code;
     this.validation = options.validation;
+    this.members = options.members;
   }
 
   get status(): number {

@@ -212,6 +212,50 @@ export interface SnapshotBounds {
   searchRows?: number;
 }
 
+/** A block with its transactions, as readers that follow the chain are told of it. */
+export interface KeptBlock {
+  block: Block;
+  transactions: Transaction[];
+  /** Milliseconds since 1970: when this node applied it. Absent if it read the block while catching up: the block's own time counts then. */
+  appliedAt?: number | undefined;
+  /** How often this node had applied the block before, and reverted it. Default: 0. */
+  times?: number | undefined;
+}
+
+/** A block that was taken off the chain. */
+export interface OrphanBlock extends KeptBlock {
+  /** Milliseconds since 1970: when this node reverted it. */
+  revertedAt: number;
+}
+
+/** The chain at one tip, for readers that follow it. All answers are of that one state. */
+export interface ChangesView {
+  readonly tip: Tip;
+  /** Id of the chain's block at a height; undefined below 1 and above the tip. */
+  idAt(height: number): MaybePromise<string | undefined>;
+  /** Blocks of the chain from a height on, ascending; at least one where there is one, and at most `limit`. */
+  blocks(from: number, limit: number): MaybePromise<readonly KeptBlock[]>;
+  /** A block that is not on the chain, but was; undefined where it is not kept. */
+  orphan(id: string): MaybePromise<OrphanBlock | undefined>;
+  /** As in `ChainSnapshot`. */
+  round(round: number): MaybePromise<readonly RoundDelegate[] | undefined>;
+  /** Frees whatever kept the state from changing. Called once. */
+  release?(): void;
+}
+
+/**
+ * What following the chain takes: `/events`, `/changes` and webhooks then go by blocks, from the first on and through reorganisations.
+ *
+ * The next change after a block is found from the chain alone: the block above it if it is on the chain; if it is not, but kept, its
+ * reversal, and then what comes after its parent.
+ */
+export interface ChainChanges {
+  /** The state at the current tip; undefined while there is none. */
+  view(): MaybePromise<ChangesView | undefined>;
+  /** Calls `changed` whenever `view` gives another tip. Returns what ends it. */
+  watch(changed: () => void): () => void;
+}
+
 /**
  * How chain state is read: the only interface between the routes and the host's store.
  * The LMDB store is one implementation; `portico/conformance` tests others.
@@ -224,4 +268,9 @@ export interface ChainAdapter {
   stop?(): Promise<void>;
   /** The state at the current tip; undefined while there is none yet (routes reply 503). */
   snapshot(bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
+  /**
+   * Optional. Without it, readers that follow the chain are told of blocks and transactions as the host emits them, kept in the log of the
+   * host's events (`followHostEvents`), and cursors are places in that log.
+   */
+  readonly changes?: ChainChanges;
 }

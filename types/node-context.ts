@@ -137,6 +137,14 @@ export interface PorticoOptions {
   searchRows?: number;
   /** Most blocks that can be reverted: the number of undo records kept. If the host goes back further, the store is rebuilt from `blocks`. */
   undoBlocks?: number;
+  /** Blocks behind the tip at which a block counts as final. Default: twice the number of active delegates at the tip. */
+  finality?: number;
+  /** Milliseconds that blocks taken off the chain are kept, for readers that saw them. */
+  followOrphans?: number;
+  /** Milliseconds that the host's own events are kept, for readers that have not seen them. */
+  followHostEvents?: number;
+  /** Event streams and change streams that may be open at a time; one more is answered with 503. */
+  maxStreams?: number;
   /** The webhook engine; false switches it off. */
   webhooks?: false | WebhookOptions;
 }

@@ -3,6 +3,7 @@ export { addressOf, isAddress } from "./address.js";
 export { approvalOf, averageOf, parseAmount } from "./amount.js";
 export { applyBlock, type BlockChanges, emptyWallet, type LedgerSource, type WalletChange } from "./apply.js";
 export type { FullBlock } from "./block.js";
+export { finalHeightAt, finalityAt } from "./finality.js";
 export { isExpired } from "./locks.js";
 export type { Constants, Milestones } from "./milestones.js";
 export { endsRound, forgerOf, forgingOrder, rankDelegates, type Round, roundOf, slotOf } from "./rounds.js";

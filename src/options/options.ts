@@ -4,9 +4,15 @@ import { isObject, networks, offOr, oneOf, type OptionRow, origins, path, waitFr
 import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";
 
 /** All options, with defaults filled in. */
-export type Options = { [Name in keyof Required<PorticoOptions>]: Filled<NonNullable<PorticoOptions[Name]>> };
+export type Options = { [Name in Exclude<keyof PorticoOptions, "finality">]-?: Filled<NonNullable<PorticoOptions[Name]>> } & {
+  /** Undefined: see `finalityAt`. */
+  finality: number | undefined;
+};
 /** The object form of an option (where it may also be false) has every member. */
 type Filled<T> = T extends string | number | boolean | readonly unknown[] ? T : { [Member in keyof T]-?: NonNullable<T[Member]> };
+
+/** Milliseconds. */
+const day = 86_400_000;
 
 /** Every option: its default, unit, meaning and check. The README's table is generated from this. */
 export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow<Options[Name]>> } = Object.freeze({
@@ -52,6 +58,15 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   },
   stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: waitFrom(0) },
   undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted. If the host goes back further, the store is rebuilt from `blocks`.", check: wholeFrom(1) },
+  finality: { default: undefined, unit: "blocks", meaning: "How far behind the tip a block counts as final. Default: twice the number of active delegates at the tip.", check: wholeFrom(0) },
+  followOrphans: {
+    default: 30 * day,
+    unit: "milliseconds",
+    meaning: "How long blocks taken off the chain are kept: a reader that has seen one and comes back within this time is told of its reversal.",
+    check: wholeFrom(0),
+  },
+  followHostEvents: { default: 7 * day, unit: "milliseconds", meaning: "How long the host's own events are kept, for readers that come back.", check: wholeFrom(0) },
+  maxStreams: { default: 1_000, unit: "streams", meaning: "Event streams and change streams that may be open at a time; one more is answered with 503.", check: wholeFrom(0) },
   webhooks: {
     default: webhookDefaults,
     unit: "an object, or false",

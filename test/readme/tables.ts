@@ -74,7 +74,7 @@ const routesTable = (generation: 1 | 2, routes: readonly RouteRow[]): string =>
     }),
   ].join("\n");
 
-const cell = (value: unknown): string => `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``;
+const cell = (value: unknown): string => value === undefined ? "" : `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``;
 
 const optionRow = (name: string, option: { default: unknown; unit: string; meaning: string }): string =>
   `| \`${name}\` | ${cell(option.default)} | ${option.unit} | ${option.meaning} |`;

@@ -12,6 +12,8 @@ export interface FailureBody {
   error: string;
   message: string;
   validation?: Validation;
+  /** What else the error tells: `PorticoError.members`. */
+  [member: string]: unknown;
 }
 
 /** The reason phrase of a status, "Not Found" for 404. */
@@ -28,6 +30,7 @@ const secondsUntilReady = 5;
 const headersOf: Partial<Record<ErrorCode, HeaderPairs>> = {
   UNAUTHORIZED: ["WWW-Authenticate", 'Bearer realm="webhooks"'],
   SEARCHES_FULL: ["Retry-After", "1"],
+  STREAMS_FULL: ["Retry-After", "10"],
   NOT_READY: ["Retry-After", String(secondsUntilReady)],
   // the rest of the body is not worth reading
   BODY_TOO_LARGE: ["Connection", "close"],
@@ -56,6 +59,7 @@ export const failureOf = (error: PorticoError, { generation, failsAs }: Failing)
     statusCode: status,
     error: reasonOf(status),
     message,
+    ...error.members,
   };
   return { status, body: error.validation === undefined ? body : { ...body, validation: error.validation } };
 };
