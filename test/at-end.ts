@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { isLong } from "./fixtures/long.js";
 
 type Stop = () => Promise<void>;
 
@@ -12,6 +13,10 @@ export const atEnd = (stop: Stop): void => {
 
 /** Read by mocha, which is told to load this file before any other. */
 export const mochaHooks = {
+  /** A long run takes as long as it takes, whatever limits its tests set for their short forms. */
+  beforeEach(this: Mocha.Context): void {
+    if (isLong) this.currentTest?.timeout(0);
+  },
   /** Parallel runs send what a test found to another process as JSON. A big integer in it would lose the results of the whole file. */
   afterEach(this: Mocha.Context): void {
     const { err } = this.currentTest as { err?: { actual?: unknown; expected?: unknown } };

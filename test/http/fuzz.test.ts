@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
 import Koa from "koa";
+import { count } from "../fixtures/long.js";
 import { ask, parseRaw, sendRaw } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";
 import { type Served, serveThings } from "./things.js";
@@ -196,7 +197,7 @@ describe("random requests", () => {
         const answer = await sendRaw(served.port, Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), bytes]));
         sane(parseRaw(answer), verb);
       }),
-      { numRuns: 800 },
+      { numRuns: count(800, 20_000) },
     ));
 
   it("get the same answer from the interface's own server and from a host's Koa app", () => {
@@ -231,7 +232,7 @@ describe("random requests", () => {
             expect({ ...mounted.headers, ...comparable }).to.deep.equal({ ...own.headers, ...comparable });
           },
         ),
-        { numRuns: 500 },
+        { numRuns: count(500, 10_000) },
       ),
     );
   });
@@ -250,7 +251,7 @@ describe("random requests", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: count(300, 10_000) },
     ));
 
   it("are answered if they are too large", async () => {

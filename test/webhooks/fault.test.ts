@@ -11,13 +11,14 @@ import { createChainRules } from "../../src/chain/rules.js";
 import { networkOf } from "../../src/conformance/network.js";
 import { createStore } from "../../src/store/state/store.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { count } from "../fixtures/long.js";
 import { addFaultBlock, createFaultChain } from "./fault-block.js";
 import type { BlockData } from "../../types/events.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { webhookRow } from "./webhook-row.js";
 
-/** Rounds of load, kill and restart. For many: `FAULT_ROUNDS=50 npx mocha test/webhooks/fault.test.ts`. */
-const rounds = Number(process.env["FAULT_ROUNDS"] ?? 4);
+/** Rounds of load, kill and restart. */
+const rounds = count(4, 50);
 const script = fileURLToPath(new URL("fault-node.ts", import.meta.url));
 
 const start = (dataDir: string, mode: "load" | "drain"): ChildProcess => {

@@ -1,0 +1,2 @@
+/** Requests as no client sends them, over sockets. */
+import "./fuzz.test.js";

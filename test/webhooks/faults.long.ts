@@ -1,0 +1,2 @@
+/** A node with webhooks, killed under load and started again. */
+import "./fault.test.js";
