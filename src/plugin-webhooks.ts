@@ -11,7 +11,7 @@ import { whenFree } from "./store/lmdb/when-free.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
-import { describeEvents } from "./webhooks/known-events.js";
+import { describeEvents } from "./follow/known-events.js";
 import { type Authorize, openAuthorize } from "./webhooks/registry/tokens.js";
 
 /** What the parts of a plugin share. */

@@ -12,7 +12,7 @@ import { webhookDefaults } from "./options.js";
 import { dryRun } from "./registry/dry-run.js";
 import { createHttpSender } from "./send/http-sender.js";
 import { type HostRecorder, createHostRecorder, listenToHost } from "./scan/host-recorder.js";
-import { canonicalEvent, chainEvents, describeEvents } from "./known-events.js";
+import { canonicalEvent, chainEvents, describeEvents } from "../follow/known-events.js";
 import { createDeliveries } from "./deliver/deliveries.js";
 import { createRecentEvents } from "./scan/recent-events.js";
 import { createRecorder } from "./scan/recorder.js";

@@ -10,7 +10,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
-import { knownEvents } from "../../src/webhooks/known-events.js";
+import { knownEvents } from "../../src/follow/known-events.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createLogger, localTargets } from "./stage.js";
 

@@ -6,7 +6,7 @@ import { PorticoError } from "../../errors.js";
 import { webhookRow } from "../registry/webhook-service.js";
 import { messageIdOf } from "./outgoing.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { payloadJson } from "../scan/payload.js";
+import { payloadJson } from "../../follow/payload.js";
 
 export interface DeliveriesNeeds {
   store: WebhookStore;

@@ -2,7 +2,7 @@ import type { WebhookRow } from "../../../types/webhook-store.js";
 import type { Condition, WebhookDraft } from "../../../types/webhooks.js";
 import { inputError, messageOf } from "../../errors.js";
 import { jsonLength } from "../conditions/json-value.js";
-import { canonicalEvent, knownEvents } from "../known-events.js";
+import { canonicalEvent, knownEvents } from "../../follow/known-events.js";
 import { operatorNames, operators, type ValueForm } from "../conditions/operators.js";
 import { patternSize } from "../conditions/pattern.js";
 import type { TargetGuard } from "../send/target-guard.js";

@@ -3,7 +3,7 @@ import { inputError, PorticoError } from "../../errors.js";
 import { type CompiledCondition, combine, compileCondition, explain } from "../conditions/conditions.js";
 import { checkConditions, checkEvent } from "./draft.js";
 import { jsonLength } from "../conditions/json-value.js";
-import { canonicalEvent } from "../known-events.js";
+import { canonicalEvent } from "../../follow/known-events.js";
 import { largestKept, type RecentEvents } from "../scan/recent-events.js";
 import { type Subject, subjectsAt } from "../conditions/operand.js";
 

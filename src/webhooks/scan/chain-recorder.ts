@@ -1,7 +1,7 @@
 import type { Clock } from "../../../types/node-context.js";
 import type { FullBlock } from "../../chain/block.js";
 import { createEmittedPayloads } from "./emitted-payloads.js";
-import { blockPayload, payloadJson, transactionPayload } from "./payload.js";
+import { blockPayload, payloadJson, transactionPayload } from "../../follow/payload.js";
 import type { Recorder } from "./recorder.js";
 import type { Register } from "../registry/register.js";
 

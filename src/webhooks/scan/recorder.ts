@@ -1,7 +1,7 @@
 import type { Logger } from "../../../types/node-context.js";
 import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf } from "../../errors.js";
-import { isChange, takenBackBy } from "../known-events.js";
+import { isChange, takenBackBy } from "../../follow/known-events.js";
 import type { Timekeeper } from "../timekeeper.js";
 import type { RecentEvents } from "./recent-events.js";
 import type { Register } from "../registry/register.js";

@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import type { WebhookOptions } from "../../../types/webhooks.js";
-import { examples } from "../../../src/webhooks/event-examples.js";
-import { payloadJson } from "../../../src/webhooks/scan/payload.js";
+import { examples } from "../../../src/follow/event-examples.js";
+import { payloadJson } from "../../../src/follow/payload.js";
 import { median } from "../load/statistics.js";
 import type { Row } from "../table/row.js";
 import { openEngine } from "./engine.js";

@@ -1,5 +1,5 @@
-import type { Block, Transaction } from "../../../types/chain.js";
-import { messageOf } from "../../errors.js";
+import type { Block, Transaction } from "../../types/chain.js";
+import { messageOf } from "../errors.js";
 
 interface BigNumberLike {
   _isBigNumber: true;

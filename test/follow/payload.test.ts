@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Utils } from "@arkecosystem/crypto";
 import type { Block, Transaction } from "../../types/chain.js";
 import { createEmittedPayloads } from "../../src/webhooks/scan/emitted-payloads.js";
-import { blockPayload, payloadJson, transactionPayload } from "../../src/webhooks/scan/payload.js";
+import { blockPayload, payloadJson, transactionPayload } from "../../src/follow/payload.js";
 
 const parsed = (payload: unknown): unknown => JSON.parse(payloadJson(payload));
 
