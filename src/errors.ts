@@ -31,6 +31,7 @@ export const errorTable = {
   SEARCHES_FULL: { status: 503, exposed: true, message: "Too many searches are under way." },
   STREAMS_FULL: { status: 503, exposed: true, message: "As many streams are open as this node allows." },
   NOT_READY: { status: 503, exposed: true, message: "The node's state is not ready yet." },
+  STORE_UNWRITABLE: { status: 503, exposed: true, message: "The store cannot be written." },
 
   OPTION_INVALID: { status: 500, exposed: false, message: "An option is not valid." },
   BLOCK_INVALID: { status: 500, exposed: false, message: "A block is not well formed." },

@@ -8,6 +8,7 @@ import type { Problems } from "./problems.js";
 import type { Options } from "./options/options.js";
 import type { StoreChange } from "./store/state/change-log.js";
 import { whenFree } from "./store/lmdb/when-free.js";
+import { createWriteWatch } from "./store/lmdb/write-watch.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
@@ -32,7 +33,7 @@ const noEvents: HostEvents = { on: silence, off: silence };
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock }: Shared) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems }: Shared) => {
   const { dataDir } = context;
   const { events, chain } = context.reader === true ? { events: noEvents } : context;
   const keepsChain = chain === undefined;
@@ -41,13 +42,14 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   }
   const delivering = context.reader === true ? { deliver: false } : {};
   const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
+  const writes = createWriteWatch(problems);
   let engine: WebhookEngine | undefined;
   let own: WebhookEnvironment | undefined;
   let authorize: Authorize | undefined;
 
   const opened = (store: WebhookStore, blocksWritten?: () => Promise<void>): void => {
     if (settings === undefined) return;
-    const openJournal = () => openEventJournal(settings.dataDir);
+    const openJournal = () => openEventJournal(settings.dataDir, { logger, writes });
     engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain });
     engine.start();
   };
@@ -75,7 +77,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
       if (settings === undefined) return;
       authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
       if (keepsChain) return;
-      own = await whenFree(() => openWebhookStore(settings.dataDir, settings), logger);
+      own = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), logger);
       if (own !== undefined) opened(own.store);
     },
     opened,

@@ -3,6 +3,7 @@ import type { WebhookStore } from "../../types/webhook-store.js";
 import { endAll } from "../async/close-all.js";
 import { messageOf } from "../errors.js";
 import { whenFree } from "./lmdb/when-free.js";
+import { createWriteWatch } from "./lmdb/write-watch.js";
 import type { ChangeListener } from "./state/change-log.js";
 import { createFollower, type Follower, type FollowerNeeds } from "./sync/follower.js";
 import { type BeforeShown, createStore, type Store, type StoreOptions } from "./state/store.js";
@@ -46,6 +47,7 @@ const freeingInterval = 60_000;
 
 export const createLmdbChain = (options: StoreOptions, { companion, beforeShown, ...needs }: LmdbChainNeeds): LmdbChain => {
   const watched = watchSource(needs.source, needs.clock);
+  const writes = createWriteWatch(needs.problems);
   let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
   /** Aborting ends the wait for another process to let go of the store. */
   let opening: AbortController | undefined;
@@ -54,7 +56,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
-      const create = (): Store => createStore(options, { rules: needs.rules, listener: companion, beforeShown });
+      const create = (): Store => createStore(options, { rules: needs.rules, listener: companion, beforeShown, writes });
       const store = await whenFree(create, needs.logger, own.signal).finally(() => {
         if (opening === own) opening = undefined;
       });

@@ -5,7 +5,9 @@ import type { Logger } from "../../types/node-context.js";
 import type { ChainRules } from "../chain/rules.js";
 import { endAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
+import type { Problems } from "../problems.js";
 import { storeFile } from "./lmdb/environment.js";
+import { createWriteWatch, unwatched } from "./lmdb/write-watch.js";
 import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
 import { rebuildText } from "./state/rebuild.js";
 import { createOpenSnapshots } from "./state/open-snapshots.js";
@@ -24,6 +26,8 @@ export interface ReaderOptions {
 export interface ReaderNeeds {
   rules: ChainRules;
   logger: Logger;
+  /** Not given: nobody is told that webhooks cannot be written. */
+  problems?: Problems;
   /** Not given: nothing is written to the store, not even webhooks. */
   companion?: Pick<StoreCompanion, "opened" | "closing"> | undefined;
 }
@@ -42,7 +46,8 @@ const isNotReady = (error: unknown): boolean => error instanceof PorticoError &&
  *
  * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
  */
-export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion }: ReaderNeeds): LmdbChain => {
+export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion, problems }: ReaderNeeds): LmdbChain => {
+  const writes = problems === undefined ? unwatched : createWriteWatch(problems);
   const path = storeFile(dataDir);
   const snapshots = createOpenSnapshots();
   let opened: Store | undefined;
@@ -69,8 +74,11 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
   /** Serves an open store until its file is replaced, or until `stop`. */
   const serve = async (store: Store, identity: string | undefined, signal: AbortSignal, started: () => void): Promise<void> => {
     waits = undefined;
-    companion?.opened(createWebhookStore(store.environment));
+    const webhooks = companion && createWebhookStore(store.environment);
+    if (webhooks !== undefined) companion?.opened(webhooks);
     while (!signal.aborted && identityOf(path) === identity) {
+      // Nobody may write a webhook for long: what is wrong ends without.
+      if (writes.isFailing("webhooks")) await webhooks?.transactionSoon(() => undefined).catch(() => undefined);
       if (serving === undefined && store.isComplete()) {
         serving = store;
         problem = undefined;
@@ -87,7 +95,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
   const openAndServe = async (signal: AbortSignal, started: () => void): Promise<void> => {
     const identity = identityOf(path);
     // Another process writes the blocks: none is ever reverted here.
-    const store = createStore({ dataDir, undoBlocks: 1, access: companion === undefined ? "read" : "webhooks" }, { rules });
+    const store = createStore({ dataDir, undoBlocks: 1, access: companion === undefined ? "read" : "webhooks" }, { rules, writes });
     try {
       opened = store;
       await serve(store, identity, signal, started);

@@ -5,7 +5,7 @@ import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
 import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
 import type { FullClock } from "../clock.js";
 import { endAll } from "../async/close-all.js";
-import { messageOf } from "../errors.js";
+import { logFailure } from "./log-failure.js";
 import { type ChainChange, createChainRecorder } from "./scan/chain-recorder.js";
 import { createCatalogue } from "./registry/webhook-service.js";
 import { webhookDefaults } from "./options.js";
@@ -90,7 +90,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
       if (keepsChain && chainEvents.includes(event)) chainRecorder.expect(event, payload);
       else hostRecorder?.hear(event, payload);
     } catch (error) {
-      logger.error(`webhooks: ${name} could not be recorded: ${messageOf(error)}`);
+      logFailure(logger, `${name} could not be recorded`, error);
     }
   };
 

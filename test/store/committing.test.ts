@@ -19,7 +19,7 @@ describe("the commit thread", () => {
     log.add("meta", textKey("two"), Buffer.from("2"));
     for (const missing of [1, 6]) {
       const failure = await store.environment.commit(log.bytes().subarray(0, -missing)).catch((error: unknown) => error);
-      expect(failure).to.be.an("error").with.property("message").that.matches(/^LMDB cannot write: /);
+      expect(failure).to.be.an("error").with.property("message").that.matches(/^The store cannot be written: LMDB cannot write: /);
     }
     store.environment.root.resetReadTxn();
     expect(store.environment.db.meta.doesExist(textKey("one"))).to.equal(false);
@@ -65,7 +65,7 @@ describe("the commit thread", () => {
       // A thread that has only just been started does not get to its first log.
       const lost = store.environment.commit(createEntryLog().bytes()).catch((error: unknown) => error);
       await threads.at(-1)!.terminate();
-      expect(await lost).to.be.an("error").with.property("message", "the thread that writes the store has ended: for an unknown reason");
+      expect(await lost).to.be.an("error").with.property("message", "The store cannot be written: the thread that writes the store has ended: for an unknown reason.");
       for (const block of blocks.slice(10)) await store.apply([block]);
       expect(threads).to.have.length(3);
 

@@ -74,9 +74,36 @@ describe("the event journal", () => {
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(1), heard(2)]);
   });
 
-  it("skips a line that is not valid", () => {
-    writeFileSync(path(), `nonsense\n${JSON.stringify([5, 1_005, "peer.added", '{"n":5}'])}\n`);
-    expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(5)]);
+  it("sets lines that cannot be read aside in a file, which it names in one line of the log, and keeps the others", () => {
+    const line = ({ number, at, event, json }: HeardEvent): string => JSON.stringify([number, at, event, json]);
+    const unreadable = ["nonsense", "[6,1006]", "null", JSON.stringify([7, 1_007, "peer.added", "{torn"]), line(heard(9_000_000)), JSON.stringify([8, 1_008, 5, "{}"]), line(heard(2))];
+    const [no1, no2, no3, no4, no5, no6, no7] = unreadable;
+    const text = [no1, line(heard(5)), no2, no3, no4, no5, line(heard(9)), no6, line(heard(10)), no7, line(heard(11)), '[12,1012,"torn'].join("\n");
+    writeFileSync(path(), text);
+    const errors: string[] = [];
+    const journal = openEventJournal(dataDir, { logger: { error: (message) => void errors.push(message) } });
+    expect(journal.kept()).to.deep.equal([5, 9, 10, 11].map((number) => heard(number)));
+    journal.close();
+    expect(readFileSync(`${path()}.unreadable`, "utf8")).to.equal(unreadable.map((one) => `${one}\n`).join(""));
+    expect(statSync(`${path()}.unreadable`).mode & 0o777).to.equal(0o600);
+    expect(errors).to.deep.equal([`webhooks: 7 events in ${path()} cannot be read: set aside in ${path()}.unreadable, and not delivered; the others are`]);
+    openEventJournal(dataDir, { logger: { error: (message) => void errors.push(message) } }).close();
+    expect(errors).to.have.length(1);
+  });
+
+  it("delivers what follows a line that cannot be read", async () => {
+    const receiver = await createReceiver();
+    const stage = await createStage();
+    try {
+      stage.engine.create({ event: "peer.added", target: receiver.url, enabled: true, conditions: [] });
+      const lines = `[100,1100]\n${JSON.stringify([101, 1_101, "peer.added", '{"n":101}'])}\n`;
+      await stage.restart({}, () => Promise.resolve(appendFileSync(join(stage.dataDir, "webhooks.journal"), lines)));
+      await receiver.until(1);
+      expect(JSON.parse(receiver.received[0]?.body ?? "")).to.have.nested.property("data.n", 101);
+    } finally {
+      await stage.close();
+      await receiver.close();
+    }
   });
 
   it("keeps events that fit after one that did not", async () => {
@@ -84,7 +111,7 @@ describe("the event journal", () => {
     const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
     const [first, failed, ...others] = JSON.parse(stdout) as string[];
     expect([first, ...others]).to.deep.equal(["written", "written", "written"]);
-    expect(failed).to.include("EFBIG");
+    expect(failed).to.include("its file has reached the size that the system allows");
     const text = (length: number): string => JSON.stringify("x".repeat(length));
     expect(openEventJournal(dataDir).kept()).to.deep.equal([heard(1, text(10)), heard(2, text(20)), heard(3, text(30))]);
   });

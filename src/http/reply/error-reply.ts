@@ -32,6 +32,7 @@ const headersOf: Partial<Record<ErrorCode, HeaderPairs>> = {
   SEARCHES_FULL: ["Retry-After", "1"],
   STREAMS_FULL: ["Retry-After", "10"],
   NOT_READY: ["Retry-After", String(secondsUntilReady)],
+  STORE_UNWRITABLE: ["Retry-After", String(secondsUntilReady)],
   // the rest of the body is not worth reading
   BODY_TOO_LARGE: ["Connection", "close"],
 };

@@ -10,7 +10,9 @@ import { fullLengthName } from "./file/file-check.js";
 import { makeWhole, openSound } from "./open-file.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "../layout/keys.js";
 import { becomeWriter } from "./writer-lock.js";
-import { endWriting, transact } from "./transact.js";
+import { endWriting, transactAnyway } from "./transact.js";
+import { checkWritable, noteFile } from "./write-gate.js";
+import { unwatched, type WriteWatch } from "./write-watch.js";
 
 export type StoreDatabase = Database<unknown, Buffer>;
 export type StoreDatabases = Record<DatabaseName, StoreDatabase>;
@@ -20,8 +22,9 @@ export interface Environment {
   readonly path: string;
   readonly root: RootDatabase<unknown, Buffer>;
   readonly db: StoreDatabases;
-  /** Commits all entries of a log in one transaction, in another thread (commit-worker.ts). */
+  /** Commits all entries of a log in one transaction, in another thread (commit-worker.ts). @throws PorticoError STORE_UNWRITABLE */
   commit(log: LogBytes): Promise<void>;
+  readonly writes: WriteWatch;
   close(): Promise<void>;
 }
 
@@ -81,7 +84,7 @@ const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: 
 };
 
 const giveFormat = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">, nethash: string): void =>
-  transact({ path, root }, () => {
+  transactAnyway({ path, root }, () => {
     db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format);
     db.meta.putSync(checksumsKey, true);
   });
@@ -91,12 +94,14 @@ const giveFormat = ({ root, path, db }: Pick<Environment, "root" | "path" | "db"
  * is shorter, it was cut off.
  */
 const noteFullLength = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">): void => {
-  if (db.meta.get(fullLengthKey) !== true) transact({ path, root }, () => void db.meta.putSync(fullLengthKey, true));
+  if (db.meta.get(fullLengthKey) !== true) transactAnyway({ path, root }, () => void db.meta.putSync(fullLengthKey, true));
 };
 
 interface OpenOptions {
   access?: StoreAccess;
   disposable?: boolean;
+  /** Is told how writes go. */
+  writes?: WriteWatch | undefined;
   /** Checks whatever else has to be true of the store, and throws if it is not. */
   check?: (environment: Environment) => void;
 }
@@ -170,7 +175,19 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
         await giveUpRole?.();
       }
     };
-    const environment = { path, root, db, commit: committing.commit, close: () => (closing ??= close()) };
+    const { writes = unwatched } = options;
+    noteFile({ path, root });
+    const commit = async (log: LogBytes): Promise<void> => {
+      try {
+        checkWritable({ path, root }, log.length);
+        await committing.commit(log);
+      } catch (error) {
+        throw writes.failed("blocks", error);
+      }
+      // An empty log shows that nothing is wrong with the file, but not that a block could be written.
+      if (log.length > 0) writes.succeeded("blocks");
+    };
+    const environment = { path, root, db, commit, writes, close: () => (closing ??= close()) };
     options.check?.(environment);
     if (access === "write") noteFullLength(environment);
     return environment;

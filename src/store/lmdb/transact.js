@@ -1,6 +1,7 @@
 // @ts-check
 import { openSync, readSync, writeSync } from "node:fs";
 import { magic, newestAtFullLength } from "./file/meta-pages.js";
+import { checkWritable } from "./write-gate.js";
 
 /**
  * Write transactions of LMDB, each of which begins where the newest ended.
@@ -83,13 +84,14 @@ const unlessTooEarly = (written, work) => () => {
 const givenUp = ({ path }) => new Error(`${path} cannot be written: other processes keep setting back its count of transactions`);
 
 /**
- * Does `work` in a transaction, which is aborted if it throws.
+ * Does `work` in a transaction, which is aborted if it throws, whether or not there is room to write: for work that only reads, or writes
+ * a few bytes while the store is opened.
  * @template T
  * @param {Written} written
  * @param {() => T} work Called at most once.
  * @returns {T}
  */
-export const transact = (written, work) => {
+export const transactAnyway = (written, work) => {
   for (let tries = 0; tries < mostTries; tries++) {
     const result = written.root.transactionSync(unlessTooEarly(written, work));
     if (result !== tooEarly) return result;
@@ -98,16 +100,28 @@ export const transact = (written, work) => {
 };
 
 /**
+ * Does `work` in a transaction, which is aborted if it throws.
+ * @template T
+ * @param {Written} written
+ * @param {() => T} work Called at most once.
+ * @returns {T}
+ * @throws WriteRefused if nothing can be written now.
+ */
+export const transact = (written, work) => {
+  checkWritable(written);
+  return transactAnyway(written, work);
+};
+
+/**
  * What to throw when `transactSoon` failed. lmdb-js tells why LMDB could not commit by a separate promise, which it may reject later: if
  * nobody handles that, it ends the process.
- * @param {Written} written
  * @param {unknown} error
  */
-const whatFailed = ({ path }, error) => {
+const whatFailed = (error) => {
   const commitError = error instanceof Error && "commitError" in error ? error.commitError : undefined;
   if (!(commitError instanceof Promise)) return error;
   commitError.catch(() => undefined);
-  return new Error(`LMDB cannot write ${path}: its disk may be full`, { cause: error });
+  return new Error("LMDB cannot write: its disk may be full", { cause: error });
 };
 
 /**
@@ -116,14 +130,16 @@ const whatFailed = ({ path }, error) => {
  * @param {Written} written
  * @param {() => T} work Called at most once.
  * @returns {Promise<T>}
+ * @throws WriteRefused if nothing can be written now.
  */
 export const transactSoon = async (written, work) => {
+  checkWritable(written);
   for (let tries = 0; tries < mostTries; tries++) {
     try {
       const result = await written.root.childTransaction(unlessTooEarly(written, work));
       if (result !== tooEarly) return result;
     } catch (error) {
-      throw whatFailed(written, error);
+      throw whatFailed(error);
     }
   }
   throw givenUp(written);
@@ -133,7 +149,7 @@ export const transactSoon = async (written, work) => {
  * Makes LMDB see what was committed last.
  * @param {Written} written
  */
-export const putRight = (written) => transact(written, () => undefined);
+export const putRight = (written) => transactAnyway(written, () => undefined);
 
 /**
  * To be called before it is closed: brings the file to its full length, unless it cannot be written any more.

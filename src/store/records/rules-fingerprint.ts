@@ -6,7 +6,7 @@ import type { Environment } from "../lmdb/environment.js";
 import { textKey } from "../layout/keys.js";
 import { createReading } from "../lmdb/reading.js";
 import { readState } from "./records.js";
-import { transact } from "../lmdb/transact.js";
+import { transactAnyway } from "../lmdb/transact.js";
 
 /**
  * The rules from which a stored state follows, as far as data can express them. A state computed by rules other than those the host
@@ -72,5 +72,5 @@ export const checkRules = (environment: Environment, rules: ChainRules, { writes
       `${path} was written with ${differing}: restore the former rules, or move the store away and the chain is reindexed from the block source; webhooks must be created again`,
     );
   }
-  if (writes && JSON.stringify(kept) !== JSON.stringify(given)) transact(environment, () => db.meta.putSync(rulesKey, given));
+  if (writes && JSON.stringify(kept) !== JSON.stringify(given)) transactAnyway(environment, () => db.meta.putSync(rulesKey, given));
 };

@@ -16,6 +16,7 @@ import { firstOtherReward, type OtherReward } from "../query/rewards.js";
 import { createSearch, createSearches, type SearchesOptions } from "../query/search.js";
 import { createSnapshot, type StateView } from "./snapshot.js";
 import { createViews } from "./read-views.js";
+import type { WriteWatch } from "../lmdb/write-watch.js";
 import { beginRebuild, completeKey, readRebuild, rebuildKey, type Rebuild, removeOldChain, writeRebuild } from "./rebuild.js";
 import { transact } from "../lmdb/transact.js";
 import { createWriteLine } from "../write/commit-queue.js";
@@ -41,6 +42,8 @@ export type BeforeShown = (open: (bounds?: SnapshotBounds) => ChainSnapshot) => 
 
 export interface StoreNeeds {
   rules: ChainRules;
+  /** Is told how writes go. */
+  writes?: WriteWatch;
   /** How searches share the process. */
   searches?: SearchesOptions;
   /**
@@ -113,6 +116,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, {
     access,
     disposable,
+    writes: needs.writes,
     check: (opened) => checkRules(opened, rules, { writes: access === "write" }),
   });
   const newest = createNewestReads(environment);

@@ -50,7 +50,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
   let looking: NodeJS.Timeout | undefined;
   /** Blocks of the turn that was queued last, until it begins: what the host applies meanwhile joins them. */
   let gathered: BlockData[] | undefined;
-  const retrying = createRetrying(() => enqueue(caughtUp), logger);
+  const retrying = createRetrying(() => enqueue(caughtUp), logger, store.environment.writes);
 
   /** `work` returns whether the store is where the host is. */
   const attempt = (work: () => Promise<boolean>): Promise<void> =>

@@ -1,5 +1,6 @@
 import type { Logger } from "../../../types/node-context.js";
 import { messageOf } from "../../errors.js";
+import { isUnwritable, type WriteWatch } from "../lmdb/write-watch.js";
 
 /** Following the chain in spite of failures: each is followed by another try, sooner or later. */
 export interface Retrying {
@@ -17,12 +18,12 @@ export interface Retrying {
 }
 
 /** Milliseconds between a failure and the next try: `first`, doubled each time, up to `last`. */
-const retryDelay = { first: 100, last: 60_000 };
+const retryDelay = { first: 100, last: 60_000, unwritable: 1_000 };
 /** A failure that is retried sooner than this (milliseconds) is not a problem yet: hosts emit a block before their database has it. */
 const patience = 2_000;
 
 /** `tryAgain` is called when another try is due. */
-export const createRetrying = (tryAgain: () => void, logger: Logger): Retrying => {
+export const createRetrying = (tryAgain: () => void, logger: Logger, writes: Pick<WriteWatch, "failed">): Retrying => {
   let stopped = false;
   let problem: string | undefined;
   let delay = retryDelay.first;
@@ -34,12 +35,16 @@ export const createRetrying = (tryAgain: () => void, logger: Logger): Retrying =
     retry = undefined;
   };
 
-  const scheduleRetry = (): void => {
+  const retryIn = (milliseconds: number): void => {
     retry = setTimeout(() => {
       retry = undefined;
       tryAgain();
-    }, delay);
+    }, milliseconds);
     retry.unref();
+  };
+
+  const scheduleRetry = (): void => {
+    retryIn(delay);
     delay = Math.min(delay * 2, retryDelay.last);
   };
 
@@ -54,6 +59,12 @@ export const createRetrying = (tryAgain: () => void, logger: Logger): Retrying =
       } catch (error) {
         // A try that is due already stands: however many blocks fail until then, they fail for one reason.
         if (isStopped() || retry !== undefined) return;
+        // Said elsewhere, once. There may be room again at any time.
+        if (isUnwritable(error)) {
+          writes.failed("blocks", error);
+          problem = undefined;
+          return retryIn(retryDelay.unwritable);
+        }
         const message = messageOf(error);
         const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
         if (delay < patience) logger.debug(told);

@@ -1,29 +1,36 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { keepFromOthers } from "../lmdb/file-mode.js";
+import { refusedBy } from "../lmdb/write-gate.js";
+import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
+import { readEvents } from "./journal-lines.js";
 
 /** A file that has grown beyond this (bytes) is rewritten with what it still has to keep, once that is at most half of it. */
 const largestFile = 8_388_608;
 
 const lineOf = ({ number, at, event, json }: HeardEvent): string => `${JSON.stringify([number, at, event, json])}\n`;
 
-/** The last line may be torn, if the process ended while it was written: its event was not acknowledged. */
-const parseLine = (line: string): HeardEvent[] => {
-  try {
-    const [number, at, event, json] = JSON.parse(line) as [number, number, string, string];
-    return [{ number, at, event, json }];
-  } catch {
-    return [];
-  }
-};
+export interface JournalNeeds {
+  /** Is told of lines that cannot be read. */
+  logger?: Pick<Logger, "error">;
+  writes?: WriteWatch;
+}
 
-/** Whole lines only: what follows the last line break is torn. */
-const readEvents = (path: string): HeardEvent[] => {
-  const lines = readFileSync(path, { encoding: "utf8", flag: "a+" }).split("\n");
-  return lines.slice(0, -1).flatMap(parseLine);
+/** Milliseconds until a journal that could not be written is tried again. */
+const retryDelay = 1_000;
+
+/** Sets lines that cannot be read aside, so that somebody can look at them, and says where. */
+const setAside = (path: string, lines: readonly string[], logger: JournalNeeds["logger"]): void => {
+  if (lines.length === 0) return;
+  const file = `${path}.unreadable`;
+  appendFileSync(file, "");
+  keepFromOthers(file);
+  appendFileSync(file, lines.map((line) => `${line}\n`).join(""));
+  logger?.error(`webhooks: ${lines.length === 1 ? "an event" : `${lines.length} events`} in ${path} cannot be read: set aside in ${file}, and not delivered; the others are`);
 };
 
 /**
@@ -31,12 +38,14 @@ const readEvents = (path: string): HeardEvent[] => {
  * the end of the process without a wait for the disk; a moment later it is in the store. Only one process may have a folder's journal.
  * @throws PorticoError STORE_DAMAGED
  */
-export const openEventJournal = (dataDir: string): EventJournal => {
+export const openEventJournal = (dataDir: string, { logger, writes = unwatched }: JournalNeeds = {}): EventJournal => {
   const path = resolve(dataDir, "webhooks.journal");
   let kept: HeardEvent[] = [];
   let file: number;
   /** Bytes of the file, and of what it still has to keep. */
   let [size, keptSize] = [0, 0];
+  /** Whether the file may end with a part of a line. */
+  let isTorn = false;
 
   /**
    * Rewrites the file with only what is still to be kept, as a torn end would spoil the next line, and opens it. If that fails, all stays
@@ -56,7 +65,9 @@ export const openEventJournal = (dataDir: string): EventJournal => {
 
   try {
     makeFolder(dataDir);
-    kept = readEvents(path);
+    const found = readEvents(readFileSync(path, { encoding: "utf8", flag: "a+" }));
+    setAside(path, found.unreadable, logger);
+    kept = found.events;
     file = rewrite();
   } catch (cause) {
     throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
@@ -73,17 +84,45 @@ export const openEventJournal = (dataDir: string): EventJournal => {
     }
   };
 
+  /** The part of a line that a full disk has taken would spoil the next line. */
+  const takeBack = (): void => {
+    try {
+      ftruncateSync(file, size);
+      isTorn = false;
+    } catch {
+      isTorn = true;
+    }
+  };
+
+  const write = (bytes: Buffer): void => {
+    if (isTorn) takeBack();
+    try {
+      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+    } catch (error) {
+      retry ??= setInterval(tryAgain, retryDelay).unref();
+      takeBack();
+      throw writes.failed("events", refusedBy(error));
+    }
+    size += bytes.length;
+    clearInterval(retry);
+    retry = undefined;
+    writes.succeeded("events");
+  };
+
+  let retry: NodeJS.Timeout | undefined;
+  /** No event may come for long: what is wrong ends without. */
+  const tryAgain = (): void => {
+    try {
+      write(Buffer.from("\n"));
+    } catch {
+      // The next try follows.
+    }
+  };
+
   return {
     append: (event) => {
       const bytes = Buffer.from(lineOf(event));
-      try {
-        for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
-      } catch (error) {
-        // The part of it that a full disk has taken would spoil the next line.
-        ftruncateSync(file, size);
-        throw error;
-      }
-      size += bytes.length;
+      write(bytes);
       keptSize += bytes.length;
       kept.push(event);
     },
@@ -95,6 +134,9 @@ export const openEventJournal = (dataDir: string): EventJournal => {
       for (const event of forgotten) keptSize -= Buffer.byteLength(lineOf(event));
       shrink();
     },
-    close: () => closeSync(file),
+    close: () => {
+      clearInterval(retry);
+      closeSync(file);
+    },
   };
 };

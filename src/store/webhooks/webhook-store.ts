@@ -7,7 +7,9 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
 import { becomeWriter } from "../lmdb/writer-lock.js";
-import { endWriting, transact, transactSoon } from "../lmdb/transact.js";
+import { endWriting, transact, transactAnyway, transactSoon } from "../lmdb/transact.js";
+import { noteFile } from "../lmdb/write-gate.js";
+import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import { isAbout } from "./about.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { migrate } from "./migrate.js";
@@ -39,13 +41,31 @@ const openDatabases = (environment: OpenEnvironment): { db: WebhookDatabases; in
   return { db, instance: db.counters.get(counters.instance) as string };
 };
 
+/** Tells what `work` itself throws from what the store does. */
+const createOwn = <T>(work: () => T) => {
+  let thrown: { error: unknown } | undefined;
+  return {
+    work: (): T => {
+      try {
+        return work();
+      } catch (error) {
+        thrown = { error };
+        throw error;
+      }
+    },
+    hasThrown: (error: unknown): boolean => thrown !== undefined && thrown.error === error,
+  };
+};
+
 /**
  * The webhook store in an open LMDB environment, beside whatever else that keeps: what is written while a transaction of that
  * environment is open is committed or aborted with it. `maxDbs` has to leave room for its databases (databases.ts).
  * @throws PorticoError STORE_FOREIGN
  */
-export const createWebhookStore = (environment: OpenEnvironment): WebhookStore => {
-  const { db, instance } = transact(environment, () => openDatabases(environment));
+export const createWebhookStore = (environment: OpenEnvironment & { writes?: WriteWatch }): WebhookStore => {
+  const { writes = unwatched } = environment;
+  noteFile(environment);
+  const { db, instance } = transactAnyway(environment, () => openDatabases(environment));
   const reader = createOutboxReader(db);
   let open: Writing | undefined;
 
@@ -67,7 +87,28 @@ export const createWebhookStore = (environment: OpenEnvironment): WebhookStore =
     }
   };
 
-  const transaction: WebhookStore["transaction"] = (work) => (open === undefined ? transact(environment, () => write(work)) : work());
+  const transaction: WebhookStore["transaction"] = (work) => {
+    if (open !== undefined) return work();
+    const own = createOwn(() => write(work));
+    try {
+      const result = transact(environment, own.work);
+      writes.succeeded("webhooks");
+      return result;
+    } catch (error) {
+      throw own.hasThrown(error) ? error : writes.failed("webhooks", error);
+    }
+  };
+
+  const transactionSoon: WebhookStore["transactionSoon"] = async (work) => {
+    const own = createOwn(() => write(work));
+    try {
+      const result = await transactSoon(environment, own.work);
+      writes.succeeded("webhooks");
+      return result;
+    } catch (error) {
+      throw own.hasThrown(error) ? error : writes.failed("webhooks", error);
+    }
+  };
 
   const noteChange = (id: number): void => {
     const revision = writing().tally.add(counters.registerRevision, 1);
@@ -84,7 +125,7 @@ export const createWebhookStore = (environment: OpenEnvironment): WebhookStore =
     ...reader,
     instance,
     transaction,
-    transactionSoon: (work) => transactSoon(environment, () => write(work)),
+    transactionSoon,
     registerRevision: () => readNumber(db, counters.registerRevision),
     changedSince: (revision) => {
       if (readNumber(db, counters.registerRevision) - revision > keptChanges) return undefined;
@@ -148,7 +189,7 @@ const openFile = (path: string) => openSound<never, never>(path, rootOptions);
  * deliver them.
  * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE
  */
-export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?: boolean | undefined } = {}): WebhookEnvironment => {
+export const openWebhookStore = (dataDir: string, { deliver = true, writes = unwatched }: { deliver?: boolean | undefined; writes?: WriteWatch } = {}): WebhookEnvironment => {
   const path = resolve(dataDir, "webhooks.mdb");
   let root: RootDatabase<never, never> | undefined;
   let giveUpRole: (() => Promise<void>) | undefined;
@@ -156,7 +197,7 @@ export const openWebhookStore = (dataDir: string, { deliver = true }: { deliver?
     makeFolder(dataDir);
     if (!existsSync(path)) makeWhole(path, (draft) => void openFile(draft).close());
     const opened = (root = openFile(path));
-    const store = createWebhookStore({ path, root: opened });
+    const store = createWebhookStore({ path, root: opened, writes });
     if (deliver) giveUpRole = becomeWriter(path, rootOptions, "start this one with `webhooks.deliver` set to false");
     const close = async (): Promise<void> => {
       try {

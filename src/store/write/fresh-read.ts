@@ -4,7 +4,7 @@ import type { LogBytes } from "../layout/write-log.js";
 import type { Bytes } from "./memtable.js";
 import { createReading, openTransaction } from "../lmdb/reading.js";
 import { stateKey } from "../records/records.js";
-import { putRight, transact } from "../lmdb/transact.js";
+import { putRight, transactAnyway } from "../lmdb/transact.js";
 
 /**
  * Read transactions for the process that writes the store: of the state that it has committed last, or of the one being committed.
@@ -29,7 +29,7 @@ export const createNewestReads = (environment: Pick<Environment, "path" | "root"
   const isOfNow = (transaction: ReadTransaction): boolean => {
     const state = stateIn(transaction);
     // Nobody else writes blocks: the state found by a transaction that begins at the newest stays until this process commits.
-    if (committed === undefined) committed = transact(environment, () => stateIn());
+    if (committed === undefined) committed = transactAnyway(environment, () => stateIn());
     return areEqual(state, committed) || (coming !== undefined && areEqual(state, coming));
   };
 

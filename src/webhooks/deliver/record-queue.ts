@@ -1,4 +1,4 @@
-import { messageOf } from "../../errors.js";
+import { logFailure } from "../log-failure.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { type Ended, type Now, type Settled, settleAll, type SettleNeeds, type SettleRules } from "./record-attempt.js";
 import type { Clock, Logger } from "../../../types/node-context.js";
@@ -43,7 +43,7 @@ export const createSettling = (
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       entries = [...batch, ...entries];
       underWay = 0;
-      needs.logger.error(`webhooks: the outcomes of deliveries cannot be written: ${messageOf(error)}`);
+      logFailure(needs.logger, "the outcomes of deliveries cannot be written", error);
       return false;
     }
     // The batch is written, whatever fails from here on, and must not be written again.

@@ -1,6 +1,6 @@
 import type { Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
-import { messageOf } from "../../errors.js";
+import { logFailure } from "../log-failure.js";
 import type { RecentEvents } from "../scan/recent-events.js";
 import type { Timekeeper } from "../timekeeper.js";
 import type { After } from "../timers.js";
@@ -28,7 +28,7 @@ export const startUpkeep = (
   { deliveredRetention, deadRetention }: UpkeepOptions,
   { store, recent, time, after, logger }: UpkeepNeeds,
 ): (() => Promise<void>) => {
-  const failed = (error: unknown): void => logger.error(`webhooks: the store cannot be cleaned up: ${messageOf(error)}`);
+  const failed = (error: unknown): void => logFailure(logger, "the store cannot be cleaned up", error);
 
   const trim = (): number => {
     try {
@@ -46,9 +46,15 @@ export const startUpkeep = (
   };
 
   let writing: Promise<void> | undefined;
+  /** Whether the last writing failed: tried again with each round, so that the store is known to be writable again as soon as it is. */
+  let isOwed = false;
   const writeSoon = (): void => {
     // Soon, not at once: that would make the whole process wait for the block that is being committed.
-    if (recent.hasNoted() || time.isStale()) writing = store.transactionSoon(write).catch(failed);
+    if (!isOwed && !recent.hasNoted() && !time.isStale()) return;
+    isOwed = true;
+    writing = store.transactionSoon(write).then(() => {
+      isOwed = false;
+    }, failed);
   };
   const round = (): void => {
     writeSoon();

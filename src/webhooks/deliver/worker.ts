@@ -1,6 +1,6 @@
 import type { Clock, Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
-import { messageOf } from "../../errors.js";
+import { logFailure } from "../log-failure.js";
 import { type AgendaRules, createAgenda, type Task } from "./agenda.js";
 import type { Sender } from "../send/http-sender.js";
 import type { Register } from "../registry/register.js";
@@ -96,7 +96,7 @@ export const createWorker = (options: WorkerOptions, needs: WorkerNeeds): Worker
     try {
       work();
     } catch (error) {
-      logger.error(`webhooks: the store cannot be used: ${messageOf(error)}`);
+      logFailure(logger, "the store cannot be used", error);
     }
   };
 

@@ -2,9 +2,9 @@ import type { HostEvents } from "../../../types/events.js";
 import type { Clock, Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent, WebhookStore } from "../../../types/webhook-store.js";
 import { endAll } from "../../async/close-all.js";
-import { messageOf } from "../../errors.js";
 import { isChange } from "../../follow/known-events.js";
 import { payloadJson } from "../../follow/payload.js";
+import { logFailure } from "../log-failure.js";
 import type { RecentEvents } from "./recent-events.js";
 import { nextBlock, type Place, type Recorder } from "./recorder.js";
 import type { Register } from "../registry/register.js";
@@ -129,7 +129,7 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
         committed();
       }
     } catch (error) {
-      logger.error(`webhooks: events cannot be moved from the journal into the store: ${messageOf(error)}`);
+      logFailure(logger, "events cannot be moved from the journal into the store", error);
       cancelRetry?.();
       cancelRetry = after(retryDelay, drainSoon);
     } finally {

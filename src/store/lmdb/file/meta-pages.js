@@ -130,8 +130,9 @@ export const newestTransaction = (path) => withNewest(path, "r", ({ transaction 
  * are the last, the file ends before them, as if it had been cut off.
  * @param {string} path
  */
-export const newestAtFullLength = (path) =>
-  withNewest(path, "r+", (meta, file) => {
-    if (fstatSync(file).size < wholeLength(meta)) ftruncateSync(file, wholeLength(meta));
-    return meta.transaction;
-  });
+export const newestAtFullLength = (path) => {
+  const { isWhole, transaction } = withNewest(path, "r", (meta, file) => ({ isWhole: fstatSync(file).size >= wholeLength(meta), transaction: meta.transaction }));
+  // Opened for writing only then: a read-only file system can still be read.
+  if (!isWhole) withNewest(path, "r+", (meta, file) => ftruncateSync(file, wholeLength(meta)));
+  return transaction;
+};

@@ -1,0 +1,111 @@
+// @ts-check
+import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { threadId } from "node:worker_threads";
+
+/**
+ * What is checked before LMDB writes: that its file is still in its place, that there is room, and that a file beside it can be written.
+ * LMDB itself must not be the first to find out: when a page cannot be written, lmdb-js composes a message in a buffer that may be too
+ * short for it (`mdb_page_flush` in its mdb.c), and what that overwrites may end the process.
+ *
+ * JavaScript, as commit-thread.js imports it too.
+ */
+
+/** Why nothing was written. Its message says what is wrong with the file or its disk, without naming either. */
+export class WriteRefused extends Error {
+  /** @param {string} reason @param {unknown} [cause] */
+  constructor(reason, cause) {
+    super(reason, { cause });
+    this.name = "WriteRefused";
+  }
+}
+
+/** Bytes that have to be free, beside what is about to be written: LMDB writes whole pages, and copies those that it changes. */
+const leastFree = 16 * 2 ** 20;
+/** Bytes that a byte of entries may take in the file. */
+const growth = 8;
+
+/** Milliseconds for which a successful trial counts. */
+const trialLasts = 1_000;
+const trialBytes = Buffer.alloc(4_096);
+
+/** @type {Record<string, string>} */
+const reasons = {
+  ENOSPC: "its disk is full",
+  EDQUOT: "its disk quota is used up",
+  EROFS: "its file system is read-only",
+  ENOENT: "its file is not in its place any more",
+  ENOTDIR: "its file is not in its place any more",
+  EFBIG: "its file has reached the size that the system allows",
+};
+
+/** @param {unknown} error Of the system. */
+export const refusedBy = (error) => {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return new WriteRefused(reasons[code] ?? `its folder cannot be written (${code === "" ? String(error) : code})`, error);
+};
+
+/** Identifies a file independently of its name. @param {string} path */
+const identityOf = (path) => {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev} ${ino}`;
+};
+
+/** @param {string} path */
+const tryToWrite = (path) => {
+  const trial = `${path}-trial-${process.pid}-${threadId}`;
+  try {
+    const file = openSync(trial, "w", 0o600);
+    try {
+      if (writeSync(file, trialBytes) < trialBytes.length) throw new WriteRefused("its disk is full");
+    } finally {
+      closeSync(file);
+    }
+  } finally {
+    rmSync(trial, { force: true });
+  }
+};
+
+/** @param {number} bytes */
+const inMegabytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+
+/** @param {string} path @param {number} bytes That are about to be written. */
+const checkRoom = (path, bytes) => {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const needed = leastFree + growth * bytes;
+  if (bavail * bsize < needed) throw new WriteRefused(`its disk is full: ${inMegabytes(bavail * bsize)} are free, ${inMegabytes(needed)} are needed`);
+};
+
+/**
+ * @typedef {object} Passage
+ * @property {string} identity Of the file that was opened.
+ * @property {number} triedAt
+ */
+
+/** @type {WeakMap<object, Passage>} */
+const passages = new WeakMap();
+
+/** Notes which file was opened, so that another one in its place is noticed. @param {{ path: string, root: object }} written */
+export const noteFile = ({ path, root }) => void passages.set(root, { identity: identityOf(path), triedAt: -Infinity });
+
+/**
+ * To be called before a transaction that writes.
+ * @param {{ path: string, root: object }} written
+ * @param {number} [bytes] About how many are to be written.
+ * @throws WriteRefused
+ */
+export const checkWritable = (written, bytes = 0) => {
+  const { path, root } = written;
+  try {
+    if (!passages.has(root)) noteFile(written);
+    const passage = /** @type {Passage} */ (passages.get(root));
+    if (identityOf(path) !== passage.identity) throw new WriteRefused("another file is in its place");
+    checkRoom(path, bytes);
+    if (performance.now() - passage.triedAt < trialLasts) return;
+    passage.triedAt = -Infinity;
+    tryToWrite(path);
+    passage.triedAt = performance.now();
+  } catch (error) {
+    throw error instanceof WriteRefused ? error : refusedBy(error);
+  }
+};

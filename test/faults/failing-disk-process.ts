@@ -1,0 +1,98 @@
+/**
+ * A node on a file system of its own, which fails under it: `node --import tsx failing-disk-process.ts FOLDER MODE`. MODE is `full`,
+ * `gone` (unmounted) or `read-only` (an error of ext4). It prints what the node says before, meanwhile and, where that can be, afterwards.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { EventEmitter } from "eventemitter3";
+import { createApiPlugin } from "../../src/index.js";
+import { loadChain } from "../data/read.js";
+
+const [, , folder = "", mode = ""] = process.argv;
+const { network, blocks } = loadChain("core3-custom-c");
+const events = new EventEmitter();
+const log: string[] = [];
+const note = (level: string) => (message: string) => void log.push(`${level} ${message}`);
+const logger = { debug: () => undefined, info: note("info"), warn: note("warn"), error: note("error") };
+let height = 20;
+const token = "a-token-of-thirty-two-characters!";
+
+const plugin = createApiPlugin({
+  network,
+  events,
+  dataDir: join(folder, "data"),
+  blocks: { read: (from, limit) => blocks.slice(from - 1, Math.min(height, from - 1 + limit)) },
+  logger,
+  options: { webhooks: { tokens: [token] } },
+});
+const server = await plugin.listen(0);
+const { port } = server.address() as { port: number };
+const base = `http://127.0.0.1:${port}/api`;
+
+const addBlock = (): void => {
+  events.emit("block.applied", blocks[height]);
+  height++;
+};
+
+const ask = async (path: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> => {
+  const response = await fetch(base + path, init);
+  return { status: response.status, body: await response.json() };
+};
+
+const createWebhook = () =>
+  ask("/webhooks", {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ event: "peer.added", target: "https://receiver.example/", enabled: true, conditions: [] }),
+  });
+
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  for (const end = performance.now() + 20_000; !(await isSo()); await delay(20)) {
+    if (performance.now() > end) throw new Error(`waited in vain; the log has ${JSON.stringify(log)}`);
+  }
+};
+
+const status = async () => ({ health: await ask("/health"), webhook: await createWebhook(), wallets: (await ask("/wallets")).status, height: plugin.health().height });
+
+const ballast = join(folder, "ballast");
+const fill = (): void => {
+  const { bavail, bsize } = statfsSync(folder);
+  try {
+    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+  } catch {
+    // Until nothing more fits.
+  }
+};
+
+const fail = { full: fill, gone: () => execFileSync("umount", ["-l", folder]), "read-only": () => {
+  const device = readFileSync("/proc/self/mounts", "utf8").split("\n").find((line) => line.split(" ")[1] === folder)?.split(" ")[0] ?? "";
+  writeFileSync(`/sys/fs/ext4/${device.split("/").at(-1)}/trigger_fs_error`, "1");
+} };
+
+await plugin.settled();
+const before = await status();
+const logged = log.length;
+fail[mode as keyof typeof fail]();
+// What is written for the webhooks may be the first to fail.
+for (let count = 0; count < 50; count++) events.emit("peer.added", { ip: `192.0.2.${count}` });
+addBlock();
+await until(() => plugin.health().status === "failing");
+for (let count = 0; count < 50; count++) events.emit("peer.added", { ip: `192.0.2.${count}` });
+// The block is tried again each second, as are the webhooks' own writes.
+await delay(3_500);
+const meanwhile = await status();
+const lines = log.slice(logged);
+let after: Awaited<ReturnType<typeof status>> | undefined;
+if (mode === "full") {
+  rmSync(ballast);
+  await until(() => plugin.health().status === "ok" && plugin.health().height === height);
+  addBlock();
+  await plugin.settled();
+  after = await status();
+}
+process.stdout.write(JSON.stringify({ before, meanwhile, after, height, lines, ended: log.slice(logged + lines.length) }));
+// Nothing more can be written in the other modes.
+await plugin.stop().catch(() => undefined);
+process.exit(0);

@@ -1,0 +1,94 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect } from "chai";
+
+const run = promisify(execFile);
+const program = fileURLToPath(new URL("failing-disk-process.ts", import.meta.url));
+
+interface Said {
+  health: { status: number; body: { status: string; problem?: string } };
+  webhook: { status: number; body: { message?: string } };
+  wallets: number;
+  height: number;
+}
+
+interface Outcome {
+  before: Said;
+  meanwhile: Said;
+  after?: Said;
+  height: number;
+  lines: string[];
+  ended: string[];
+}
+
+/** Commands that give a folder a file system of its own, in a name space that ends with the process. */
+const mounts = {
+  memory: 'mount -t tmpfs -o size=96m tmpfs "$1"',
+  // With a name of its own, which the kernel knows it by.
+  ext4: 'truncate -s 96M "$1.img" && mkfs.ext4 -q -F "$1.img" && mount -o loop,errors=remount-ro "$1.img" "$1" && rm "$1.img"',
+};
+
+describe("a node whose disk fails", () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "portico-disk-"))));
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+    rmSync(`${folder}.img`, { force: true });
+  });
+
+  /** Undefined where this machine does not let a test mount anything. */
+  const inMount = async (mount: string, mode: string): Promise<Outcome | undefined> => {
+    const unshare = process.getuid?.() === 0 ? ["-m"] : ["-Urm"];
+    const within = (command: string) => ["unshare", ...unshare, "sh", "-c", `${mount} && ${command}`, "sh", folder] as const;
+    const [command, ...trial] = within("true");
+    try {
+      await run(command, trial);
+    } catch {
+      return undefined;
+    }
+    const [, ...args] = within(`exec "$2" --import tsx "$3" "$1" ${mode}`);
+    const { stdout } = await run(command, [...args, process.execPath, program], { maxBuffer: 2 ** 24 });
+    return JSON.parse(stdout) as Outcome;
+  };
+
+  const expectSaid = ({ before, meanwhile, lines }: Outcome, reason: RegExp): void => {
+    expect([before.health.status, before.webhook.status, before.wallets]).to.deep.equal([200, 201, 200]);
+    expect([meanwhile.health.status, meanwhile.health.body.status]).to.deep.equal([503, "failing"]);
+    expect(meanwhile.health.body.problem).to.match(/^the store cannot be written: /).and.match(reason);
+    expect(meanwhile.webhook.status).to.equal(503);
+    expect(meanwhile.webhook.body.message).to.match(/^The store cannot be written: /).and.match(reason);
+    // What it has is served all the same.
+    expect([meanwhile.wallets, meanwhile.height]).to.deep.equal([200, 20]);
+    expect(lines.filter((line) => !line.startsWith("info"))).to.have.length(1);
+    expect(lines[0]).to.match(/^error the store cannot be written: /).and.match(reason);
+  };
+
+  it("because it is full says so in health, in replies and in one line of the log, and goes on by itself when there is room", async function () {
+    this.timeout(60_000);
+    const outcome = await inMount(mounts.memory, "full");
+    if (outcome === undefined) return this.skip();
+    expectSaid(outcome, /its disk is full/);
+    const { after, height, ended } = outcome;
+    expect([after?.health.status, after?.health.body.status, after?.webhook.status, after?.height]).to.deep.equal([200, "ok", 201, height]);
+    expect(ended).to.have.length(1);
+    expect(ended[0]).to.match(/^info the store can be written again, after [\d.]+ s and \d+ failures$/);
+  });
+
+  it("because it is unmounted says so in health, in replies and in one line of the log", async function () {
+    this.timeout(60_000);
+    const outcome = await inMount(mounts.memory, "gone");
+    if (outcome === undefined) return this.skip();
+    expectSaid(outcome, /its file is not in its place any more/);
+  });
+
+  it("because its file system has become read-only says so in health, in replies and in one line of the log", async function () {
+    this.timeout(60_000);
+    const outcome = await inMount(mounts.ext4, "read-only");
+    if (outcome === undefined) return this.skip();
+    expectSaid(outcome, /its file system is read-only/);
+  });
+});
