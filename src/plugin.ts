@@ -1,9 +1,10 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../types/chain-adapter.js";
-import type { ApiPlugin, Health, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
+import type { ApiPlugin, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
 import { webhookRequests } from "./api/webhook-requests.js";
+import { finalHeightAt } from "./chain/finality.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { fullClock } from "./clock.js";
 import { requireContext } from "./options/node-context.js";
@@ -11,6 +12,8 @@ import { messageOf, PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
 import { createLifecycle } from "./lifecycle.js";
 import { andThen } from "./async/maybe-promise.js";
+import { createHealth } from "./operate/health.js";
+import { probeRoutes } from "./operate/routes.js";
 import { readOptions } from "./options/options.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
 import { createProblems } from "./problems.js";
@@ -21,7 +24,7 @@ import type { BeforeShown } from "./store/state/store.js";
 import { version } from "./version.js";
 
 /** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
-type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "isReady" | "rebuilding" | "settled" | "problem">>;
+type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "settled" | "problem">>;
 
 const silence = (): void => undefined;
 const consoleLogger: Logger = {
@@ -79,25 +82,26 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const openState = (): MaybePromise<ApiState> => andThen(openSnapshot(), stateOf);
 
-  const health = (): Health => {
-    const wrong = [problems.present(), chain.problem?.() ?? seen.problem, told?.()].filter((reason) => reason !== undefined);
-    // It ends by itself: nothing is wrong unless something keeps it from going on.
-    const rebuilding = told?.() === undefined ? chain.rebuilding?.() : undefined;
-    const problem = [...wrong, ...(rebuilding === undefined ? [] : [rebuilding])].join("; ");
-    // A host's own chain does not announce when it gets its first state, so it is asked again here, for the next call of `health`.
-    const isReady = chain.isReady?.() ?? seen.height > 0;
-    const phase = lifecycle.phase();
-    if (!isReady && phase === "started") void andThen(openSnapshot(), (snapshot) => snapshot?.release?.());
-    const started = wrong.length > 0 ? "failing" : isReady ? "ok" : "starting";
-    const status = phase === "started" ? started : phase === "starting" ? "starting" : "stopped";
-    return { status, height: chain.height?.() ?? seen.height, ...(problem === "" ? {} : { problem }) };
-  };
+  const { health, report, ready } = createHealth({
+    phase: () => lifecycle.phase(),
+    problems,
+    chain,
+    seen,
+    told,
+    openSnapshot,
+    unreadable,
+    finalHeight: (tip) => finalHeightAt(tip, rules.milestones, options.finality),
+    rules,
+    clock,
+    staleAfter: options.staleAfter,
+    sync: context.sync,
+  });
 
   const edge = createEdge(options, {
-    routes: [...v2Routes, ...v1Routes],
+    routes: [...v2Routes, ...v1Routes, ...probeRoutes<ApiState>({ ready })],
     openState,
     tipId: chain.tipId,
-    health,
+    health: report,
     isStopping: () => lifecycle.phase() === "stopping",
     authorize: webhooks.authorize,
     logger,

@@ -1,4 +1,4 @@
-import type { Logger } from "../types/node-context.js";
+import type { Logger, ReadyProblem } from "../types/node-context.js";
 
 /** One thing that can be wrong for a while. It is logged when it begins and when it ends, however often it fails meanwhile. */
 export interface Problem {
@@ -17,8 +17,17 @@ export interface Problem {
 export interface ProblemTexts {
   /** Of the line at the beginning; default "error". */
   level?: "error" | "warn";
+  /** What `/health/ready` calls it, or by which reason it calls it what; default "failing". */
+  kind?: ReadyProblem | ((reason: string) => ReadyProblem);
   begun: string;
   ended: string;
+}
+
+/** A problem that has begun. */
+export interface Present {
+  kind: ReadyProblem | undefined;
+  begun: string;
+  reason: string;
 }
 
 /** What is wrong at present. */
@@ -27,6 +36,8 @@ export interface Problems {
   define(texts: ProblemTexts): Problem;
   /** All problems with their reasons, oldest first; undefined if nothing is wrong. For `health`. */
   present(): string | undefined;
+  /** The same, one by one. */
+  list(): Present[];
   /** Forgets what is wrong, without a word: for a plugin that was stopped. */
   clear(): void;
 }
@@ -70,6 +81,7 @@ export const createProblems = (logger: Logger, now: () => number = () => perform
   return {
     define,
     present: () => (present.size === 0 ? undefined : [...present].map(([{ begun }, { reason }]) => `${begun}: ${reason}`).join("; ")),
+    list: () => [...present].map(([{ kind, begun }, { reason }]) => ({ kind: typeof kind === "function" ? kind(reason) : kind, begun, reason })),
     clear: () => present.clear(),
   };
 };

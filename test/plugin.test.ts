@@ -66,7 +66,7 @@ describe("createApiPlugin", () => {
     events.emit("block.reverted", chain.blocks[59]);
     await plugin.settled();
     expect(await heightAt(url)).to.equal(59);
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 59 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 59 });
   });
 
   it("has the replies to repeated requests ready when a new tip is shown", async () => {
@@ -146,9 +146,9 @@ describe("createApiPlugin", () => {
     adapter.apply(chain.network.genesisBlock);
     // Also when only the host asks, as one that sends no traffic until the node is well.
     await eventually(() => plugin.health().status === "ok" || undefined);
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 1 });
     for (const block of chain.blocks.slice(1, 9)) adapter.apply(block);
-    expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: "ok", height: 9 });
+    expect(await (await fetch(`${url}/health`)).json()).to.deep.include({ status: "ok", height: 9 });
 
     broken = true;
     const reply = await fetch(`${url}/health`);
@@ -157,7 +157,7 @@ describe("createApiPlugin", () => {
     expect((await fetch(`${url}/wallets`)).status).to.equal(503);
     broken = false;
     expect(await heightAt(url)).to.equal(9);
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 9 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 9 });
     expect(held, "snapshots that were not released").to.equal(0);
   });
 
@@ -220,7 +220,7 @@ describe("createApiPlugin", () => {
     await plugin.settled();
     await Promise.all([plugin.stop(), plugin.stop()]);
     await plugin.start();
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 2 });
   });
 
   it("can stop while it is still starting", async () => {
@@ -238,10 +238,10 @@ describe("createApiPlugin", () => {
     const stopping = plugin.stop();
     await plugin.start();
     await stopping;
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 1 });
     events.emit("block.applied", chain.blocks[1]);
     await plugin.settled();
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 2 });
   });
 
   it("can start again while what a failed start had opened is still being closed", async () => {
@@ -263,7 +263,7 @@ describe("createApiPlugin", () => {
     closed();
     expect(await failing).to.equal("not yet");
     await starting;
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 1 });
     expect(await heightAt(await listening(plugin))).to.equal(1);
   });
 
@@ -302,7 +302,7 @@ describe("createApiPlugin", () => {
       expect(existsSync(join(dataDir, kept === "by the host" ? "webhooks.mdb-writer" : "chain.mdb-writer"))).to.equal(false);
       const next = create({ ...context, events: new EventEmitter() });
       await next.start();
-      expect(next.health()).to.deep.equal({ status: "ok", height: 1 });
+      expect(next.health()).to.deep.include({ status: "ok", height: 1 });
     });
   }
 
@@ -314,7 +314,7 @@ describe("createApiPlugin", () => {
     expect(plugin.health().status).to.equal("stopped");
     expect(listening.listening).to.equal(false);
     await plugin.start();
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 1 });
   });
 
   it("closes a server that began to listen before the previous one was closed", async () => {
@@ -322,7 +322,7 @@ describe("createApiPlugin", () => {
     const first = await plugin.listen(0);
     const [, second] = await Promise.all([plugin.stop(), plugin.listen(0)]);
     expect([first.listening, second.listening]).to.deep.equal([false, true]);
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 1 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 1 });
     await plugin.stop();
     expect(second.listening).to.equal(false);
   });
@@ -354,7 +354,7 @@ describe("createApiPlugin", () => {
     const plugin = create({ dataDir, blocks: source });
     await plugin.start();
     await plugin.settled();
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 60 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 60 });
   });
 
   it("listens to more than one address, and closes every server", async () => {
@@ -403,7 +403,7 @@ describe("createApiPlugin", () => {
     // By a clock that stands still, progress is shown at the end alone.
     const plugin = create({ blocks, onProgress, clock: { now: () => 0, monotonic: () => 0 }, logger: { ...silentLogger, warn: (line) => warned.push(line) } });
     await plugin.start();
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: chain.blocks.length });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: chain.blocks.length });
     expect(warned).to.deep.equal(["onProgress: no terminal"]);
   });
 
@@ -437,7 +437,7 @@ describe("createApiPlugin", () => {
     events.emit("block.applied", chain.blocks[3]);
     await question;
     now += 29_999;
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 2 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 2 });
     now += 12_001;
     const reply = await fetch(`${url}/health`);
     expect(reply.status).to.equal(503);
@@ -446,7 +446,7 @@ describe("createApiPlugin", () => {
 
     answer();
     await plugin.settled();
-    expect(plugin.health()).to.deep.equal({ status: "ok", height: 4 });
+    expect(plugin.health()).to.deep.include({ status: "ok", height: 4 });
   });
 
   it("uses the defaults for members of options that are undefined", () => {

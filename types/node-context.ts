@@ -145,6 +145,8 @@ export interface PorticoOptions {
   followHostEvents?: number;
   /** Event streams and change streams that may be open at a time; one more is answered with 503. */
   maxStreams?: number;
+  /** Block times without a block after which `GET {basePath}/health/ready` says `stale`; false for a node that is not meant to move. */
+  staleAfter?: false | number;
   /** The webhook engine; false switches it off. */
   webhooks?: false | WebhookOptions;
 }
@@ -187,6 +189,27 @@ export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "
   problem?: () => string | undefined;
 }
 
+/** A block by its height and id. */
+export interface BlockMark {
+  height: number;
+  id: string;
+}
+
+/** Why no requests should be sent to a node at present, in a word for machines: `problem` of `GET {basePath}/health/ready`. */
+export type ReadyProblem =
+  | "starting"
+  | "catching up"
+  | "behind the host"
+  /** The host's chain is another than the one that is served. */
+  | "diverged"
+  /** No block for `staleAfter` block times. */
+  | "stale"
+  | "store cannot be written"
+  | "full disk"
+  | "stopping"
+  /** Anything else; `detail` says what. */
+  | "failing";
+
 /** Health of the plugin, as `GET {basePath}/health` reports it. */
 export interface Health {
   status: "ok" | "starting" | "failing" | "stopped";
@@ -194,6 +217,12 @@ export interface Health {
   height: number;
   /** What keeps a block from being indexed or the chain from being read, or how far a rebuild of the store is. Absent while nothing is wrong. */
   problem?: string;
+  /** The last block; this and the next two are absent while there is no state to read. */
+  tip?: BlockMark;
+  /** The newest block that is taken to be final. */
+  final?: BlockMark;
+  /** The oldest block that can be read here. */
+  oldest?: BlockMark;
 }
 
 /** Requests outside `basePath` go to `next`, or are answered with 404 if there is none. */

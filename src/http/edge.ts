@@ -36,7 +36,7 @@ export interface EdgeNeeds<State extends Scope> {
    * state. Returns undefined if it is not known.
    */
   tipId?: (() => string | undefined) | undefined;
-  health(): Health;
+  health(): MaybePromise<Health>;
   /** Once this returns true, every new request is refused with 503. */
   isStopping(): boolean;
   /** Whether the value of `Authorization` admits a client to the routes that are `authenticated`. Default: nobody is admitted. */

@@ -60,6 +60,8 @@ interface RouteCommon<Path, Query, Body> {
   cache?: "tip" | "never";
   /** Whether it can answer while there is no state, without `scope.tip`. Default false. */
   stateless?: boolean;
+  /** Whether it answers while the node is stopping, too, when every other route is refused with 503. Default false. */
+  whileStopping?: boolean;
   /** For the docs only: error statuses besides 400, 429, 500 and 503 that it may answer with. */
   errors?: readonly number[];
   /** Whether the header `Authorization` must be valid; it is checked before the input is read. Default false. */

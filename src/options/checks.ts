@@ -71,6 +71,18 @@ export const wholes: Check = (value) =>
 
 export const part: Check = (value) => (typeof value === "number" && value >= 0 && value <= 1 ? undefined : "must be a number from 0 to 1");
 
+export const above =
+  (minimum: number): Check =>
+  (value) =>
+    typeof value === "number" && value > minimum ? undefined : `must be a number above ${minimum}`;
+
+export const falseOr =
+  (check: Check): Check =>
+  (value) => {
+    const wrong = value === false ? undefined : check(value);
+    return wrong?.replace("must be", "must be false or");
+  };
+
 export const yesOrNo: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 
 export const offOr =

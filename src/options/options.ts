@@ -1,6 +1,6 @@
 import type { PorticoOptions } from "../../types/node-context.js";
 import { PorticoError } from "../errors.js";
-import { isObject, networks, offOr, oneOf, type OptionRow, origins, path, waitFrom, wholeFrom } from "./checks.js";
+import { above, falseOr, isObject, networks, offOr, oneOf, type OptionRow, origins, path, waitFrom, wholeFrom } from "./checks.js";
 import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";
 
 /** All options, with defaults filled in. */
@@ -67,6 +67,12 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   },
   followHostEvents: { default: 7 * day, unit: "milliseconds", meaning: "How long the host's own events are kept, for readers that come back.", check: wholeFrom(0) },
   maxStreams: { default: 1_000, unit: "streams", meaning: "Event streams and change streams that may be open at a time; one more is answered with 503.", check: wholeFrom(0) },
+  staleAfter: {
+    default: 5,
+    unit: "block times",
+    meaning: "Without a block for this long, `/health/ready` says `stale`; `false` for a node that is not meant to move.",
+    check: falseOr(above(0)),
+  },
   webhooks: {
     default: webhookDefaults,
     unit: "an object, or false",

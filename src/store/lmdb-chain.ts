@@ -5,7 +5,7 @@ import { messageOf } from "../errors.js";
 import { whenFree } from "./lmdb/when-free.js";
 import { createWriteWatch } from "./lmdb/write-watch.js";
 import type { ChangeListener } from "./state/change-log.js";
-import { createFollower, type Follower, type FollowerNeeds } from "./sync/follower.js";
+import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import { type BeforeShown, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/watchdog.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
@@ -36,6 +36,8 @@ export interface LmdbChain extends ChainAdapter {
   isReady(): boolean;
   /** That the store is being rebuilt, why, and how far it is; undefined unless it is. */
   rebuilding(): string | undefined;
+  /** How the store stands to the host's chain, if it is not at its tip. */
+  standing(): Standing | undefined;
   /** Resolves when all that the host has emitted so far is written. */
   settled(): Promise<void>;
   /** Why a block cannot be written at present, or that the block source does not answer; undefined if nothing is wrong. */
@@ -91,6 +93,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
     isReady,
     rebuilding: () => open?.follower.rebuilding(),
     height: () => open?.store.tip()?.height ?? 0,
+    standing: () => open?.follower.standing(),
     settled: async () => open?.follower.settled(),
     problem: () => (open === undefined ? undefined : (open.follower.problem() ?? watched.problem())),
   };

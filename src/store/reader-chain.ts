@@ -158,6 +158,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
       const rebuild = opened?.rebuilding();
       return rebuild && rebuildText(rebuild);
     },
+    standing: () => undefined,
     settled: () => Promise.resolve(),
     problem: () => problem,
   };

@@ -201,7 +201,7 @@ describe("readers of a node's store", function () {
       }
       events.emit("block.applied", chain.blocks[height++]);
       await node.settled();
-      expect(node.health()).to.deep.equal({ status: "ok", height });
+      expect(node.health()).to.deep.include({ status: "ok", height });
       for (const id of acknowledged) expect((await send("GET", `${own}/webhooks/${id}`)).status).to.equal(200);
     });
   });

@@ -8,6 +8,7 @@ import type { VersionHeaders } from "../reply/version-headers.js";
 import type { Scope } from "../route.js";
 import { targetOf } from "../routing/resolve.js";
 import type { Step } from "./climb.js";
+import type { RequestContext } from "./request-context.js";
 import { freezeParsed, ParsedRequest } from "./parsed-request.js";
 import type { RateLimit } from "./rate-limit.js";
 
@@ -16,6 +17,8 @@ export interface CheckNeeds<State extends Scope> {
   cache: ResponseCache<ParsedRequest<State>>;
   versionHeaders: VersionHeaders;
   isStopping(): boolean;
+  /** Whether the route that a request leads to answers while the node is stopping, too. */
+  answersWhileStopping(context: RequestContext<State>): boolean;
   /** Whether the value of `Authorization` admits a client. */
   authorize(authorization: string | undefined): MaybePromise<boolean>;
 }
@@ -31,10 +34,10 @@ const isJson = ({ headers }: IncomingMessage): boolean => {
 };
 
 /** The steps that check and parse a request. */
-export const createChecks = <State extends Scope>({ rateLimit, cache, versionHeaders, isStopping, authorize }: CheckNeeds<State>) => {
+export const createChecks = <State extends Scope>({ rateLimit, cache, versionHeaders, isStopping, answersWhileStopping, authorize }: CheckNeeds<State>) => {
   const steps: Record<"limit" | "authorize" | "parse" | "readBody", Step<State>> = {
     limit: (context) => {
-      if (isStopping()) throw new PorticoError("NOT_READY", "The node is stopping.");
+      if (isStopping() && !answersWhileStopping(context)) throw new PorticoError("NOT_READY", "The node is stopping.");
       return andThen(rateLimit.count(context.transport.request), (allowance) => {
         if (allowance === undefined) return;
         context.addHeaders(allowance.headers);

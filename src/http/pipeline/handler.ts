@@ -65,8 +65,8 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const cache = createResponseCache<ParsedRequest<State>>(options.cacheSize);
   const inFlight = createInFlight();
 
-  const { match, versionOf } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
-  const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, rateLimit: createRateLimit(options), cache, versionHeaders });
+  const { match, versionOf, answersWhileStopping } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
+  const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, answersWhileStopping, rateLimit: createRateLimit(options), cache, versionHeaders });
   const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
   const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold });
 

@@ -100,6 +100,11 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
     }
   };
 
+  const answersWhileStopping = (context: RequestContext<State>): boolean => {
+    const { located } = locate(context);
+    return located !== undefined && targetFor(located.item, context.transport.request.method ?? "")?.route.whileStopping === true;
+  };
+
   /** Also for requests that failed before they were matched. */
   const versionOf = (context: RequestContext<State>): Versioned => {
     const failsAs = context.endpoint?.failsAs;
@@ -108,5 +113,5 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
     return { generation: where.generation, failsAs, headers: needs.versionHeaders(where) };
   };
 
-  return { match, versionOf };
+  return { match, versionOf, answersWhileStopping };
 };

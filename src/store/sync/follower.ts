@@ -15,6 +15,8 @@ export interface FollowerNeeds extends CatchingUpNeeds {
   lookInterval?: number;
 }
 
+export type Standing = "catching up" | "behind the host" | "diverged";
+
 /** Keeps the store at the host's tip. */
 export interface Follower {
   /**
@@ -28,6 +30,8 @@ export interface Follower {
   settled(): Promise<void>;
   /** Why a block cannot be written at present; undefined if nothing is wrong. */
   problem(): string | undefined;
+  /** How the store stands to the host's chain, if it is not at its tip and that is more than a moment's lag. */
+  standing(): Standing | undefined;
   /** Whether the store is complete. */
   isReady(): boolean;
   /** That the store is being rebuilt, why, and how far it is; undefined unless it is. */
@@ -142,7 +146,15 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
     if (waiting === 0 && !retrying.isDue()) enqueue(look);
   };
 
+  const standing = (): Standing | undefined => {
+    const height = store.tip()?.height ?? 0;
+    if (retrying.problem() === undefined) return (target() ?? 0) > height + 1 ? "catching up" : undefined;
+    const id = awaited === undefined ? undefined : idAt(awaited.height);
+    return (id !== undefined && id !== awaited?.id) || shrunkTo() !== undefined ? "diverged" : "behind the host";
+  };
+
   return {
+    standing,
     start: async () => {
       events.on("block.applied", onApplied);
       events.on("block.reverted", onReverted);

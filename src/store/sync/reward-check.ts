@@ -15,7 +15,7 @@ export interface RewardCheckNeeds {
  * Returns what is to be called when the chain has changed.
  */
 export const createRewardCheck = ({ store, idAt, problems }: RewardCheckNeeds): (() => void) => {
-  const problem = problems.define({ level: "warn", begun: "the chain's rewards are not those of its network", ended: "the chain's rewards are those of its network again" });
+  const problem = problems.define({ level: "warn", kind: "diverged", begun: "the chain's rewards are not those of its network", ended: "the chain's rewards are those of its network again" });
   /** The tip when the chain was last looked at. */
   let checked: Tip | undefined;
   /** The block that was found. */
