@@ -12,6 +12,15 @@ export const nodeInfo = (port: number) =>
     transactionPool: { dynamicFees },
   }) satisfies NodeInfo;
 
-export const porticoOptions = ({ webhookToken, allowTargets }: HostOptions): PorticoOptions => ({
+/** Only the network `local` is sure to move: on others, this host forges when it is the turn of one of its delegates, if it has any. */
+const movesByItself = ({ network, forge }: HostOptions): boolean => network === "local" && forge;
+
+export const porticoOptions = (options: HostOptions): PorticoOptions => ({
+  // A longer interval than the block time, of any network, makes for longer pauses.
+  staleAfter: movesByItself(options) ? Math.max(5, (options.forgeInterval ?? 0) / 1000) : false,
+  ...webhookOptions(options),
+});
+
+const webhookOptions = ({ webhookToken, allowTargets }: HostOptions): PorticoOptions => ({
   webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) },
 });
