@@ -441,7 +441,7 @@ describe("createApiPlugin", () => {
     now += 12_001;
     const reply = await fetch(`${url}/health`);
     expect(reply.status).to.equal(503);
-    expect(await reply.json()).to.deep.equal({ status: "failing", height: 2, problem: "the block source has not answered for 42 s" });
+    expect(await reply.json()).to.deep.include({ status: "failing", height: 2, problem: "the block source has not answered for 42 s" });
     expect(await heightAt(url)).to.equal(2);
 
     answer();

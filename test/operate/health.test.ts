@@ -132,19 +132,19 @@ describe("the health of a node", () => {
   });
 
   it("says that it is behind the host, or that the host has another chain", async () => {
-    const told = async (...blocks: unknown[]) => {
+    const told = async (context: Partial<NodeContext>, block: unknown) => {
       const emitter = new EventEmitter();
-      const url = await listening(create({ events: emitter }, 0, 1));
+      const url = await listening(create({ events: emitter, ...context }, 0, 1));
       emitter.emit("block.applied", chain.blocks[1]);
-      for (const block of blocks) emitter.emit("block.applied", block);
+      emitter.emit("block.applied", block);
       return until(async () => {
         const reply = await get(`${url}/health/ready`);
         return reply.status === 503 ? reply : undefined;
       });
     };
     const [behind, diverged] = await Promise.all([
-      told({ ...chain.blocks[4], transactions: undefined }),
-      told({ ...chain.blocks[1], id: "123456789", transactions: undefined }),
+      told({}, { ...chain.blocks[4], transactions: undefined }),
+      told({ blocks: blocksUpTo(2) }, { ...chain.blocks[1], id: "123456789" }),
     ]);
     expect(behind.body).to.deep.include({ problem: "behind the host", status: "failing", height: 2 });
     expect(diverged.body).to.deep.include({ problem: "diverged", status: "failing", height: 2 });
