@@ -2,7 +2,7 @@ import type { HostEvents } from "../types/events.js";
 import type { Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import type { WebhookStore } from "../types/webhook-store.js";
 import type { FullClock } from "./clock.js";
-import { endAll } from "./async/close-all.js";
+import { closeAll } from "./async/close-all.js";
 import { PorticoError } from "./errors.js";
 import type { Problems } from "./problems.js";
 import type { Options } from "./options/options.js";
@@ -86,7 +86,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
     closing: async () => {
       const [ending, environment] = [engine, own];
       engine = own = undefined;
-      await endAll(() => ending?.stop(), () => environment?.close());
+      await closeAll(() => ending?.stop(), () => environment?.close());
     },
   };
 };

@@ -20,7 +20,7 @@ import { createProblems } from "./problems.js";
 import { quietLogger } from "./options/guarded-logger.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
-import type { BeforeShown } from "./store/state/store.js";
+import type { Prewarm } from "./store/state/store.js";
 import { version } from "./version.js";
 
 /** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
@@ -46,8 +46,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
   const webhooks = createWebhooks(context, { options, logger, clock, problems });
-  const beforeShown: BeforeShown = (open) => edge.prewarm(stateOf(open(bounds)));
-  const chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, beforeShown });
+  const prewarm: Prewarm = (open) => edge.prewarm(stateOf(open(bounds)));
+  const chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm });
   const told = context.reader === true ? context.problem : undefined;
 
   /** State of a host's own chain when it was last asked. */
@@ -151,11 +151,11 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 interface ChainNeeds {
   rules: ChainRules;
   companion: StoreCompanion;
-  beforeShown: BeforeShown;
+  prewarm: Prewarm;
 }
 
 /** The host's own chain, or else the LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. */
-const createChain = (context: NodeContext | ReaderContext, { options, beforeShown, ...needs }: Shared & ChainNeeds): Chain => {
+const createChain = (context: NodeContext | ReaderContext, { options, prewarm, ...needs }: Shared & ChainNeeds): Chain => {
   if (context.reader !== true && context.chain !== undefined) return context.chain;
   const { dataDir } = context;
   if (dataDir === undefined) {
@@ -166,5 +166,5 @@ const createChain = (context: NodeContext | ReaderContext, { options, beforeShow
     return createReaderChain({ dataDir }, { ...needs, companion });
   }
   const { events, blocks: source, onProgress } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, beforeShown, companion, events, source, onProgress });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, prewarm, companion, events, source, onProgress });
 };

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { patiently, type Patience } from "../../src/async/patiently.js";
+import { retrying, type RetryOptions } from "../../src/async/retrying.js";
 import { noteOf, readNote, stillRuns } from "../../src/noted-process.js";
 import { codeOf, HostError, messageOf } from "./host-error.js";
 
@@ -65,9 +65,9 @@ const take = (path: string, dataDir: string, note: string): void => {
  * for.
  * @throws HostError
  */
-export const lockFolder = async (dataDir: string, waiting: Omit<Patience, "mayPass"> = {}): Promise<{ release(): Promise<void> }> => {
+export const lockFolder = async (dataDir: string, waiting: Omit<RetryOptions, "isTransient"> = {}): Promise<{ release(): Promise<void> }> => {
   const path = join(dataDir, "node.pid");
   const note = noteOf(process.pid);
-  await patiently(() => take(path, dataDir, note), { ...waiting, mayPass: (error) => error instanceof FolderInUse });
+  await retrying(() => take(path, dataDir, note), { ...waiting, isTransient: (error) => error instanceof FolderInUse });
   return { release: async () => Promise.resolve(rmSync(path, { force: true })) };
 };

@@ -1,5 +1,5 @@
 /** Ends parts one after another, each even if one before it fails. Rejects with the first failure when all have ended. */
-export const endAll = async (...ends: readonly (() => unknown)[]): Promise<void> => {
+export const closeAll = async (...ends: readonly (() => unknown)[]): Promise<void> => {
   const failures: unknown[] = [];
   for (const end of ends) {
     try {

@@ -1,7 +1,7 @@
 import type { Lock, Transaction } from "../../types/chain.js";
 import type { Ledger, WalletDraft } from "../../types/transaction-type.js";
 import { PorticoError } from "../errors.js";
-import { atOnce, type Steps } from "../async/time-slicing.js";
+import { atOnce, type Sliced } from "../async/time-slicing.js";
 import type { FullBlock } from "./block.js";
 import { requireSoundEffect } from "./own-types.js";
 import type { ChainRules } from "./rules.js";
@@ -119,11 +119,11 @@ const movedVotes = (wallets: BlockChanges["wallets"]): Map<string, bigint> => {
 };
 
 /** As `applyBlock`, in steps of one transaction, since reading from `source` may be slow. */
-export const applyInSteps = function* (
+export const applySliced = function* (
   { block, transactions }: FullBlock,
   source: LedgerSource,
   rules: ChainRules,
-): Steps<BlockChanges> {
+): Sliced<BlockChanges> {
   const draft = createDraft(source, rules.addressOf);
   const { ledger, wallets, locks } = draft;
   for (const transaction of transactions) {
@@ -143,4 +143,4 @@ export const applyInSteps = function* (
  * Computes what a block changes in the state before it. Pure: neither `source` nor the block is modified.
  * @throws PorticoError BLOCK_INVALID if a transaction cannot be applied
  */
-export const applyBlock = (full: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => atOnce(applyInSteps(full, source, rules));
+export const applyBlock = (full: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => atOnce(applySliced(full, source, rules));

@@ -1,7 +1,7 @@
 import type { Block, Transaction } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { PorticoError } from "../errors.js";
-import type { Steps } from "../async/time-slicing.js";
+import type { Sliced } from "../async/time-slicing.js";
 import { isPublicKey } from "./address.js";
 import { parseAmount } from "./amount.js";
 import { isVote } from "./kinds.js";
@@ -163,7 +163,7 @@ const place = (transaction: UnconfirmedTransaction, sequence: number, block: Blo
 });
 
 /** Parses a whole block, in steps of one transaction. @throws PorticoError BLOCK_INVALID naming block, transaction and member */
-export function* parseBlock(data: Untrusted<BlockData> | null | undefined, addressOf: (publicKey: string) => string): Steps<FullBlock> {
+export function* parseBlock(data: Untrusted<BlockData> | null | undefined, addressOf: (publicKey: string) => string): Sliced<FullBlock> {
   const block = parseBlockHeader(data);
   const given = data?.transactions ?? [];
   if (!Array.isArray(given)) throw broken(`block ${block.height}: transactions is not a list`);

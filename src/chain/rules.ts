@@ -6,7 +6,7 @@ import { createAddressOf } from "./address.js";
 import { type FullBlock, parseBlock } from "./block.js";
 import { createEpoch, type Epoch } from "./epoch.js";
 import { createMilestones, type Milestones } from "./milestones.js";
-import { atOnce, type Steps } from "../async/time-slicing.js";
+import { atOnce, type Sliced } from "../async/time-slicing.js";
 import { createTransactionTypes, recipientsOf, type TransactionTypes } from "./transaction-types.js";
 
 /** Everything that is known about a network without reading its chain. */
@@ -21,7 +21,7 @@ export interface ChainRules {
   /** Parses a block as hosts and files represent it. @throws PorticoError BLOCK_INVALID */
   parseBlock(data: BlockData): FullBlock;
   /** The same, in steps. */
-  parseBlockInSteps(data: BlockData): Steps<FullBlock>;
+  parseBlockSliced(data: BlockData): Sliced<FullBlock>;
 }
 
 export const createChainRules = (network: Network, added: readonly TransactionType[] = []): ChainRules => {
@@ -36,6 +36,6 @@ export const createChainRules = (network: Network, added: readonly TransactionTy
     addressOf,
     recipientsOf: (transaction) => recipientsOf(transaction, types),
     parseBlock: (data) => atOnce(parseBlock(data, addressOf)),
-    parseBlockInSteps: (data) => parseBlock(data, addressOf),
+    parseBlockSliced: (data) => parseBlock(data, addressOf),
   };
 };

@@ -1,12 +1,12 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
-import { endAll } from "../async/close-all.js";
+import { closeAll } from "../async/close-all.js";
 import { messageOf } from "../errors.js";
 import { whenFree } from "./lmdb/when-free.js";
 import { createWriteWatch } from "./lmdb/write-watch.js";
 import type { ChangeListener } from "./state/change-log.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
-import { type BeforeShown, createStore, type Store, type StoreOptions } from "./state/store.js";
+import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/watchdog.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
@@ -22,7 +22,7 @@ export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   /** Not given: nobody is told of anything. */
   companion: StoreCompanion | undefined;
   /** See `StoreNeeds`. */
-  beforeShown?: BeforeShown | undefined;
+  prewarm?: Prewarm | undefined;
 }
 
 /** The default ChainAdapter: the LMDB store, open and kept at the host's tip between `start` and `stop`. */
@@ -47,7 +47,7 @@ export interface LmdbChain extends ChainAdapter {
 /** Milliseconds. While one state is held for long, other writes, as of webhooks, make the file grow: for no longer than this. */
 const freeingInterval = 60_000;
 
-export const createLmdbChain = (options: StoreOptions, { companion, beforeShown, ...needs }: LmdbChainNeeds): LmdbChain => {
+export const createLmdbChain = (options: StoreOptions, { companion, prewarm, ...needs }: LmdbChainNeeds): LmdbChain => {
   const watched = watchSource(needs.source, needs.clock);
   const writes = createWriteWatch(needs.problems);
   let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
@@ -58,7 +58,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
-      const create = (): Store => createStore(options, { rules: needs.rules, listener: companion, beforeShown, writes });
+      const create = (): Store => createStore(options, { rules: needs.rules, listener: companion, prewarm, writes });
       const store = await whenFree(create, needs.logger, own.signal).finally(() => {
         if (opening === own) opening = undefined;
       });
@@ -86,7 +86,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, beforeShown,
       if (closing === undefined) return;
       clearInterval(closing.freeing);
       // The store is closed whatever the host's emitter throws: another start would find it in use.
-      await endAll(closing.follower.stop, () => companion?.closing(), () => closing.store.stop());
+      await closeAll(closing.follower.stop, () => companion?.closing(), () => closing.store.stop());
     },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
     tipId: () => open?.store.completeTip()?.id,

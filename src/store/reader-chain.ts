@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../types/node-context.js";
 import type { ChainRules } from "../chain/rules.js";
-import { endAll } from "../async/close-all.js";
+import { closeAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { Problems } from "../problems.js";
 import { storeFile } from "./lmdb/environment.js";
@@ -101,7 +101,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
       await serve(store, identity, signal, started);
     } finally {
       opened = serving = undefined;
-      await endAll(() => companion?.closing(), () => store.stop());
+      await closeAll(() => companion?.closing(), () => store.stop());
     }
   };
 

@@ -4,7 +4,7 @@ import type { Logger } from "../../types/node-context.js";
 import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
 import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
 import type { FullClock } from "../clock.js";
-import { endAll } from "../async/close-all.js";
+import { closeAll } from "../async/close-all.js";
 import { logFailure } from "./log-failure.js";
 import { type ChainChange, createChainRecorder } from "./scan/chain-recorder.js";
 import { createCatalogue } from "./registry/webhook-service.js";
@@ -109,7 +109,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
     settled: async () => hostRecorder?.settled(),
     stop: (grace = defaultGrace) => {
-      stopping ??= endAll(...leave, () => hostRecorder?.end(), () => worker.stop(grace));
+      stopping ??= closeAll(...leave, () => hostRecorder?.end(), () => worker.stop(grace));
       return stopping;
     },
   };

@@ -26,8 +26,8 @@ describe("the lock of a data folder", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const refusal = async (patience = 0): Promise<string> =>
-    lockFolder(folder, { patience }).then(
+  const refusal = async (limit = 0): Promise<string> =>
+    lockFolder(folder, { limit }).then(
       () => "it is taken",
       (error: unknown) => (error instanceof HostError ? error.message : String(error)),
     );
@@ -42,7 +42,7 @@ describe("the lock of a data folder", () => {
     await unreaped.kill();
     for (const left of [note, String(unreaped.pid)]) {
       writeFileSync(lock, left);
-      const { release } = await lockFolder(folder, { patience: 0 });
+      const { release } = await lockFolder(folder, { limit: 0 });
       expect(readFileSync(lock, "utf8")).to.equal(noteOf(process.pid));
       await release();
       expect(existsSync(lock)).to.equal(false);
@@ -53,7 +53,7 @@ describe("the lock of a data folder", () => {
     if (!onLinux) this.skip();
     for (const bare of [process.ppid, 1]) {
       writeFileSync(lock, String(bare));
-      await (await lockFolder(folder, { patience: 0 })).release();
+      await (await lockFolder(folder, { limit: 0 })).release();
     }
     const log = join(folder, "forged.ndjson");
     unreaped = await startUnreaped(["-e", `fs.openSync(${JSON.stringify(log)}, "a"); console.log("open"); ${endless}`]);

@@ -68,12 +68,12 @@ describe("the LMDB store, with webhooks written concurrently", () => {
   it("leaves snapshots and the visible state unchanged when pages are freed", async () => {
     const shown: (number | undefined)[] = [];
     // Committed but not visible yet: freeing pages must not make it visible.
-    const beforeShown = async (): Promise<void> => {
+    const prewarm = async (): Promise<void> => {
       store.freePages();
       await new Promise((resolve) => setImmediate(resolve));
       shown.push(store.tip()?.height);
     };
-    const { store, rules } = openTemporaryStore(chain.network, {}, { beforeShown });
+    const { store, rules } = openTemporaryStore(chain.network, {}, { prewarm });
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     store.markComplete();
     const snapshot = store.snapshot()!;

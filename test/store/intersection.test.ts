@@ -55,7 +55,7 @@ const ask = async (filter: Filter, { descending = false, offset = 0, limit = 100
     },
   });
   const directed = (refs: Sequence<number>): Sequence<number> => (descending ? reverseSequence(refs) : refs);
-  const accesses = names.flatMap((name) => {
+  const paths = names.flatMap((name) => {
     const wanted = filter[name];
     if (wanted === undefined) return [];
     const others = { answers: [name], refs: () => counted(rows.filter((row) => !passes(wanted, row))) };
@@ -64,7 +64,7 @@ const ask = async (filter: Filter, { descending = false, offset = 0, limit = 100
   const page = await answerList<number, number, Filter, "place">(
     {
       query: { filter, order: { field: "place", direction: descending ? "desc" : "asc" }, offset, limit },
-      accesses: [...accesses, { answers: [], ordered: true, refs: directed(arraySequence(rows)) }],
+      paths: [...paths, { answers: [], ordered: true, refs: directed(arraySequence(rows)) }],
       load: (ref) => {
         loaded++;
         return ref;

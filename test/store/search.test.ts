@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import { createSearch, createSearches } from "../../src/store/query/search.js";
-import type { Steps } from "../../src/async/time-slicing.js";
-import { comparisonOf, sortInSteps } from "../../src/store/records/sorting.js";
+import type { Sliced } from "../../src/async/time-slicing.js";
+import { comparisonOf, sortSliced } from "../../src/store/records/sorting.js";
 
 /** Keeps the process busy for the given time. */
 const work = (milliseconds: number): void => {
@@ -10,8 +10,8 @@ const work = (milliseconds: number): void => {
   while (performance.now() < end);
 };
 
-/** Steps of one millisecond each, returning their count; `log` gets the name at each. */
-function* steps(count: number, name = "", log: string[] = []): Steps<number> {
+/** Sliced of one millisecond each, returning their count; `log` gets the name at each. */
+function* steps(count: number, name = "", log: string[] = []): Sliced<number> {
   for (let i = 0; i < count; i++) {
     work(1);
     log.push(name);
@@ -100,7 +100,7 @@ describe("searches", () => {
 
   it("fail with what their work throws, at once or later", async () => {
     const { run } = createSearches({ turn: 2, most: 2 });
-    function* failing(after: number): Steps<number> {
+    function* failing(after: number): Sliced<number> {
       yield* steps(after);
       throw new Error("broken");
     }
@@ -128,7 +128,7 @@ describe("sorting in steps", () => {
       const rows = Array.from({ length }, (_, i) => (i * 7_919) % 30_011);
       let sorted: number[] = [];
       let yields = 0;
-      for (const sorting = sortInSteps(rows, order); ; yields++) {
+      for (const sorting = sortSliced(rows, order); ; yields++) {
         const { done, value } = sorting.next();
         if (done === true) {
           sorted = value;

@@ -9,7 +9,7 @@ import { open } from "lmdb";
 import { PorticoError } from "../../src/errors.js";
 import type { StoreChange } from "../../src/store/state/change-log.js";
 import { openEnvironment } from "../../src/store/lmdb/environment.js";
-import type { BeforeShown } from "../../src/store/state/store.js";
+import type { Prewarm } from "../../src/store/state/store.js";
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
@@ -156,16 +156,16 @@ describe("the LMDB store", () => {
     expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
   });
 
-  it("shows a new state only after `beforeShown` has finished, which is not called until the store is complete", async () => {
+  it("shows a new state only after `prewarm` has finished, which is not called until the store is complete", async () => {
     const seen: [before: number | undefined, next: number, delegates: number][] = [];
-    const beforeShown: BeforeShown = async (open) => {
+    const prewarm: Prewarm = async (open) => {
       const snapshot = open();
       await new Promise((resolve) => setImmediate(resolve));
       const { total } = await snapshot.delegates({ filter: {}, order: { field: "rank", direction: "asc" }, offset: 0, limit: 1 });
       seen.push([store.tip()?.height, snapshot.tip.height, total]);
       snapshot.release?.();
     };
-    const { store, rules } = openTemporaryStore(chain.network, {}, { beforeShown });
+    const { store, rules } = openTemporaryStore(chain.network, {}, { prewarm });
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     store.markComplete();
     await store.apply(chain.blocks.slice(60, 62).map(rules.parseBlock));
@@ -270,8 +270,8 @@ describe("the LMDB store", () => {
     expect(readdirSync(dataDir).sort()).to.deep.equal(["chain.mdb", "chain.mdb-lock", "chain.mdb-writer"]);
   });
 
-  it("shows what is committed even when `beforeShown` fails, and goes on", async () => {
-    const { store, rules } = openTemporaryStore(chain.network, {}, { beforeShown: () => Promise.reject(new Error("looked away")) });
+  it("shows what is committed even when `prewarm` fails, and goes on", async () => {
+    const { store, rules } = openTemporaryStore(chain.network, {}, { prewarm: () => Promise.reject(new Error("looked away")) });
     await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     store.markComplete();
     const readers = (): number => store.environment.root.readerList().split("\n").length;

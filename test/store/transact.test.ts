@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { createCommitting } from "../../src/store/lmdb/commit-worker.js";
+import { createCommitWorker } from "../../src/store/lmdb/commit-worker.js";
 import { noEntries } from "../../src/store/layout/write-log.js";
 import { newestTransaction } from "../../src/store/lmdb/file/meta-pages.js";
 import type { Store } from "../../src/store/state/store.js";
@@ -215,7 +215,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
 
     // A second thread, as when the first one has ended.
     setBack();
-    const thread = createCommitting(environment.path, { noSubdir: true, maxDbs: 64, keyEncoding: "binary", eventTurnBatching: false, overlappingSync: false });
+    const thread = createCommitWorker(environment.path, { noSubdir: true, maxDbs: 64, keyEncoding: "binary", eventTurnBatching: false, overlappingSync: false });
     await thread.commit(noEntries);
     await thread.close();
     expect(locks()).to.equal(locksBefore);

@@ -1,5 +1,5 @@
 import { isPromised } from "../../async/maybe-promise.js";
-import { atMost, inTurns, type Steps } from "../../async/time-slicing.js";
+import { atMost, runSliced, type Sliced } from "../../async/time-slicing.js";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Reply } from "../reply/reply.js";
 import type { Scope } from "../route.js";
@@ -20,7 +20,7 @@ export interface PrewarmNeeds<Request, State extends Scope> {
  */
 export const createPrewarm = <Request, State extends Scope>({ cache, ask, write, release, longest }: PrewarmNeeds<Request, State>) => {
   /** A pending answer is not waited for, and an error is left to the next request. */
-  const prewarmOne = function* (entry: CacheEntry<Request>, state: State, tip: string, slow: Promise<void>[]): Steps<void> {
+  const prewarmOne = function* (entry: CacheEntry<Request>, state: State, tip: string, slow: Promise<void>[]): Sliced<void> {
     const { request, key } = entry;
     const keep = (reply: Reply): void => cache.keep(entry, tip, reply);
     try {
@@ -38,7 +38,7 @@ export const createPrewarm = <Request, State extends Scope>({ cache, ask, write,
     }
   };
 
-  const prewarmAll = function* (state: State, tip: string, slow: Promise<void>[]): Steps<void> {
+  const prewarmAll = function* (state: State, tip: string, slow: Promise<void>[]): Sliced<void> {
     for (const entry of cache.prepare(tip)) {
       yield* prewarmOne(entry, state, tip, slow);
       yield;
@@ -49,7 +49,7 @@ export const createPrewarm = <Request, State extends Scope>({ cache, ask, write,
     const slow: Promise<void>[] = [];
     try {
       if (state.tip !== undefined) {
-        await inTurns(atMost(longest, prewarmAll(state, state.tip.id, slow)));
+        await runSliced(atMost(longest, prewarmAll(state, state.tip.id, slow)));
       }
     } finally {
       void Promise.all(slow).then(() => release(state));

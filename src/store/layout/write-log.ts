@@ -1,4 +1,4 @@
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import { type DatabaseName, databases } from "./keys.js";
 
 /**
@@ -6,7 +6,7 @@ import { type DatabaseName, databases } from "./keys.js";
  * of the key (2), the length of the value plus one (4; 0: the key has no value), the key, and the value. A block's undo record is such
  * a log, and so is what the thread that commits is given (commit-thread.js reads the format too).
  */
-export interface EntryLog {
+export interface WriteLog {
   /** Returns where the entry begins. */
   add(database: DatabaseName, key: Buffer, value: Buffer | null): number;
   /** A copy of the value of the entry that begins there. */
@@ -50,7 +50,7 @@ const memoryOf = (size: number): LogBytes => Buffer.from(new SharedArrayBuffer(s
 /** What a log without entries has. */
 export const noEntries: LogBytes = memoryOf(0);
 
-export const createEntryLog = (): EntryLog => {
+export const createWriteLog = (): WriteLog => {
   let log = memoryOf(firstSize);
   let length = 0;
   const room = (size: number): void => {
@@ -104,7 +104,7 @@ export const entriesOf = (log: Buffer): LogEntry[] => {
 const together = 500;
 
 /** The keys that a log has of some databases. Values, which are most of a log, are skipped. */
-export function* keysIn<Name extends DatabaseName>(log: Buffer, wanted: readonly Name[]): Steps<Record<Name, Buffer[]>> {
+export function* keysIn<Name extends DatabaseName>(log: Buffer, wanted: readonly Name[]): Sliced<Record<Name, Buffer[]>> {
   const found = Object.fromEntries(wanted.map((name): [Name, Buffer[]] => [name, []])) as Record<Name, Buffer[]>;
   const lists = new Map<number, Buffer[]>(wanted.map((name) => [placeOf[name], found[name]]));
   for (let begin = 0, passed = 1; begin < log.length; passed++) {

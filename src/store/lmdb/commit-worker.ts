@@ -16,7 +16,7 @@ export interface CommitThreadData {
 }
 
 /** Commits in a thread of its own: LMDB copies pages for longer than a process may keep its clients waiting. */
-export interface Committing {
+export interface CommitWorker {
   /**
    * Writes the entries of a log (write-log.ts) in one LMDB transaction. Resolves when they are on the disk; rejects when none is written.
    * It also rejects when the thread dies, in which case either all of them are written or none. The log must not change before.
@@ -38,7 +38,7 @@ const maxYoungGenerationSizeMb = 4;
 const longestExit = 10_000;
 
 /** The thread starts with the first log, and keeps the process alive only while it writes. */
-export const createCommitting = (path: string, options: CommitThreadData["options"]): Committing => {
+export const createCommitWorker = (path: string, options: CommitThreadData["options"]): CommitWorker => {
   let thread: Worker | undefined;
   let ended: Promise<void> = Promise.resolve();
   const waiting: Waiting[] = [];

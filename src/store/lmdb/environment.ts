@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
-import { type CommitThreadData, createCommitting } from "./commit-worker.js";
+import { type CommitThreadData, createCommitWorker } from "./commit-worker.js";
 import { checksumsKey } from "../layout/checksums.js";
 import type { LogBytes } from "../layout/write-log.js";
 import { fullLengthName } from "./file/file-check.js";
@@ -164,7 +164,7 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
     const isNew = !hasFormat({ root, path }, nethash, access);
     const db = openDatabases(root);
     if (isNew) giveFormat({ root, path, db }, nethash);
-    const committing = createCommitting(path, rootOptions(options));
+    const committing = createCommitWorker(path, rootOptions(options));
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       try {

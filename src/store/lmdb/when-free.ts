@@ -1,5 +1,5 @@
 import type { Logger } from "../../../types/node-context.js";
-import { patiently } from "../../async/patiently.js";
+import { retrying } from "../../async/retrying.js";
 import { messageOf, PorticoError } from "../../errors.js";
 
 const isInUse = (error: unknown): boolean => error instanceof PorticoError && error.code === "STORE_IN_USE";
@@ -7,7 +7,7 @@ const isInUse = (error: unknown): boolean => error instanceof PorticoError && er
 /** Opens a store, after a wait if the process that writes it is just ending. Undefined if the signal is aborted meanwhile. @throws as `open` */
 export const whenFree = async <T>(open: () => T, logger: Logger, signal?: AbortSignal): Promise<T | undefined> => {
   try {
-    return await patiently(open, { mayPass: isInUse, onWait: (error) => logger.info(`waiting: ${messageOf(error)}`), signal });
+    return await retrying(open, { isTransient: isInUse, onWait: (error) => logger.info(`waiting: ${messageOf(error)}`), signal });
   } catch (error) {
     if (signal?.aborted === true) return undefined;
     throw error;

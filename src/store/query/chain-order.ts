@@ -4,7 +4,7 @@ import { firstNotBelow } from "../records/binary-search.js";
 import { numberKey, textDigest } from "../layout/keys.js";
 import type { Reading } from "../lmdb/reading.js";
 import { existing, readBlock, transactionsOfBlock } from "../records/records.js";
-import { concatSequences, countedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "../records/sequence.js";
+import { concatSequences, rankedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "../records/sequence.js";
 
 /**
  * The order of the chain: blocks by height, transactions by number. A range of times or heights is a window of these numbers, and
@@ -23,7 +23,7 @@ export const withinWindow = (sequence: Sequence<number>, { from, below }: Window
 /** The numbers that a set keeps under one value, ascending. */
 export const underValue = (reading: Reading, set: number, value: Buffer, { from, below }: Window): Sequence<number> => {
   const bound = (number: number): Buffer => Buffer.concat([value, numberKey(number)]);
-  return countedNumbers(reading, set, bound(from), bound(Math.max(from, below)));
+  return rankedNumbers(reading, set, bound(from), bound(Math.max(from, below)));
 };
 
 /** The numbers that a set keeps from one key (inclusive) to another (exclusive), and all its others. */
@@ -32,11 +32,11 @@ export const betweenKeys = (
   set: number,
   [from, to]: [from: Buffer | undefined, to: Buffer | undefined],
 ): { refs: Sequence<number>; others(): Sequence<number> } => ({
-  refs: countedNumbers(reading, set, from, to),
+  refs: rankedNumbers(reading, set, from, to),
   others: () =>
     concatSequences([
-      ...(from === undefined ? [] : [countedNumbers(reading, set, undefined, from)]),
-      ...(to === undefined ? [] : [countedNumbers(reading, set, to)]),
+      ...(from === undefined ? [] : [rankedNumbers(reading, set, undefined, from)]),
+      ...(to === undefined ? [] : [rankedNumbers(reading, set, to)]),
     ]),
 });
 

@@ -1,4 +1,4 @@
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import type { Search } from "./search.js";
 import { arraySequence, partsOf, type Sequence, stepNumbers } from "../records/sequence.js";
 
@@ -62,7 +62,7 @@ export function* intersection<Filter>(
   ways: readonly Crossable<Filter>[],
   asked: readonly (keyof Filter)[],
   { below, search }: { below: number; search: Search },
-): Steps<Sequence<number> | undefined> {
+): Sliced<Sequence<number> | undefined> {
   const crossing = planned(ways, asked);
   if (crossing === undefined) return undefined;
   const { base, markings } = crossing;

@@ -1,26 +1,26 @@
 import type { ListQuery, MaybePromise, Page, Range } from "../../../types/chain-adapter.js";
 import { intersection } from "./intersection.js";
 import { amountKey, numberKey } from "../layout/keys.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import type { Search } from "./search.js";
 import { directed, partsOf, reverseSequence, type Sequence } from "../records/sequence.js";
-import { type Comparable, comparisonOf, sortInSteps } from "../records/sorting.js";
+import { type Comparable, comparisonOf, sortSliced } from "../records/sorting.js";
 
 /**
- * How the store answers a list question.
+ * How the store answers a list query.
  *
- * An access is one way to the rows: a sequence of references, in the order asked for or in one of its own, with the filters that it
- * answers. If one access answers every filter, its length is the total; if it is in the order asked for too, the page is cut straight
+ * An access path is one way to the rows: a sequence of references, in the order asked for or in one of its own, with the filters that it
+ * answers. If one access path answers every filter, its length is the total; if it is in the order asked for too, the page is cut straight
  * out of it.
  *
- * Several accesses that together answer every filter are intersected where that takes less than looking at rows.
+ * Several access paths that together answer every filter are intersected where that takes less than looking at rows.
  *
- * Otherwise rows are looked at. With the total known, an access in the order asked for is walked from the nearer end until the page is
- * full. Else every row of the shortest access is tested against the remaining filters; what passes is sorted, and the page cut out of
+ * Otherwise rows are looked at. With the total known, an access path in the order asked for is walked from the nearer end until the page is
+ * full. Else every row of the shortest access path is tested against the remaining filters; what passes is sorted, and the page cut out of
  * it. How many references memory holds depends on where the page ends, not on how many rows pass. The number of rows to look at is known
- * beforehand; a question that takes more than the search may cost is refused.
+ * beforehand; a query that takes more than the search may cost is refused.
  */
-export interface Access<Ref, Filter> {
+export interface AccessPath<Ref, Filter> {
   refs: Sequence<Ref>;
   answers: readonly (keyof Filter)[];
   /** Whether `refs` come in the order asked for. */
@@ -29,20 +29,20 @@ export interface Access<Ref, Filter> {
   others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<Ref> };
 }
 
-/** Turns an access whose references ascend into the direction asked for; one that is not in the order asked for stays as it is. */
-export const towards = <Ref, Filter>(direction: "asc" | "desc", access: Access<Ref, Filter>): Access<Ref, Filter> =>
-  access.ordered ? { ...access, refs: directed(access.refs, direction) } : access;
+/** Turns an access path whose references ascend into the direction asked for; one that is not in the order asked for stays as it is. */
+export const towards = <Ref, Filter>(direction: "asc" | "desc", path: AccessPath<Ref, Filter>): AccessPath<Ref, Filter> =>
+  path.ordered ? { ...path, refs: directed(path.refs, direction) } : path;
 
-export interface ListQuestion<Ref extends Comparable, Row, Filter, Field extends string> {
+export interface ListPlan<Ref extends Comparable, Row, Filter, Field extends string> {
   query: ListQuery<Filter, Field>;
-  /** Made one by one: most questions are answered by the first, and some take reading to make. */
-  accesses: Iterable<Access<Ref, Filter>>;
+  /** Made one by one: most queries are answered by the first, and some take reading to make. */
+  paths: Iterable<AccessPath<Ref, Filter>>;
   load(ref: Ref): Row;
   test(filter: Filter, answered: ReadonlySet<keyof Filter>): ((row: Row) => boolean) | undefined;
   /** What the list is ordered by; undefined where that is the reference itself. Rows of equal value go by reference, as `ties` says. */
   value: ((row: Row) => Comparable | null) | undefined;
   ties: "asc" | "desc";
-  /** Exclusive upper bound of references that are whole numbers. If given, several accesses can be intersected. */
+  /** Exclusive upper bound of references that are whole numbers. If given, several access paths can be intersected. */
   below?: number;
 }
 
@@ -54,29 +54,29 @@ const stepRows = 250;
 const leastRows = 16;
 
 export const answerList = <Ref extends Comparable, Row, Filter extends object, Field extends string>(
-  question: ListQuestion<Ref, Row, Filter, Field>,
+  plan: ListPlan<Ref, Row, Filter, Field>,
   search: Search,
 ): MaybePromise<Page<Row>> => {
-  const { query, load, test } = question;
+  const { query, load, test } = plan;
   const { filter, offset, limit } = query;
-  const accesses: Access<Ref, Filter>[] = [];
+  const paths: AccessPath<Ref, Filter>[] = [];
   let total: number | undefined;
-  for (const access of question.accesses) {
-    accesses.push(access);
-    if (test(filter, new Set(access.answers)) !== undefined) continue;
-    total ??= access.refs.total;
+  for (const path of plan.paths) {
+    paths.push(path);
+    if (test(filter, new Set(path.answers)) !== undefined) continue;
+    total ??= path.refs.total;
     if (offset >= total) return { rows: [], total };
-    if (!access.ordered) continue;
-    return limit <= pageRows ? { rows: access.refs.slice(offset, limit).map(load), total } : search.run(cutInSteps(access.refs, question, search));
+    if (!path.ordered) continue;
+    return limit <= pageRows ? { rows: path.refs.slice(offset, limit).map(load), total } : search.run(cutSliced(path.refs, plan, search));
   }
-  return search.run(lookFor(accesses, question, total, search));
+  return search.run(lookFor(paths, plan, total, search));
 };
 
-function* cutInSteps<Ref extends Comparable, Row, Filter, Field extends string>(
+function* cutSliced<Ref extends Comparable, Row, Filter, Field extends string>(
   refs: Sequence<Ref>,
-  { query: { offset, limit }, load }: ListQuestion<Ref, Row, Filter, Field>,
+  { query: { offset, limit }, load }: ListPlan<Ref, Row, Filter, Field>,
   search: Search,
-): Steps<Page<Row>> {
+): Sliced<Page<Row>> {
   const end = Math.min(refs.total, offset + limit);
   search.require(end - offset);
   const rows: Row[] = [];
@@ -89,44 +89,44 @@ function* cutInSteps<Ref extends Comparable, Row, Filter, Field extends string>(
 }
 
 function* lookFor<Ref extends Comparable, Row, Filter extends object, Field extends string>(
-  accesses: readonly Access<Ref, Filter>[],
-  question: ListQuestion<Ref, Row, Filter, Field>,
+  paths: readonly AccessPath<Ref, Filter>[],
+  plan: ListPlan<Ref, Row, Filter, Field>,
   total: number | undefined,
   search: Search,
-): Steps<Page<Row>> {
+): Sliced<Page<Row>> {
   if (total === undefined) {
-    const refs = yield* crossed(accesses, question, search);
-    if (refs !== undefined) return yield* cutInSteps(refs, question, search);
+    const refs = yield* intersect(paths, plan, search);
+    if (refs !== undefined) return yield* cutSliced(refs, plan, search);
   }
-  const whole = least(accesses, ({ refs }) => refs.total);
+  const whole = least(paths, ({ refs }) => refs.total);
   if (whole === undefined) return { rows: [], total: 0 };
   if (total !== undefined) {
-    const near = nearness(question.query, total);
-    const expected = ({ refs }: Access<Ref, Filter>): number => Math.ceil((near / total) * refs.total);
-    const ordered = accesses.filter((access) => access.ordered);
-    const access = least(ordered, expected);
-    const likely = access === undefined ? Infinity : expected(access);
+    const near = nearness(plan.query, total);
+    const expected = ({ refs }: AccessPath<Ref, Filter>): number => Math.ceil((near / total) * refs.total);
+    const ordered = paths.filter((path) => path.ordered);
+    const path = least(ordered, expected);
+    const likely = path === undefined ? Infinity : expected(path);
     // In case it has to go further than expected, enough has to be left for the other way.
     const most = whole.refs.total <= search.left ? Math.min(whole.refs.total, search.left - whole.refs.total) : search.left;
-    if (access !== undefined && likely < Math.max(most, 1)) {
-      const rows = yield* walk(access, question, { total, likely, most }, search);
+    if (path !== undefined && likely < Math.max(most, 1)) {
+      const rows = yield* walk(path, plan, { total, likely, most }, search);
       if (rows !== undefined) return { rows, total };
     }
   }
   search.require(whole.refs.total);
-  return yield* whole.ordered ? countInOrder(whole, question, search) : putInOrder(whole, question, search);
+  return yield* whole.ordered ? countInOrder(whole, plan, search) : putInOrder(whole, plan, search);
 }
 
 /** The references of exactly the rows that pass, in order, where that takes less than looking at rows. */
-function* crossed<Ref extends Comparable, Row, Filter extends object, Field extends string>(
-  accesses: readonly Access<Ref, Filter>[],
-  { query: { filter }, below }: ListQuestion<Ref, Row, Filter, Field>,
+function* intersect<Ref extends Comparable, Row, Filter extends object, Field extends string>(
+  paths: readonly AccessPath<Ref, Filter>[],
+  { query: { filter }, below }: ListPlan<Ref, Row, Filter, Field>,
   search: Search,
-): Steps<Sequence<Ref> | undefined> {
+): Sliced<Sequence<Ref> | undefined> {
   if (below === undefined) return undefined;
   const asked = (Object.keys(filter) as (keyof Filter)[]).filter((name) => filter[name] !== undefined);
   // With `below` given, references are numbers.
-  const numbers = accesses as unknown as readonly Access<number, Filter>[];
+  const numbers = paths as unknown as readonly AccessPath<number, Filter>[];
   return (yield* intersection(numbers, asked, { below, search })) as unknown as Sequence<Ref> | undefined;
 }
 
@@ -144,11 +144,11 @@ const least = <T>(items: readonly T[], cost: (item: T) => number): T | undefined
  * time. Undefined when it takes more than `most`.
  */
 function* walk<Ref extends Comparable, Row, Filter, Field extends string>(
-  { refs, answers }: Access<Ref, Filter>,
-  { query: { filter, offset, limit }, load, test }: ListQuestion<Ref, Row, Filter, Field>,
+  { refs, answers }: AccessPath<Ref, Filter>,
+  { query: { filter, offset, limit }, load, test }: ListPlan<Ref, Row, Filter, Field>,
   { total, likely, most }: { total: number; likely: number; most: number },
   search: Search,
-): Steps<Row[] | undefined> {
+): Sliced<Row[] | undefined> {
   const passes = test(filter, new Set(answers));
   const take = Math.min(limit, total - offset);
   const backwards = total - offset < offset + limit;
@@ -175,10 +175,10 @@ function* walk<Ref extends Comparable, Row, Filter, Field extends string>(
 
 /** The page and the total, by looking at every row, in order. */
 function* countInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
-  { refs, answers }: Access<Ref, Filter>,
-  { query: { filter, offset, limit }, load, test }: ListQuestion<Ref, Row, Filter, Field>,
+  { refs, answers }: AccessPath<Ref, Filter>,
+  { query: { filter, offset, limit }, load, test }: ListPlan<Ref, Row, Filter, Field>,
   search: Search,
-): Steps<Page<Row>> {
+): Sliced<Page<Row>> {
   const passes = test(filter, new Set(answers));
   const rows: Row[] = [];
   let total = 0;
@@ -205,10 +205,10 @@ const keptBeyond = 4096;
 
 /** The page and the total, by looking at every row and sorting those that pass. */
 function* putInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
-  { refs, answers }: Access<Ref, Filter>,
-  { query, load, test, value, ties }: ListQuestion<Ref, Row, Filter, Field>,
+  { refs, answers }: AccessPath<Ref, Filter>,
+  { query, load, test, value, ties }: ListPlan<Ref, Row, Filter, Field>,
   search: Search,
-): Steps<Page<Row>> {
+): Sliced<Page<Row>> {
   const { filter, order, offset, limit } = query;
   const passes = test(filter, new Set(answers));
   const comparison = comparisonOf<Kept<Ref>>({ direction: order.direction, value: (kept) => kept.value, key: ({ ref }) => ref, ties });
@@ -225,10 +225,10 @@ function* putInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
   for (const part of partsOf(refs, stepRows)) {
     search.spend(part.length);
     part.forEach(look);
-    if (kept.length >= 2 * end + keptBeyond) kept = (yield* sortInSteps(kept, comparison)).slice(0, end);
+    if (kept.length >= 2 * end + keptBeyond) kept = (yield* sortSliced(kept, comparison)).slice(0, end);
     yield;
   }
-  const page = (yield* sortInSteps(kept, comparison)).slice(offset, end);
+  const page = (yield* sortSliced(kept, comparison)).slice(offset, end);
   return { rows: page.map(({ ref }) => load(ref)), total };
 }
 

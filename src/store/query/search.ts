@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 
 /**
- * Questions that no index answers outright look at many rows. They do so in steps, between which the process serves others, and up to a
+ * Queries that no index answers outright look at many rows. They do so in steps, between which the process serves others, and up to a
  * limit.
  */
 
@@ -14,7 +14,7 @@ export interface Searches {
    * Runs at once while the present turn lasts, then in turns with other searches.
    * @throws PorticoError SEARCHES_FULL when too many are under way, NOT_READY from `stop` on
    */
-  run<T>(steps: Steps<T>): MaybePromise<T>;
+  run<T>(work: Sliced<T>): MaybePromise<T>;
   /** Gives up what is under way. Resolves when its callers have been told. */
   stop(): Promise<void>;
 }
@@ -52,11 +52,11 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, mos
     });
   };
 
-  const goOn = <T>(steps: Steps<T>): IteratorResult<undefined, T> => {
+  const goOn = <T>(work: Sliced<T>): IteratorResult<undefined, T> => {
     const begin = performance.now();
     try {
       for (;;) {
-        const result = steps.next();
+        const result = work.next();
         if (result.done === true || used + performance.now() - begin >= turn) return result;
       }
     } finally {
@@ -65,11 +65,11 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, mos
     }
   };
 
-  const wait = <T>(steps: Steps<T>): Promise<T> =>
+  const wait = <T>(work: Sliced<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const turn = (): boolean => {
         try {
-          const result = goOn(steps);
+          const result = goOn(work);
           if (result.done === true) resolve(result.value);
           return result.done === true;
         } catch (error) {
@@ -82,14 +82,14 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, mos
     });
 
   return {
-    run: (steps) => {
+    run: (work) => {
       if (stopped) throw stopping();
       if (waiting.length === 0 && used < turn) {
-        const result = goOn(steps);
+        const result = goOn(work);
         if (result.done === true) return result.value;
       }
       if (waiting.length >= most) throw new PorticoError("SEARCHES_FULL");
-      return wait(steps);
+      return wait(work);
     },
     stop: async () => {
       stopped = true;
@@ -101,7 +101,7 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, mos
 
 const stopping = (): PorticoError => new PorticoError("NOT_READY", "The node is stopping.");
 
-/** How much the questions asked of one snapshot may look at, all together. */
+/** How much the queries asked of one snapshot may look at, all together. */
 export interface Search extends Pick<Searches, "run"> {
   /** Rows that may still be looked at. */
   readonly left: number;

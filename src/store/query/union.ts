@@ -3,7 +3,7 @@ import { listSequence } from "../records/posting-list.js";
 import { lists } from "../layout/keys.js";
 import type { Reading } from "../lmdb/reading.js";
 import { readWallet } from "../records/records.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import type { Search } from "./search.js";
 import { arraySequence, emptySequence, lowerBound, partsOf, type Sequence, stepNumbers } from "../records/sequence.js";
 
@@ -28,7 +28,7 @@ const worthReading = 300;
  * Lists of ascending numbers as two that have none in common: the longest as it is, and what the others have beyond it. The others are
  * read through; of the longest, less is read where the others have few numbers.
  */
-export function* disjoint(sequences: readonly Sequence<number>[], search: Pick<Search, "spend">): Steps<readonly Sequence<number>[]> {
+export function* disjoint(sequences: readonly Sequence<number>[], search: Pick<Search, "spend">): Sliced<readonly Sequence<number>[]> {
   const others = [...sequences].sort((a, b) => a.total - b.total);
   const longest = others.pop() ?? emptySequence;
   search.spend(others.reduce((sum, { total }) => sum + total, 0));
@@ -38,7 +38,7 @@ export function* disjoint(sequences: readonly Sequence<number>[], search: Pick<S
   return [longest, arraySequence(yield* missingFrom(longest, numbers))];
 }
 
-function* allOf(sequence: Sequence<number>): Steps<Uint32Array> {
+function* allOf(sequence: Sequence<number>): Sliced<Uint32Array> {
   const numbers = new Uint32Array(sequence.total);
   let length = 0;
   for (const part of partsOf(sequence, stepNumbers)) {
@@ -50,7 +50,7 @@ function* allOf(sequence: Sequence<number>): Steps<Uint32Array> {
 }
 
 /** Ascending numbers of several lists as one list that has each once. Takes the lists two at a time. */
-function* merged(parts: readonly Uint32Array[]): Steps<Uint32Array> {
+function* merged(parts: readonly Uint32Array[]): Sliced<Uint32Array> {
   const waiting = [...parts];
   for (;;) {
     const [one, other] = waiting.splice(0, 2);
@@ -75,7 +75,7 @@ const mergedPair = (one: Uint32Array, other: Uint32Array): Uint32Array => {
 };
 
 /** The ones among some ascending numbers that a sequence does not have. */
-function* missingFrom(sequence: Sequence<number>, numbers: Uint32Array): Steps<number[]> {
+function* missingFrom(sequence: Sequence<number>, numbers: Uint32Array): Sliced<number[]> {
   const missing: number[] = [];
   for (let from = 0, place = 0; from < numbers.length; from += together) {
     const some = numbers.subarray(from, from + together);

@@ -4,9 +4,9 @@ import { numberAtEnd, numberKey, sets, textDigestLength } from "../layout/keys.j
 import { hasVendorPart } from "./filters.js";
 import type { Reading } from "../lmdb/reading.js";
 import { existing, readTransaction } from "../records/records.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import type { Search } from "./search.js";
-import { countedNumbers, type Sequence } from "../records/sequence.js";
+import { rankedNumbers, type Sequence } from "../records/sequence.js";
 
 interface Needs {
   reading: Reading;
@@ -27,7 +27,7 @@ const worthTrying = 1 / 5;
  * The transactions whose vendor field contains a part, as a list for each text that does. All transactions of one text are adjacent, so
  * one of each is looked at: few, where many say the same. Undefined where there are so many texts that it is better to look at rows.
  */
-export function* withVendorPart(hex: string, { reading, state, search }: Needs): Steps<readonly Sequence<number>[] | undefined> {
+export function* withVendorPart(hex: string, { reading, state, search }: Needs): Sliced<readonly Sequence<number>[] | undefined> {
   const set = sets.transactionsByVendorField;
   const most = worthTrying * Math.min(state.transactions, search.left);
   const found: Sequence<number>[] = [];
@@ -39,7 +39,7 @@ export function* withVendorPart(hex: string, { reading, state, search }: Needs):
     const has = hasVendorPart(existing(readTransaction(reading, number), `transaction ${number}`), hex);
     spent += has ? rowsPerText + rowsPerList : rowsPerText;
     if (spent > most) return undefined;
-    if (has) found.push(countedNumbers(reading, set, text, beyond));
+    if (has) found.push(rankedNumbers(reading, set, text, beyond));
     if (++texts % stepTexts === 0) yield;
     key = keyFrom(reading, set, beyond);
   }

@@ -9,7 +9,7 @@ export const firstWhere = (low: number, high: number, holds: (number: number) =>
   return from;
 };
 
-/** Guesses before halving: evenly spaced numbers take two or three, those of a chain some more. */
+/** Guesses before bisecting: evenly spaced numbers take two or three, those of a chain some more. */
 const evenGuesses = 8;
 
 /**

@@ -12,7 +12,7 @@ import { transactAnyway } from "../lmdb/transact.js";
  * The rules from which a stored state follows, as far as data can express them. A state computed by rules other than those the host
  * gives now would be silently wrong, from the first block that they differ in.
  */
-interface KeptRules {
+interface RulesFingerprint {
   /** Version byte of addresses. */
   pubKeyHash: number;
   /** Heights at which the constants that state depends on change, and their values from there on. */
@@ -23,7 +23,7 @@ interface KeptRules {
 
 const rulesKey = textKey("written by");
 
-const keptOf = ({ network, milestones, types }: ChainRules): KeptRules => ({
+const keptOf = ({ network, milestones, types }: ChainRules): RulesFingerprint => ({
   pubKeyHash: network.network.pubKeyHash,
   // Of several milestones at one height, the last one holds.
   constants: milestones.all
@@ -37,17 +37,17 @@ const keptOf = ({ network, milestones, types }: ChainRules): KeptRules => ({
 });
 
 /** The constants at each height at which they change, up to the tip. */
-const constantsUpTo = (height: number, { constants }: KeptRules): unknown[] =>
+const constantsUpTo = (height: number, { constants }: RulesFingerprint): unknown[] =>
   constants.filter(([from, ...values], i) => from <= height && JSON.stringify(values) !== JSON.stringify(constants[i - 1]?.slice(1)));
 
 /** Assumed of a kind that the rules do not name. */
 const unnamed = [true, false, false];
 
-const kindOf = ({ typeGroup, type, version }: StateRecord["kinds"][number], { kinds }: KeptRules): unknown =>
+const kindOf = ({ typeGroup, type, version }: StateRecord["kinds"][number], { kinds }: RulesFingerprint): unknown =>
   kinds[`${typeGroup}/${type}/${version}`] ?? kinds[`${typeGroup}/${type}/${Math.min(version, 2)}`] ?? unnamed;
 
 /** What differs for a chain up to this state, in words. Milestones above its tip and kinds that it has none of may differ freely. */
-const difference = (kept: KeptRules, given: KeptRules, { tip, kinds }: StateRecord): string | undefined => {
+const difference = (kept: RulesFingerprint, given: RulesFingerprint, { tip, kinds }: StateRecord): string | undefined => {
   if (kept.pubKeyHash !== given.pubKeyHash) return `address version byte ${kept.pubKeyHash}, not ${given.pubKeyHash}`;
   if (JSON.stringify(constantsUpTo(tip.height, kept)) !== JSON.stringify(constantsUpTo(tip.height, given))) {
     return "other milestones up to its tip (reward, activeDelegates or blocktime)";
@@ -64,7 +64,7 @@ export const checkRules = (environment: Environment, rules: ChainRules, { writes
   const { db, path } = environment;
   const state = readState(createReading(environment));
   const given = keptOf(rules);
-  const kept = db.meta.get(rulesKey) as KeptRules | undefined;
+  const kept = db.meta.get(rulesKey) as RulesFingerprint | undefined;
   const differing = kept === undefined || state === undefined ? undefined : difference(kept, given, state);
   if (differing !== undefined) {
     throw new PorticoError(

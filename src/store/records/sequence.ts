@@ -3,7 +3,7 @@ import { firstNotBelow } from "./binary-search.js";
 import type { Reading } from "../lmdb/reading.js";
 import { countBefore } from "./sorting.js";
 
-/** An ordered list, any part of which can be read without walking to it. The store answers questions from these. */
+/** An ordered list, any part of which can be read without walking to it. The store answers queries from these. */
 export interface Sequence<T> {
   readonly total: number;
   /** At most `limit` items from `offset` on; both whole numbers from 0. */
@@ -87,7 +87,7 @@ export const withoutKeys = (entries: Sequence<Entry>, keys: readonly Buffer[]): 
   };
 };
 
-/** Guesses that are corrected by the error of the one before; then halving. Where the keys are spread over the set, two are enough. */
+/** Guesses that are corrected by the error of the one before; then binary search. Where the keys are spread over the set, two are enough. */
 const spreadGuesses = 4;
 
 /**
@@ -188,11 +188,11 @@ export const lowerBound = (sequence: Sequence<number>, value: number, low: numbe
   firstNotBelow(low, high, value, (place) => sequence.slice(place, 1)[0] ?? Infinity);
 
 /** The keys of a counted set from `from` (inclusive) to `to` (exclusive), in order; undefined: to the end. */
-export const countedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> =>
+export const rankedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> =>
   partOfSet(readEntries, reading, set, { from, to });
 
 /** The same, but only the numbers with which the keys end. */
-export const countedNumbers = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<number> =>
+export const rankedNumbers = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<number> =>
   partOfSet(readNumbers, reading, set, { from, to });
 
 /** Reading so many keys takes less time than finding a place in a set. */

@@ -1,4 +1,4 @@
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import { firstWhere } from "./binary-search.js";
 
 export type Comparable = string | number | bigint;
@@ -35,7 +35,7 @@ export const comparisonOf = <Row>({ direction, value, key, ties }: RowOrder<Row>
 const runLength = 4096;
 
 /** Sorts like `rows.sort(order)`, in steps. */
-export function* sortInSteps<Row>(rows: readonly Row[], order: Comparison<Row>): Steps<Row[]> {
+export function* sortSliced<Row>(rows: readonly Row[], order: Comparison<Row>): Sliced<Row[]> {
   let runs: Row[][] = [];
   for (let from = 0; from < rows.length; from += runLength) {
     runs.push(rows.slice(from, from + runLength).sort(order));
@@ -49,7 +49,7 @@ export function* sortInSteps<Row>(rows: readonly Row[], order: Comparison<Row>):
   return runs[0] ?? [];
 }
 
-function* merge<Row>(left: readonly Row[], right: readonly Row[], order: Comparison<Row>): Steps<Row[]> {
+function* merge<Row>(left: readonly Row[], right: readonly Row[], order: Comparison<Row>): Sliced<Row[]> {
   const rows: Row[] = [];
   let [l, r] = [0, 0];
   for (let a = left[l], b = right[r]; a !== undefined || b !== undefined; ) {

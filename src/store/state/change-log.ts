@@ -4,7 +4,7 @@ import type { FullBlock } from "../../chain/block.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import type { Environment } from "../lmdb/environment.js";
 import { changeBounds, changeKey, numberAtEnd } from "../layout/keys.js";
-import type { Pending } from "../write/write-batch.js";
+import type { WriteBatch } from "../write/write-batch.js";
 import { createReading } from "../lmdb/reading.js";
 import { readFullBlock } from "../records/records.js";
 import { transact } from "../lmdb/transact.js";
@@ -43,7 +43,7 @@ const turn = 10;
 /** A block that is in the chain is named by its height; one that was reverted is kept here in full. */
 type Entry = ["applied", number] | ["reverted", unknown, unknown[]];
 
-export const createChangeLog = (environment: Environment, pending: Pick<Pending, "put">): ChangeLog => {
+export const createChangeLog = (environment: Environment, pending: Pick<WriteBatch, "put">): ChangeLog => {
   const { db } = environment;
   const committed = createReading(environment);
   /** Keys alone: entries may be whole blocks, of which one turn tells few. */

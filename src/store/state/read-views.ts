@@ -1,7 +1,7 @@
 import type { Transaction as ReadTransaction } from "lmdb";
 import type { ChainRules } from "../../chain/rules.js";
 import type { StateRecord } from "../layout/codec.js";
-import { atOnce, type Steps } from "../../async/time-slicing.js";
+import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { type DelegateList, readDelegates } from "../query/lists/delegate-list.js";
 import type { Environment } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
@@ -12,7 +12,7 @@ export interface ViewsNeeds {
   /** Opens a read transaction of what is committed now. */
   openTransaction(): ReadTransaction;
   rules: ChainRules;
-  lastState(transaction: ReadTransaction): StateRecord | undefined;
+  tipState(transaction: ReadTransaction): StateRecord | undefined;
 }
 
 /** Views of the store's states, each on a read transaction that is held for as long as somebody reads in it. */
@@ -24,7 +24,7 @@ export interface Views {
   /** Counts a reader in. Returns what counts it out again; further calls of that do nothing. */
   take(view: StateView): () => void;
   /** Reads beforehand, for a state about to be shown, what was asked of the current one. */
-  renew(view: StateView): Steps<void>;
+  prewarm(view: StateView): Sliced<void>;
   /** Makes a state the current one. */
   show(view: StateView | undefined): void;
   /** Moves the current state to a new read transaction: while the old one is held, pages replaced since it began cannot be reused. */
@@ -39,7 +39,7 @@ interface Held {
   delegates: DelegateList | undefined;
 }
 
-export const createViews = ({ environment, rules, openTransaction, lastState }: ViewsNeeds): Views => {
+export const createViews = ({ environment, rules, openTransaction, tipState }: ViewsNeeds): Views => {
   const held = new Map<StateView, Held>();
   let current: StateView | undefined;
   /** The list that was read last, of whichever state. */
@@ -48,7 +48,7 @@ export const createViews = ({ environment, rules, openTransaction, lastState }: 
   const open = (): StateView | undefined => {
     const transaction = openTransaction();
     const reading = createReading(environment, transaction);
-    const state = lastState(transaction);
+    const state = tipState(transaction);
     if (state === undefined) {
       transaction.done();
       return undefined;
@@ -88,7 +88,7 @@ export const createViews = ({ environment, rules, openTransaction, lastState }: 
         letGo(view);
       };
     },
-    renew: function* (view) {
+    prewarm: function* (view) {
       const holding = held.get(view);
       const before = current === undefined ? undefined : held.get(current)?.delegates;
       if (holding !== undefined && before !== undefined) holding.delegates = known = yield* readDelegates(view.reading, view.state, before);

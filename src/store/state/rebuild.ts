@@ -3,12 +3,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DatabaseName, databases, textKey } from "../layout/keys.js";
 import { checksumsKey, parseChecksumKey } from "../layout/checksums.js";
 import { listKey, pieceLength, pieceParts } from "../layout/posting-pieces.js";
-import { createEntryLog } from "../layout/write-log.js";
+import { createWriteLog } from "../layout/write-log.js";
 import type { Environment } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
 import { transact } from "../lmdb/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
-import type { Pending } from "../write/write-batch.js";
+import type { WriteBatch } from "../write/write-batch.js";
 import type { ChangeListener } from "./change-log.js";
 
 /** A store that is being built anew, in place, because the host's chain left it further back than it can be reverted. */
@@ -35,7 +35,7 @@ export const writeRebuild = ({ db }: Pick<Environment, "db">, rebuild: Rebuild |
 };
 
 /** Makes the store one that answers nothing, in one transaction, before anything of it is removed. Nothing else must be pending. */
-export const beginRebuild = async (pending: Pending, rebuild: Rebuild): Promise<void> => {
+export const beginRebuild = async (pending: WriteBatch, rebuild: Rebuild): Promise<void> => {
   for (const key of [completeKey, stateKey, rankingKey]) pending.putBytes("meta", key, null);
   pending.put("meta", rebuildKey, rebuild);
   await pending.commit();
@@ -78,7 +78,7 @@ const removalKey = (database: DatabaseName, key: Buffer): Buffer => {
 
 const empty = async (environment: Environment, isStopped: () => boolean): Promise<void> => {
   const names = (Object.keys(databases) as DatabaseName[]).filter((name) => name !== "meta");
-  const log = createEntryLog();
+  const log = createWriteLog();
   for (const name of names) {
     const database = environment.db[name];
     for (;;) {

@@ -2,15 +2,15 @@ import type { Block, Tip } from "../../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import type { FullBlock } from "../../chain/block.js";
 import type { ChainRules } from "../../chain/rules.js";
-import { inTurns, type Steps } from "../../async/time-slicing.js";
+import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { textKey } from "../layout/keys.js";
 import { type ChangeListener, createChangeLog, type StoreChange } from "./change-log.js";
 import { noEntries } from "../layout/write-log.js";
 import { type Environment, openEnvironment, type StoreAccess } from "../lmdb/environment.js";
 import { checkRules } from "../records/rules-fingerprint.js";
-import { createLastState } from "./tip-cache.js";
-import { createNewestReads } from "../write/fresh-read.js";
-import { createPending } from "../write/write-batch.js";
+import { createTipCache } from "./tip-cache.js";
+import { createFreshReads } from "../write/fresh-read.js";
+import { createWriteBatch } from "../write/write-batch.js";
 import { openTransaction } from "../lmdb/reading.js";
 import { firstOtherReward, type OtherReward } from "../query/rewards.js";
 import { createSearch, createSearches, type SearchesOptions } from "../query/search.js";
@@ -19,7 +19,7 @@ import { createViews } from "./read-views.js";
 import type { WriteWatch } from "../lmdb/write-watch.js";
 import { beginRebuild, completeKey, readRebuild, rebuildKey, type Rebuild, removeOldChain, writeRebuild } from "./rebuild.js";
 import { transact } from "../lmdb/transact.js";
-import { createWriteLine } from "../write/commit-queue.js";
+import { createCommitQueue } from "../write/commit-queue.js";
 import { hasUndo } from "../write/undo.js";
 import { createWriter } from "../write/writer.js";
 
@@ -38,7 +38,7 @@ export interface StoreOptions {
 }
 
 /** `open` gives a snapshot of the state that is about to be shown. */
-export type BeforeShown = (open: (bounds?: SnapshotBounds) => ChainSnapshot) => Promise<void>;
+export type Prewarm = (open: (bounds?: SnapshotBounds) => ChainSnapshot) => Promise<void>;
 
 export interface StoreNeeds {
   rules: ChainRules;
@@ -52,7 +52,7 @@ export interface StoreNeeds {
    */
   listener?: ChangeListener | undefined;
   /** Called with each new state before `snapshot` gives it: that waits until this resolves. */
-  beforeShown?: BeforeShown | undefined;
+  prewarm?: Prewarm | undefined;
 }
 
 type BlockName = Pick<Block, "height" | "id">;
@@ -119,29 +119,29 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     writes: needs.writes,
     check: (opened) => checkRules(opened, rules, { writes: access === "write" }),
   });
-  const newest = createNewestReads(environment);
-  const pending = createPending(environment, newest);
+  const newest = createFreshReads(environment);
+  const pending = createWriteBatch(environment, newest);
   const writer = createWriter(pending, rules, options);
   const changes = createChangeLog(environment, pending);
   if (access === "write" && listener === undefined) changes.clear();
-  const lastState = createLastState(environment);
+  const tipState = createTipCache(environment);
   const { meta } = environment.db;
   const readComplete = (): boolean => meta.get(completeKey) === true;
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {
     environment.root.resetReadTxn();
-    return lastState()?.tip;
+    return tipState()?.tip;
   };
   const readCompleteTip = (): Tip | undefined => {
     environment.root.resetReadTxn();
-    return readComplete() ? lastState()?.tip : undefined;
+    return readComplete() ? tipState()?.tip : undefined;
   };
   let complete = readComplete();
   let disowned = meta.get(disownedKey) as BlockName | undefined;
   let rebuild = complete ? undefined : readRebuild(environment);
 
   const searches = createSearches(needs.searches);
-  const views = createViews({ environment, rules, openTransaction: access === "write" ? newest.open : () => openTransaction(environment), lastState });
+  const views = createViews({ environment, rules, openTransaction: access === "write" ? newest.open : () => openTransaction(environment), tipState });
   if (access === "write") views.show(views.ofLastCommit());
 
   const snapshotOf = (view: StateView, { searchRows = Infinity }: SnapshotBounds = {}): ChainSnapshot =>
@@ -186,15 +186,15 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     if (view === undefined || !isNew || !isComplete()) return views.show(view);
     const letGo = views.take(view);
     try {
-      await inTurns(views.renew(view));
-      await needs.beforeShown?.((bounds) => snapshotOf(view, bounds));
+      await runSliced(views.prewarm(view));
+      await needs.prewarm?.((bounds) => snapshotOf(view, bounds));
     } finally {
       views.show(view);
       letGo();
     }
   };
 
-  const line = createWriteLine({
+  const line = createCommitQueue({
     // Changes are read from the chain as they are told, so they have to be told before it changes again.
     begin: tell,
     commit: async () => {
@@ -211,10 +211,10 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     },
   });
 
-  const putOn = (blocks: readonly FullBlock[], chainHeight = 0): Steps<void> =>
+  const putOn = (blocks: readonly FullBlock[], chainHeight = 0): Sliced<void> =>
     writer.apply(blocks, chainHeight - options.undoBlocks, (full) => note({ kind: "applied", full }));
 
-  const takeOut = function* (): Steps<void> {
+  const takeOut = function* (): Sliced<void> {
     const full = writer.revert();
     if (full !== undefined) note({ kind: "reverted", full });
     yield;
@@ -260,7 +260,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     rebuilding: () => {
       if (access !== "write") environment.root.resetReadTxn();
       const found = access === "write" ? rebuild : readRebuild(environment);
-      return found && { ...found, height: lastState()?.tip.height ?? 0 };
+      return found && { ...found, height: tipState()?.tip.height ?? 0 };
     },
     disown: (block) => {
       if (block?.id === disowned?.id) return;

@@ -13,7 +13,7 @@ interface BytesWithin {
  * Reads the state that was committed last. Its bytes are parsed only when they differ from those read before, which makes it cheap
  * enough for every request.
  */
-export const createLastState = ({ db }: Environment) => {
+export const createTipCache = ({ db }: Environment) => {
   const meta: BytesWithin = db.meta;
   let last: { bytes: Buffer; state: StateRecord } | undefined;
   return (transaction?: ReadTransaction): StateRecord | undefined => {

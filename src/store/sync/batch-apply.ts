@@ -23,13 +23,13 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
   const nextHeight = (): number => (store.tip()?.height ?? 0) + 1;
 
   const applySingly = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
-    for (const block of batch) if (block.height >= nextHeight() && !isStopped()) await store.apply([await parse(block, "patient")], target);
+    for (const block of batch) if (block.height >= nextHeight() && !isStopped()) await store.apply([await parse(block, "background")], target);
   };
 
   const applyBatch = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
     try {
       const parsed: FullBlock[] = [];
-      for (const block of batch) parsed.push(await parse(block, "hurried"));
+      for (const block of batch) parsed.push(await parse(block, "cooperative"));
       await store.applyAhead(parsed, target);
     } catch (error) {
       // A block that cannot be parsed is found while the previous batch is still being committed.

@@ -6,7 +6,7 @@ import type { ChainRules } from "../../chain/rules.js";
 import type { FullClock } from "../../clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import type { Problems } from "../../problems.js";
-import { inTurns, type Pace } from "../../async/time-slicing.js";
+import { runSliced, type Pace } from "../../async/time-slicing.js";
 import { createBatchedApply, createProgress, type Progress, silent } from "./batch-apply.js";
 import { createGoingBack } from "./going-back.js";
 import { firstWhere } from "../records/binary-search.js";
@@ -90,9 +90,9 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
     }
   };
 
-  const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => inTurns(rules.parseBlockInSteps(data), pace);
+  const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => runSliced(rules.parseBlockSliced(data), pace);
   const applyAll = createBatchedApply(store, parse, isStopped, () => checkRewards());
-  const begin = async (): Promise<void> => store.apply([await parse(rules.network.genesisBlock, "hurried")]);
+  const begin = async (): Promise<void> => store.apply([await parse(rules.network.genesisBlock, "cooperative")]);
   const { idAt, has, findFork, toFork, toHeight, resume } = createGoingBack({ store, source, hasSource: blocks !== undefined, logger, begin, onRebuild: noteCompared });
 
   const checkRewards = createRewardCheck({ store, idAt, problems });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Tip } from "../../../types/chain.js";
 import type { BlockData, HostEvents } from "../../../types/events.js";
 import { parseBlockHeader } from "../../chain/block.js";
-import { endAll } from "../../async/close-all.js";
+import { closeAll } from "../../async/close-all.js";
 import { PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
 import { type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
@@ -185,7 +185,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
       stop();
       clearInterval(looking);
       retrying.stop();
-      await endAll(
+      await closeAll(
         () => events.off("block.applied", onApplied),
         () => events.off("block.reverted", onReverted),
         () => queue,

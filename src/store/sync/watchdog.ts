@@ -13,16 +13,16 @@ const patience = 30_000;
 
 /** A source that fails is tried again by its caller; one that never answers would be waited for in silence. */
 export const watchSource = (source: BlockSource | undefined, clock: FullClock): WatchedSource => {
-  let question: { askedAt: number } | undefined;
+  let pending: { askedAt: number } | undefined;
 
   const watched = (of: BlockSource): BlockSource => ({
     read: async (fromHeight, limit) => {
       const own = { askedAt: clock.monotonic() };
-      question = own;
+      pending = own;
       try {
         return await of.read(fromHeight, limit);
       } finally {
-        if (question === own) question = undefined;
+        if (pending === own) pending = undefined;
       }
     },
     ...(of.height === undefined ? {} : { height: of.height.bind(of) }),
@@ -31,7 +31,7 @@ export const watchSource = (source: BlockSource | undefined, clock: FullClock): 
   return {
     source: source === undefined ? undefined : watched(source),
     problem: () => {
-      const waited = question === undefined ? 0 : clock.monotonic() - question.askedAt;
+      const waited = pending === undefined ? 0 : clock.monotonic() - pending.askedAt;
       return waited < patience ? undefined : `the block source has not answered for ${Math.floor(waited / 1000)} s`;
     },
   };

@@ -87,7 +87,7 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
 
 export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
 
-/** Questions about deliveries. None loads rows that it does not answer with. */
+/** Queries of deliveries. None loads rows that it does not answer with. */
 export const createOutboxReader = (db: WebhookDatabases) => {
   const delivery = (webhookId: number, id: number): DeliveryRow | undefined => db.deliveries.get([webhookId, id]);
 

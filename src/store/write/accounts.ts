@@ -6,7 +6,7 @@ import { type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walle
 import { idKey, lists, textKey } from "../layout/keys.js";
 import { indexLock } from "./lock-index.js";
 import { readDelegate, readWallet } from "../records/records.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import { indexWallet } from "./wallet-index.js";
 import type { Writing } from "./writing.js";
 
@@ -28,8 +28,8 @@ export const writeDelegates = function* (
   block: Block,
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, candidates }: Writing,
-): Steps<void> {
+  { journal, reading, standings }: Writing,
+): Sliced<void> {
   const delegates = new Map<string, DelegateRecord>();
   const delegate = (publicKey: string): DelegateRecord | undefined => {
     const found = delegates.get(publicKey) ?? readDelegate(reading, publicKey);
@@ -59,7 +59,7 @@ export const writeDelegates = function* (
   }
   for (const record of delegates.values()) {
     journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
-    candidates.delegateWritten(record);
+    standings.delegateWritten(record);
     yield;
   }
 };
@@ -67,8 +67,8 @@ export const writeDelegates = function* (
 export const writeWallets = function* (
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, countedSets, candidates }: Writing,
-): Steps<void> {
+  { journal, reading, rankedSets, standings }: Writing,
+): Sliced<void> {
   const numbers = new Map<string, number | undefined>();
   const delegateNumber = (publicKey: string): number | undefined => {
     if (!numbers.has(publicKey)) {
@@ -80,16 +80,16 @@ export const writeWallets = function* (
   for (const [address, { before }] of changes.wallets) {
     const after = wallets.get(address);
     if (after === undefined) continue;
-    indexWallet(journal, countedSets, before as WalletRecord | undefined, after, delegateNumber);
+    indexWallet(journal, rankedSets, before as WalletRecord | undefined, after, delegateNumber);
     journal.put("wallets", textKey(address), walletCodec.pack(after));
-    candidates.walletWritten(after);
+    standings.walletWritten(after);
     yield;
   }
 };
 
-export const writeLocks = function* ({ locks }: BlockChanges, { journal, countedSets }: Writing): Steps<void> {
+export const writeLocks = function* ({ locks }: BlockChanges, { journal, rankedSets }: Writing): Sliced<void> {
   for (const [id, { before, after }] of locks) {
-    if (before !== after) indexLock(countedSets, before, after);
+    if (before !== after) indexLock(rankedSets, before, after);
     if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
     else if (before !== undefined) journal.remove("locks", idKey(id));
     yield;

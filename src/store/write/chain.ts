@@ -4,11 +4,11 @@ import { isVote } from "../../chain/kinds.js";
 import { PorticoError } from "../../errors.js";
 import { appendToList } from "../records/posting-list.js";
 import { type FeeRecord, feeCodec, type KindRecord, type StateRecord, type TimesApart, type WalletRecord } from "../layout/codec.js";
-import type { CountedSetWriter } from "./ranked-set-writer.js";
+import type { RankedSetWriter } from "./ranked-set-writer.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey } from "../layout/keys.js";
 import { transactionNumber } from "../records/records.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import type { Writing } from "./writing.js";
 
 /** What a block adds to the chain itself: its transactions, its fees, and the block. */
@@ -33,8 +33,8 @@ export const writeTransactions = function* (
   wallets: Map<string, WalletRecord>,
   state: StateRecord,
   writing: Writing,
-): Steps<void> {
-  const { journal, rules, countedSets } = writing;
+): Sliced<void> {
+  const { journal, rules, rankedSets } = writing;
   const append = (list: "sent" | "received" | "owned" | "voted", address: string, number: number): void => {
     const wallet = wallets.get(address);
     // A fork's transaction type may name a recipient that it does not touch: its wallet need not exist.
@@ -52,7 +52,7 @@ export const writeTransactions = function* (
     if (isVote(transaction)) append("voted", transaction.senderId, number);
     const kind = kindOf(transaction, state);
     appendToList(journal, lists.kind, kind.place, kind.record.count++, number);
-    indexTransaction(transaction, place, countedSets);
+    indexTransaction(transaction, place, rankedSets);
     if (transaction.timestamp !== state.tip.timestamp) state.timesApart = widened(state.timesApart, state.tip.timestamp - transaction.timestamp, number);
     yield;
   }
@@ -64,9 +64,9 @@ const widened = ({ lag, lead }: TimesApart, behind: number, number: number): Tim
   until: number + 1,
 });
 
-const indexTransaction = ({ id, timestamp, amount, fee, nonce, vendorField }: Transaction, place: Buffer, countedSets: CountedSetWriter): void => {
-  const add = (set: number, value: Buffer): void => countedSets.insert(set, Buffer.concat([value, place]));
-  countedSets.insert(sets.transactionsById, textKey(id), place);
+const indexTransaction = ({ id, timestamp, amount, fee, nonce, vendorField }: Transaction, place: Buffer, rankedSets: RankedSetWriter): void => {
+  const add = (set: number, value: Buffer): void => rankedSets.insert(set, Buffer.concat([value, place]));
+  rankedSets.insert(sets.transactionsById, textKey(id), place);
   add(sets.transactionsByTimestamp, numberKey(timestamp));
   add(sets.transactionsByAmount, amountKey(amount));
   add(sets.transactionsByFee, amountKey(fee));
@@ -95,12 +95,12 @@ export const writeFees = ({ block, transactions }: FullBlock, { journal, reading
   for (const { key, record } of records.values()) journal.put("fees", key, feeCodec.pack(record));
 };
 
-export const writeBlockRecord = (block: Block, firstTransaction: number, { journal, countedSets }: Writing): void => {
+export const writeBlockRecord = (block: Block, firstTransaction: number, { journal, rankedSets }: Writing): void => {
   const place = numberKey(block.height);
   journal.insert("blocks", place, blockCodec.pack(block));
   journal.insert("blockTransactions", place, Buffer.concat([numberKey(firstTransaction), numberKey(block.numberOfTransactions)]));
-  const add = (set: number, value: Buffer): void => countedSets.insert(set, Buffer.concat([value, place]));
-  countedSets.insert(sets.blocksById, textKey(block.id), place);
+  const add = (set: number, value: Buffer): void => rankedSets.insert(set, Buffer.concat([value, place]));
+  rankedSets.insert(sets.blocksById, textKey(block.id), place);
   add(sets.blocksByVersion, numberKey(block.version));
   add(sets.blocksByNumberOfTransactions, numberKey(block.numberOfTransactions));
   add(sets.blocksByTotalAmount, amountKey(block.totalAmount));

@@ -1,6 +1,6 @@
-import { inTurns, type Pace, type Steps } from "../../async/time-slicing.js";
+import { runSliced, type Pace, type Sliced } from "../../async/time-slicing.js";
 
-export interface WriteLineNeeds {
+export interface CommitQueueNeeds {
   /** Called before a `write`, which may undo what was written: finishes what still depends on it. */
   begin(): Promise<void>;
   /** Commits what was prepared, and does all that follows from that. */
@@ -10,18 +10,18 @@ export interface WriteLineNeeds {
 }
 
 /** Writes one after the other. Each is prepared in turns and then committed, with `writeAhead` while the next is being prepared. */
-export interface WriteLine {
+export interface CommitQueue {
   /** Resolves when it is committed. */
-  write(steps: Steps<void>): Promise<void>;
+  write(work: Sliced<void>): Promise<void>;
   /** Resolves when it is prepared, in a hurry, and the write before is committed. If its own commit fails, the next call rejects. */
-  writeAhead(steps: Steps<void>): Promise<void>;
+  writeAhead(work: Sliced<void>): Promise<void>;
   /** Resolves when all is committed. */
   written(): Promise<void>;
   /** Resolves when no commit is under way, however it went. */
   idle(): Promise<void>;
 }
 
-export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): WriteLine => {
+export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): CommitQueue => {
   let isTaken = false;
   /** The commit that is under way, until a caller has been told how it went. */
   let committing: Promise<void> | undefined;
@@ -50,22 +50,22 @@ export const createWriteLine = ({ begin, commit, giveUp }: WriteLineNeeds): Writ
     }
   };
 
-  const workOut = async (steps: Steps<void>, pace: Pace): Promise<void> => {
-    await inTurns(steps, pace);
+  const workOut = async (work: Sliced<void>, pace: Pace): Promise<void> => {
+    await runSliced(work, pace);
     await heard();
     committing = commit();
     committing.catch(() => undefined);
   };
 
   return {
-    write: (steps) =>
+    write: (work) =>
       taken(async () => {
         await heard();
         await begin();
-        await workOut(steps, "patient");
+        await workOut(work, "background");
         await heard();
       }),
-    writeAhead: (steps) => taken(() => workOut(steps, "hurried")),
+    writeAhead: (work) => taken(() => workOut(work, "cooperative")),
     written: () => taken(heard),
     idle: async () => {
       await committing?.catch(() => undefined);

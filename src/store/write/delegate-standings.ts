@@ -1,6 +1,6 @@
 import type { WalletDraft } from "../../../types/transaction-type.js";
 import { type DelegateRecord, delegateCodec } from "../layout/codec.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import type { WriterReading } from "../lmdb/reading.js";
 import { readDelegate, readWallet } from "../records/records.js";
 
@@ -15,8 +15,8 @@ export interface Candidate {
  * The delegates as the next ranking weighs them. Cached by the one process that writes: there are some hundreds of them, and every
  * round ends by ranking them all.
  */
-export interface Candidates {
-  all(): Steps<Candidate[]>;
+export interface DelegateStandings {
+  all(): Sliced<Candidate[]>;
   /** To be called for every delegate record that is written, */
   delegateWritten(record: DelegateRecord): void;
   /** and then for the wallets of that block. */
@@ -25,10 +25,10 @@ export interface Candidates {
   forget(): void;
 }
 
-export const createCandidates = (reading: WriterReading): Candidates => {
+export const createDelegateStandings = (reading: WriterReading): DelegateStandings => {
   let known: Map<string, Candidate> | undefined;
 
-  const read = function* (): Steps<Map<string, Candidate>> {
+  const read = function* (): Sliced<Map<string, Candidate>> {
     const found = new Map<string, Candidate>();
     for (const { value } of reading.range("delegates", {})) {
       yield;

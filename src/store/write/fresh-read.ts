@@ -10,7 +10,7 @@ import { putRight, transactAnyway } from "../lmdb/transact.js";
  * Read transactions for the process that writes the store: of the state that it has committed last, or of the one being committed.
  * LMDB by itself may give an older one when another process opens the store at that moment (transact.js).
  */
-export interface NewestReads {
+export interface FreshReads {
   open(): ReadTransaction;
   /** Commits a log of entries, which writes the bytes `state` under the key of the state; undefined: it leaves them as they are. */
   commit(log: LogBytes, state: Bytes | undefined): Promise<void>;
@@ -20,7 +20,7 @@ const mostTries = 10;
 
 const areEqual = (one: Bytes, other: Bytes): boolean => one === other || (one !== null && other?.equals(one) === true);
 
-export const createNewestReads = (environment: Pick<Environment, "path" | "root" | "db" | "commit">): NewestReads => {
+export const createFreshReads = (environment: Pick<Environment, "path" | "root" | "db" | "commit">): FreshReads => {
   let committed: Bytes | undefined;
   let coming: Bytes | undefined;
 

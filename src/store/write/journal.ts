@@ -1,7 +1,7 @@
-import { type EntryLog, entriesOf } from "../layout/write-log.js";
+import { type WriteLog, entriesOf } from "../layout/write-log.js";
 import type { DatabaseName } from "../layout/keys.js";
 import type { Bytes } from "./memtable.js";
-import type { Pending } from "./write-batch.js";
+import type { WriteBatch } from "./write-batch.js";
 
 /** The only way in which a block writes. A caller that knows the value of a key passes it (`before`), which saves reading it. */
 export interface Journal {
@@ -15,7 +15,7 @@ export interface Journal {
  * Records in a log the value that every key had before the block wrote it. Reverting restores these values, so it restores the state
  * exactly, whatever wrote it.
  */
-export const createUndoJournal = (pending: Pending, log: Pick<EntryLog, "add">): Journal => {
+export const createUndoJournal = (pending: WriteBatch, log: Pick<WriteLog, "add">): Journal => {
   const looked = new Set<string>();
 
   /** Only the first look at a key finds its value from before the block. */
@@ -48,13 +48,13 @@ export const createUndoJournal = (pending: Pending, log: Pick<EntryLog, "add">):
 };
 
 /** For blocks that will not be reverted: nothing is recorded. */
-export const createPlainJournal = (pending: Pending): Journal => ({
+export const createPlainJournal = (pending: WriteBatch): Journal => ({
   put: pending.put,
   insert: pending.put,
   remove: (database, key) => pending.putBytes(database, key, null),
 });
 
 /** Restores what a block overwrote, in reverse order, so that the oldest value of each key is written last. */
-export const rollBack = (pending: Pending, undo: Buffer): void => {
+export const rollBack = (pending: WriteBatch, undo: Buffer): void => {
   for (const { database, key, value } of entriesOf(undo).reverse()) pending.putBytes(database, key, value);
 };

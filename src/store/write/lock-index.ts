@@ -1,7 +1,7 @@
 import type { Lock } from "../../../types/chain.js";
 import type { LockFilter, LockOrder } from "../../../types/chain-adapter.js";
 import { lockExpirationTypes } from "../../chain/locks.js";
-import type { CountedSetWriter } from "./ranked-set-writer.js";
+import type { RankedSetWriter } from "./ranked-set-writer.js";
 import { amountKey, sets, textDigest, textKey } from "../layout/keys.js";
 
 /**
@@ -57,10 +57,10 @@ const keysOf = (lock: Lock): [set: number, parts: Buffer[]][] => [
 ];
 
 /** Removes a lock from every set where it stood, and inserts it where it stands now. */
-export const indexLock = (countedSets: CountedSetWriter, before: Lock | undefined, after: Lock | undefined): void => {
+export const indexLock = (rankedSets: RankedSetWriter, before: Lock | undefined, after: Lock | undefined): void => {
   const move = (to: "insert" | "remove", lock: Lock): void => {
     const id = textKey(lock.lockId);
-    for (const [set, parts] of keysOf(lock)) countedSets[to](set, Buffer.concat([...parts, id]), id);
+    for (const [set, parts] of keysOf(lock)) rankedSets[to](set, Buffer.concat([...parts, id]), id);
   };
   if (before !== undefined) move("remove", before);
   if (after !== undefined) move("insert", after);

@@ -1,4 +1,4 @@
-import { createEntryLog, type LogBytes } from "../layout/write-log.js";
+import { createWriteLog, type LogBytes } from "../layout/write-log.js";
 import type { DatabaseName } from "../layout/keys.js";
 import type { KeyBounds } from "../lmdb/reading.js";
 
@@ -6,7 +6,7 @@ import type { KeyBounds } from "../lmdb/reading.js";
 export type Bytes = Buffer | null;
 
 /** Writes that can be read back by key, kept in one log. */
-export interface Overlay {
+export interface Memtable {
   put(database: DatabaseName, key: Buffer, bytes: Bytes): void;
   /** Undefined: nothing was put there. */
   find(database: DatabaseName, key: Buffer): Bytes | undefined;
@@ -37,8 +37,8 @@ const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map
   return map;
 };
 
-export const createOverlay = (): Overlay => {
-  const log = createEntryLog();
+export const createMemtable = (): Memtable => {
+  const log = createWriteLog();
   const rooms = new Map<DatabaseName, Drawers>();
   return {
     put: (database, key, bytes) => {

@@ -1,24 +1,24 @@
 import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, topLevel } from "../records/ranked-set.js";
 import type { Journal } from "./journal.js";
 import type { WriterReading } from "../lmdb/reading.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 
 /** Changes counted sets. Counts are held back until `flush`, so that a count that changes often is written once. */
-export interface CountedSetWriter {
+export interface RankedSetWriter {
   /** Adds a key that is not in the set. */
   insert(set: number, key: Buffer, value?: Buffer): void;
   /** Removes a key that is in the set with this value. */
   remove(set: number, key: Buffer, value?: Buffer): void;
-  flush(): Steps<void>;
+  flush(): Sliced<void>;
 }
 
 /**
  * The separators, cached by the one process that writes: every key that is added or removed changes one separator of each level, and
  * finding those in the database would cost more than writing them.
  */
-export interface CountedSets {
+export interface RankedSets {
   /** For one block. */
-  writer(journal: Journal): CountedSetWriter;
+  writer(journal: Journal): RankedSetWriter;
   /** Drops the cache, when writes are undone: separators are read again as they are needed. */
   forget(): void;
 }
@@ -87,7 +87,7 @@ interface Step {
   separator: Separator;
 }
 
-export const createCountedSets = (reading: WriterReading): CountedSets => {
+export const createRankedSets = (reading: WriterReading): RankedSets => {
   const roots = new Map<number, Separator>();
   let known = 0;
 
@@ -135,7 +135,7 @@ export const createCountedSets = (reading: WriterReading): CountedSets => {
     return steps;
   };
 
-  const writer = (journal: Journal): CountedSetWriter => {
+  const writer = (journal: Journal): RankedSetWriter => {
     if (known > remembered) forget();
     const changed: Separator[] = [];
 

@@ -2,17 +2,17 @@ import { rankDelegates, roundOf } from "../../chain/rounds.js";
 import { delegateCodec, rankingCodec } from "../layout/codec.js";
 import { idKey, numberKey } from "../layout/keys.js";
 import { existing, rankingKey, readBlock, readDelegate, readRound } from "../records/records.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 import type { Writing } from "./writing.js";
 
 /** What the last block of a round writes beyond what every block does. Genesis writes a ranking too, but ends no round. */
-export const endRound = function* (height: number, writing: Writing): Steps<void> {
+export const endRound = function* (height: number, writing: Writing): Sliced<void> {
   if (height > 1) yield* countMissed(height, writing);
   yield* writeRanking(height, writing);
 };
 
 /** The round counts as missed for those of its active delegates who forged none of its blocks. */
-const countMissed = function* (height: number, { journal, reading, rules }: Writing): Steps<void> {
+const countMissed = function* (height: number, { journal, reading, rules }: Writing): Sliced<void> {
   const { round, firstHeight } = roundOf(height, rules.milestones);
   const generators = new Set<string>();
   for (let at = firstHeight; at <= height; at++) {
@@ -27,8 +27,8 @@ const countMissed = function* (height: number, { journal, reading, rules }: Writ
 };
 
 /** The ranking, and who is active in the next round. */
-const writeRanking = function* (height: number, { journal, rules, candidates }: Writing): Steps<void> {
-  const ranking = rankDelegates(yield* candidates.all());
+const writeRanking = function* (height: number, { journal, rules, standings }: Writing): Sliced<void> {
+  const ranking = rankDelegates(yield* standings.all());
   yield;
   const next = roundOf(height + 1, rules.milestones);
   journal.put("meta", rankingKey, rankingCodec.pack(ranking));

@@ -1,7 +1,7 @@
 import { numberKey, undoKey } from "../layout/keys.js";
-import type { Pending } from "./write-batch.js";
+import type { WriteBatch } from "./write-batch.js";
 import type { Reading, WriterReading } from "../lmdb/reading.js";
-import type { Steps } from "../../async/time-slicing.js";
+import type { Sliced } from "../../async/time-slicing.js";
 
 /**
  * The undo records in the store, in pieces that fit into LMDB's pages. A whole record would take some hundred pages in a row: LMDB
@@ -11,7 +11,7 @@ import type { Steps } from "../../async/time-slicing.js";
 /** Bytes: two pieces with their keys fill a page. */
 const pieceLength = 2_000;
 
-export const putUndo = function* (pending: Pending, height: number, undo: Buffer): Steps<void> {
+export const putUndo = function* (pending: WriteBatch, height: number, undo: Buffer): Sliced<void> {
   for (let piece = 0; piece * pieceLength < undo.length; piece++) {
     pending.putBytes("undo", undoKey(height, piece), undo.subarray(piece * pieceLength, (piece + 1) * pieceLength));
     yield;
@@ -21,7 +21,7 @@ export const putUndo = function* (pending: Pending, height: number, undo: Buffer
 export const hasUndo = (reading: Pick<Reading, "bytes">, height: number): boolean => reading.bytes("undo", undoKey(height, 0)) !== undefined;
 
 /** Undefined where none is kept. */
-export const readUndo = function* (reading: WriterReading, height: number): Steps<Buffer | undefined> {
+export const readUndo = function* (reading: WriterReading, height: number): Sliced<Buffer | undefined> {
   const pieces: Buffer[] = [];
   for (const { value } of reading.range("undo", { start: numberKey(height), end: numberKey(height + 1) })) {
     pieces.push(value as Buffer);
@@ -30,6 +30,6 @@ export const readUndo = function* (reading: WriterReading, height: number): Step
   return pieces.length === 0 ? undefined : Buffer.concat(pieces);
 };
 
-export const removeUndo = (pending: Pending, height: number): void => {
+export const removeUndo = (pending: WriteBatch, height: number): void => {
   for (let piece = 0, key = undoKey(height, piece); pending.bytes("undo", key) !== null; key = undoKey(height, ++piece)) pending.putBytes("undo", key, null);
 };

@@ -1,5 +1,5 @@
 import type { WalletRecord } from "../layout/codec.js";
-import type { CountedSetWriter } from "./ranked-set-writer.js";
+import type { RankedSetWriter } from "./ranked-set-writer.js";
 import type { Journal } from "./journal.js";
 import { amountKey, idKey, numberKey, sets, textKey } from "../layout/keys.js";
 
@@ -39,7 +39,7 @@ const walletSets: readonly WalletSet[] = [
 /** Moves a wallet in every set, from where `before` stands to where `after` does. */
 export const indexWallet = (
   journal: Journal,
-  countedSets: CountedSetWriter,
+  rankedSets: RankedSetWriter,
   before: WalletRecord | undefined,
   after: WalletRecord,
   delegateNumber: (publicKey: string) => number | undefined,
@@ -49,8 +49,8 @@ export const indexWallet = (
     if (before !== undefined && same(before, after)) continue;
     const old = before === undefined ? undefined : key(before, delegateNumber);
     const now = key(after, delegateNumber);
-    if (old !== undefined) countedSets.remove(set, old, value);
-    if (now !== undefined) countedSets.insert(set, now, value);
+    if (old !== undefined) rankedSets.remove(set, old, value);
+    if (now !== undefined) rankedSets.insert(set, now, value);
   }
   if (after.publicKey !== null && before?.publicKey !== after.publicKey) journal.put("publicKeys", idKey(after.publicKey), value);
   if (after.username !== null && before?.username !== after.username) journal.put("usernames", textKey(after.username), value);

@@ -1,8 +1,8 @@
 import type { Transaction as ReadTransaction } from "lmdb";
 import type { Environment, StoreDatabase } from "../lmdb/environment.js";
 import { type DatabaseName, databases } from "../layout/keys.js";
-import type { NewestReads } from "./fresh-read.js";
-import { type Bytes, createOverlay, type Overlay } from "./memtable.js";
+import type { FreshReads } from "./fresh-read.js";
+import { type Bytes, createMemtable, type Memtable } from "./memtable.js";
 import { createReading, type KeyBounds, type Reading, type WriterReading } from "../lmdb/reading.js";
 import { stateKey } from "../records/records.js";
 
@@ -11,7 +11,7 @@ import { stateKey } from "../records/records.js";
  * sees them. Preparing a block takes many turns of the event loop; all of it is then committed at once, in a thread of its own.
  * Meanwhile the next blocks can be prepared on top of it.
  */
-export interface Pending extends WriterReading {
+export interface WriteBatch extends WriterReading {
   bytes(database: DatabaseName, key: Buffer): Bytes;
   put(database: DatabaseName, key: Buffer, value: unknown): void;
   putBytes(database: DatabaseName, key: Buffer, bytes: Bytes): void;
@@ -63,10 +63,10 @@ function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf:
   yield* upTo(undefined);
 }
 
-export const createPending = ({ root, db }: Pick<Environment, "root" | "db">, newest: NewestReads): Pending => {
-  let latest: Overlay = createOverlay();
+export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">, newest: FreshReads): WriteBatch => {
+  let latest: Memtable = createMemtable();
   /** Empty unless a commit is under way. */
-  let committing: Overlay = createOverlay();
+  let committing: Memtable = createMemtable();
   /** Held from the first read to the next commit, so that a block is prepared on one state. */
   let opened: Stored | undefined;
 

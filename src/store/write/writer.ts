@@ -1,17 +1,17 @@
 import type { Block } from "../../../types/chain.js";
-import { applyInSteps, type BlockChanges } from "../../chain/apply.js";
+import { applySliced, type BlockChanges } from "../../chain/apply.js";
 import type { FullBlock } from "../../chain/block.js";
 import { endsRound } from "../../chain/rounds.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "../layout/codec.js";
-import { createCandidates } from "./delegate-standings.js";
-import { createCountedSets } from "./ranked-set-writer.js";
-import { createEntryLog } from "../layout/write-log.js";
+import { createDelegateStandings } from "./delegate-standings.js";
+import { createRankedSets } from "./ranked-set-writer.js";
+import { createWriteLog } from "../layout/write-log.js";
 import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
-import type { Pending } from "./write-batch.js";
+import type { WriteBatch } from "./write-batch.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
-import { atOnce, type Steps } from "../../async/time-slicing.js";
+import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { putUndo, readUndo, removeUndo } from "./undo.js";
 import { writeDelegates, writeLocks, writeWallets } from "./accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./chain.js";
@@ -24,29 +24,29 @@ export interface Writer {
    * Writes blocks on the tip, and calls `written` after each. Those up to the height `settled` get no undo record.
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the pending writes must then be discarded.
    */
-  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void): Steps<void>;
+  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void): Sliced<void>;
   /** Reverts the tip and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): FullBlock | undefined;
   /** To be called when pending writes were discarded. */
   aborted(): void;
 }
 
-export const createWriter = (pending: Pending, rules: ChainRules, options: { undoBlocks: number }): Writer => {
-  const sets = createCountedSets(pending);
-  const candidates = createCandidates(pending);
-  const undoLog = createEntryLog();
-  const always = { reading: pending, rules, candidates };
+export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { undoBlocks: number }): Writer => {
+  const sets = createRankedSets(pending);
+  const standings = createDelegateStandings(pending);
+  const undoLog = createWriteLog();
+  const always = { reading: pending, rules, standings };
   const forget = (): void => {
     sets.forget();
-    candidates.forget();
+    standings.forget();
   };
 
-  const applyWithUndo = function* (full: FullBlock): Steps<void> {
+  const applyWithUndo = function* (full: FullBlock): Sliced<void> {
     undoLog.clear();
     const journal = createUndoJournal(pending, undoLog);
-    const countedSets = sets.writer(journal);
-    yield* writeBlock(full, { ...always, journal, countedSets });
-    yield* countedSets.flush();
+    const rankedSets = sets.writer(journal);
+    yield* writeBlock(full, { ...always, journal, rankedSets });
+    yield* rankedSets.flush();
     yield* putUndo(pending, full.block.height, undoLog.bytes());
   };
 
@@ -54,11 +54,11 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
     apply: function* (blocks, settled, written) {
       // Blocks that will not be reverted share a journal, so that a count that several change is written once.
       const journal = createPlainJournal(pending);
-      const countedSets = sets.writer(journal);
+      const rankedSets = sets.writer(journal);
       for (const full of blocks) {
-        if (full.block.height <= settled) yield* writeBlock(full, { ...always, journal, countedSets });
+        if (full.block.height <= settled) yield* writeBlock(full, { ...always, journal, rankedSets });
         else {
-          yield* countedSets.flush();
+          yield* rankedSets.flush();
           yield* applyWithUndo(full);
         }
         const { height } = full.block;
@@ -66,7 +66,7 @@ export const createWriter = (pending: Pending, rules: ChainRules, options: { und
         if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
         written(full);
       }
-      yield* countedSets.flush();
+      yield* rankedSets.flush();
     },
     revert: () => {
       const state = readState(pending);
@@ -96,7 +96,7 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
   timesApart: { lag: 0, lead: 0, until: 0 },
 });
 
-const writeBlock = function* (full: FullBlock, writing: Writing): Steps<void> {
+const writeBlock = function* (full: FullBlock, writing: Writing): Sliced<void> {
   const { journal, reading, rules } = writing;
   const { block, transactions } = full;
   const before = readState(reading);
@@ -108,7 +108,7 @@ const writeBlock = function* (full: FullBlock, writing: Writing): Steps<void> {
   };
   state.supply += before === undefined ? block.totalAmount : block.reward;
 
-  const changes = yield* applyInSteps(
+  const changes = yield* applySliced(
     full,
     {
       wallet: (address) => readWallet(reading, address),

@@ -1,6 +1,6 @@
 import type { ChainRules } from "../../chain/rules.js";
-import type { Candidates } from "./delegate-standings.js";
-import type { CountedSetWriter } from "./ranked-set-writer.js";
+import type { DelegateStandings } from "./delegate-standings.js";
+import type { RankedSetWriter } from "./ranked-set-writer.js";
 import type { Journal } from "./journal.js";
 import type { WriterReading } from "../lmdb/reading.js";
 
@@ -9,6 +9,6 @@ export interface Writing {
   journal: Journal;
   reading: WriterReading;
   rules: ChainRules;
-  countedSets: CountedSetWriter;
-  candidates: Candidates;
+  rankedSets: RankedSetWriter;
+  standings: DelegateStandings;
 }

@@ -1,7 +1,7 @@
 import type { HostEvents } from "../../../types/events.js";
 import type { Clock, Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent, WebhookStore } from "../../../types/webhook-store.js";
-import { endAll } from "../../async/close-all.js";
+import { closeAll } from "../../async/close-all.js";
 import { isChange } from "../../follow/known-events.js";
 import { payloadJson } from "../../follow/payload.js";
 import { logFailure } from "../log-failure.js";
@@ -173,5 +173,5 @@ export const createHostRecorder = (needs: HostRecorderNeeds): HostRecorder => {
 export const listenToHost = (events: HostEvents, names: readonly string[], hear: HostRecorder["hear"]): (() => Promise<void>) => {
   const listeners = names.map((name) => ({ name, listener: (payload?: unknown) => hear(name, payload) }));
   for (const { name, listener } of listeners) events.on(name, listener);
-  return () => endAll(...listeners.map(({ name, listener }) => () => events.off(name, listener)));
+  return () => closeAll(...listeners.map(({ name, listener }) => () => events.off(name, listener)));
 };

@@ -6,14 +6,14 @@ import type { StateRecord } from "../../layout/codec.js";
 import type { DelegateList } from "./delegate-list.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
 import { blockTester } from "../filters.js";
-import { type Access, amountBounds, answerList, numberBounds, towards } from "../list-query.js";
+import { type AccessPath, amountBounds, answerList, numberBounds, towards } from "../list-query.js";
 import type { Reading } from "../../lmdb/reading.js";
 import { existing, heightOf, readBlock, readWallet } from "../../records/records.js";
 import type { Search } from "../search.js";
-import { arraySequence, concatSequences, countedNumbers, countedSequence, directed, emptySequence, mapSequence, type Sequence } from "../../records/sequence.js";
+import { arraySequence, concatSequences, rankedNumbers, rankedSequence, directed, emptySequence, mapSequence, type Sequence } from "../../records/sequence.js";
 
 type Name = keyof BlockFilter;
-type BlockAccess = Access<number, BlockFilter>;
+type BlockPath = AccessPath<number, BlockFilter>;
 
 export interface BlockNeeds {
   reading: Reading;
@@ -29,7 +29,7 @@ export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Pa
   return answerList(
     {
       query,
-      accesses: accessesTo(query, needs, inChainOrder),
+      paths: accessPathsTo(query, needs, inChainOrder),
       load: (height: number) => existing(readBlock(reading, height), `block ${height}`),
       test: blockTester,
       value: inChainOrder ? undefined : (block) => block[field],
@@ -40,16 +40,16 @@ export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Pa
   );
 };
 
-const accessesTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean): BlockAccess[] => {
+const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean): BlockPath[] => {
   const { filter, order } = query;
   const { reading } = needs;
   const window = windowOf(filter, needs);
-  const accesses: BlockAccess[] = [];
+  const paths: BlockPath[] = [];
   /** Adds references that ascend by height, all within the window of times and heights. */
   const add = (name: Name | undefined, refs: Sequence<number>): void => {
     const ordered = inChainOrder || order.field === name;
     const answers: Name[] = [...(name === undefined ? [] : [name]), "height", "timestamp"];
-    accesses.push(towards(order.direction, { answers, ordered, refs }));
+    paths.push(towards(order.direction, { answers, ordered, refs }));
   };
   const addHeight = (name: Name, height: number | undefined): void =>
     add(name, height !== undefined && height >= window.from && height < window.below ? arraySequence([height]) : emptySequence);
@@ -67,7 +67,7 @@ const accessesTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean)
     add(name, key === undefined ? emptySequence : underValue(reading, set, key, window));
   }
   add(undefined, windowSequence(window));
-  return [...accesses, ...inOwnOrder(query, reading)];
+  return [...paths, ...inOwnOrder(query, reading)];
 };
 
 /** Heights that pass the ranges of heights and times. */
@@ -134,20 +134,20 @@ const amountSets = [
 ] as const;
 
 /** Ranges that a set can answer, and sets in the order asked for. */
-const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockAccess[] => {
-  const accesses: BlockAccess[] = [];
+const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockPath[] => {
+  const paths: BlockPath[] = [];
   const add = (name: Name & BlockOrder, set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     const ordered = order.field === name;
     if (!ordered && filter[name] === undefined) return;
     const { refs, others } = betweenKeys(reading, set, bounds);
-    accesses.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
+    paths.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
   };
   for (const { name, set } of numberSets) add(name, set, numberBounds(filter[name] ?? {}));
   for (const { name, set } of amountSets) add(name, set, amountBounds(filter[name] ?? {}));
   const addWhole = (name: BlockOrder, refs: () => Sequence<number>): void => {
-    if (order.field === name) accesses.push({ answers: [], ordered: true, refs: directed(refs(), order.direction) });
+    if (order.field === name) paths.push({ answers: [], ordered: true, refs: directed(refs(), order.direction) });
   };
-  addWhole("version", () => countedNumbers(reading, sets.blocksByVersion));
-  addWhole("id", () => mapSequence(countedSequence(reading, sets.blocksById), ({ value }) => value.readUInt32BE(0)));
-  return accesses;
+  addWhole("version", () => rankedNumbers(reading, sets.blocksByVersion));
+  addWhole("id", () => mapSequence(rankedSequence(reading, sets.blocksById), ({ value }) => value.readUInt32BE(0)));
+  return paths;
 };

@@ -4,7 +4,7 @@ import { type DelegateRecord, delegateCodec, type StateRecord } from "../../layo
 import { keysIn } from "../../layout/write-log.js";
 import type { Reading } from "../../lmdb/reading.js";
 import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "../../records/records.js";
-import type { Steps } from "../../../async/time-slicing.js";
+import type { Sliced } from "../../../async/time-slicing.js";
 import { readUndo } from "../../write/undo.js";
 
 /** Every delegate at one tip. There are some thousands at the most, and every list of them needs them all. */
@@ -24,7 +24,7 @@ export interface DelegateList {
 }
 
 /** Reads the delegates at a tip; given the list at a tip not long before, only what has changed since. */
-export function* readDelegates(reading: Reading, state: StateRecord, before?: DelegateList): Steps<DelegateList> {
+export function* readDelegates(reading: Reading, state: StateRecord, before?: DelegateList): Sliced<DelegateList> {
   const changes = before === undefined ? undefined : yield* changesSince(before, reading, state);
   const read: Read =
     before === undefined || changes === undefined
@@ -50,7 +50,7 @@ interface Changes {
 const mostBlocks = 16;
 
 /** What the blocks after a tip have changed; undefined if it is too far back or no longer in the chain, or if an undo record is missing. */
-function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state: StateRecord): Steps<Changes | undefined> {
+function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state: StateRecord): Sliced<Changes | undefined> {
   if (state.tip.height - tip.height > mostBlocks || heightOf(reading, tip.id) !== tip.height) return undefined;
   const records = new Map<string, DelegateRecord>();
   const add = (record: DelegateRecord | undefined): void => void (record !== undefined && records.set(record.publicKey, record));
@@ -109,7 +109,7 @@ const readInto = ({ delegates, secondPublicKeys }: Read, record: DelegateRecord,
 
 const readRanks = (reading: Reading): ReadonlyMap<string, number> => new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
 
-function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Steps<DelegateList> {
+function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Sliced<DelegateList> {
   const all: Delegate[] = [];
   for (const delegate of delegates.values()) {
     const rank = ranks.get(delegate.publicKey) ?? null;

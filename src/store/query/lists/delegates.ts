@@ -3,7 +3,7 @@ import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise, Page, 
 import { atOnce } from "../../../async/time-slicing.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
 import { type DelegateRow, delegateTester } from "../filters.js";
-import { type Access, answerList } from "../list-query.js";
+import { type AccessPath, answerList } from "../list-query.js";
 import { existing } from "../../records/records.js";
 import type { Search } from "../search.js";
 import { arraySequence, mapSequence, type Sequence } from "../../records/sequence.js";
@@ -28,12 +28,12 @@ export const delegatesBy = ({ field, direction, ties }: SortedBy, delegates: Del
   return sorted;
 };
 
-/** Answers a list question, at once: all delegates are in memory. References are usernames. */
+/** Answers a list query, at once: all delegates are in memory. References are usernames. */
 export const askDelegates = (query: DelegateQuery, delegates: DelegateList): MaybePromise<Page<Delegate>> => {
   const page = answerList(
     {
       query,
-      accesses: accessesTo(query, delegates),
+      paths: accessPathsTo(query, delegates),
       load: (username: string): DelegateRow => {
         const delegate = existing(delegates.byUsername.get(username), `delegate ${username}`);
         return { delegate, secondPublicKey: delegates.secondPublicKeys.get(delegate.address) ?? null };
@@ -57,10 +57,10 @@ const unbounded: Search = {
   spend: () => undefined,
 };
 
-type DelegateAccess = Access<string, DelegateFilter>;
+type DelegatePath = AccessPath<string, DelegateFilter>;
 
-/** Every access from which a question about delegates could be answered. */
-const accessesTo = (query: DelegateQuery, delegates: DelegateList): DelegateAccess[] => [
+/** Every access path from which a query about delegates could be answered. */
+const accessPathsTo = (query: DelegateQuery, delegates: DelegateList): DelegatePath[] => [
   ...namedOutright(query, delegates),
   ...ofOneValue(query, delegates),
   ...inRanges(query, delegates),
@@ -70,18 +70,18 @@ const accessesTo = (query: DelegateQuery, delegates: DelegateList): DelegateAcce
 const usernames = (delegates: readonly Delegate[]): Sequence<string> => mapSequence(arraySequence(delegates), ({ username }) => username);
 
 /** By what identifies delegates, or by a part of the username. */
-const namedOutright = ({ filter }: DelegateQuery, { all, byAddress, byPublicKey, byUsername }: DelegateList): DelegateAccess[] => {
-  const accesses: DelegateAccess[] = [];
+const namedOutright = ({ filter }: DelegateQuery, { all, byAddress, byPublicKey, byUsername }: DelegateList): DelegatePath[] => {
+  const paths: DelegatePath[] = [];
   const add = (name: keyof DelegateFilter, found: (Delegate | undefined)[]): void => {
     const known = found.filter((delegate) => delegate !== undefined);
-    accesses.push({ answers: [name], ordered: known.length < 2, refs: usernames(known) });
+    paths.push({ answers: [name], ordered: known.length < 2, refs: usernames(known) });
   };
   if (filter.address !== undefined) add("address", [byAddress.get(filter.address)]);
   if (filter.publicKey !== undefined) add("publicKey", [byPublicKey.get(filter.publicKey)]);
   if (filter.usernames !== undefined) add("usernames", [...new Set(filter.usernames)].map((username) => byUsername.get(username)));
   const { username: part } = filter;
   if (part !== undefined) add("username", all.filter(({ username }) => username.includes(part)));
-  return accesses;
+  return paths;
 };
 
 const groupsBy = (valueOf: (delegate: Delegate, delegates: DelegateList) => string | boolean | null) =>
@@ -102,16 +102,16 @@ const groups = {
   secondPublicKey: groupsBy(({ address }, { secondPublicKeys }) => secondPublicKeys.get(address) ?? null),
 };
 
-const ofOneValue = ({ filter }: DelegateQuery, delegates: DelegateList): DelegateAccess[] =>
-  (["vote", "resigned", "secondPublicKey"] as const).flatMap((name): DelegateAccess[] => {
+const ofOneValue = ({ filter }: DelegateQuery, delegates: DelegateList): DelegatePath[] =>
+  (["vote", "resigned", "secondPublicKey"] as const).flatMap((name): DelegatePath[] => {
     const wanted = filter[name];
     return wanted === undefined ? [] : [{ answers: [name], ordered: false, refs: usernames(groups[name](delegates).get(wanted) ?? []) }];
   });
 
 const ranges = ["balance", "approval", "forgedFees", "forgedRewards", "forgedTotal", "producedBlocks", "voteBalance"] as const;
 
-const inRanges = ({ filter }: DelegateQuery, delegates: DelegateList): DelegateAccess[] =>
-  ranges.flatMap((name): DelegateAccess[] => {
+const inRanges = ({ filter }: DelegateQuery, delegates: DelegateList): DelegatePath[] =>
+  ranges.flatMap((name): DelegatePath[] => {
     const range = filter[name];
     if (range === undefined) return [];
     const { from = -Infinity, to = Infinity } = range;

@@ -6,7 +6,7 @@ import { type FeeRecord, feeCodec, type StateRecord } from "../../layout/codec.j
 import { feeBucketSeconds, feeKey, parseFeeKey } from "../../layout/keys.js";
 import type { Reading } from "../../lmdb/reading.js";
 import { existing, readTransaction, transactionsOfBlock } from "../../records/records.js";
-import type { Steps } from "../../../async/time-slicing.js";
+import type { Sliced } from "../../../async/time-slicing.js";
 import type { Search } from "../search.js";
 
 type Totals = Map<string, FeeRecord & { typeGroup: number; type: number }>;
@@ -28,7 +28,7 @@ export const askFeeStatistics = ({ from, to }: { from: number; to: number }, nee
   return last < first ? [] : needs.search.run(addUp(first, last, needs));
 };
 
-function* addUp(first: number, last: number, needs: FeeNeeds): Steps<FeeStatistics[]> {
+function* addUp(first: number, last: number, needs: FeeNeeds): Sliced<FeeStatistics[]> {
   const totals: Totals = new Map();
   const firstBucket = Math.ceil(first / feeBucketSeconds);
   // The tip's hour counts as whole: the chain has no more of it.
@@ -60,7 +60,7 @@ const add = (totals: Totals, typeGroup: number, type: number, { count, sum, min,
 /** Hours read between two yields. */
 const stepBuckets = 24;
 
-function* addBuckets(totals: Totals, firstBucket: number, endBucket: number, { reading, search }: FeeNeeds): Steps<void> {
+function* addBuckets(totals: Totals, firstBucket: number, endBucket: number, { reading, search }: FeeNeeds): Sliced<void> {
   for (let bucket = firstBucket; bucket < endBucket; bucket += stepBuckets) {
     const end = Math.min(endBucket, bucket + stepBuckets);
     for (const { key, value } of reading.range("fees", { start: feeKey(bucket, 0, 0), end: feeKey(end, 0, 0) })) {
@@ -72,7 +72,7 @@ function* addBuckets(totals: Totals, firstBucket: number, endBucket: number, { r
   }
 }
 
-function* addBlocks(totals: Totals, from: number, to: number, { reading, state, search }: FeeNeeds): Steps<void> {
+function* addBlocks(totals: Totals, from: number, to: number, { reading, state, search }: FeeNeeds): Sliced<void> {
   if (to < from) return;
   const heights = heightsAt({ from, to }, reading, state);
   for (let height = heights.from; height < heights.below; height++) {

@@ -3,20 +3,20 @@ import { keyOfText } from "../chain-order.js";
 import type { StateRecord } from "../../layout/codec.js";
 import { sets } from "../../layout/keys.js";
 import { clocks, lockEqualitySets, lockOrderSets } from "../../write/lock-index.js";
-import { type Access, descendingBounds } from "../list-query.js";
+import { type AccessPath, descendingBounds } from "../list-query.js";
 import type { Reading } from "../../lmdb/reading.js";
 import { readLock } from "../../records/records.js";
-import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, reverseSequence, type Sequence } from "../../records/sequence.js";
+import { arraySequence, concatSequences, rankedSequence, directed, emptySequence, mapSequence, reverseSequence, type Sequence } from "../../records/sequence.js";
 
-type LockAccess = Access<string, LockFilter>;
+type LockPath = AccessPath<string, LockFilter>;
 
 interface Needs {
   reading: Reading;
   state: StateRecord;
 }
 
-/** Every access from which a question about open locks could be answered. */
-export const accessesTo = (query: LockQuery, needs: Needs): LockAccess[] => [
+/** Every access path from which a query about open locks could be answered. */
+export const accessPathsTo = (query: LockQuery, needs: Needs): LockPath[] => [
   ...ofOneId(query, needs.reading),
   ...ofOneValue(query, needs.reading),
   ...byExpiry(query, needs),
@@ -26,20 +26,20 @@ export const accessesTo = (query: LockQuery, needs: Needs): LockAccess[] => [
 type Part = [from: Buffer | undefined, to: Buffer | undefined];
 
 const idsIn = (reading: Reading, set: number, [from, to]: Part = [undefined, undefined]): Sequence<string> =>
-  mapSequence(countedSequence(reading, set, from, to), ({ value }) => value.toString("utf8"));
+  mapSequence(rankedSequence(reading, set, from, to), ({ value }) => value.toString("utf8"));
 
 /** Sets of locks descend by value. */
 const inDirection = (refs: Sequence<string>, { order }: LockQuery): Sequence<string> => (order.direction === "desc" ? refs : reverseSequence(refs));
 
-const ofOneId = ({ filter: { lockId } }: LockQuery, reading: Reading): LockAccess[] => {
+const ofOneId = ({ filter: { lockId } }: LockQuery, reading: Reading): LockPath[] => {
   if (lockId === undefined) return [];
   const known = readLock(reading, lockId)?.lockId === lockId;
   return [{ answers: ["lockId"], ordered: true, refs: known ? arraySequence([lockId]) : emptySequence }];
 };
 
 /** Locks of one value, by time; within a range of times, where one is asked for. */
-const ofOneValue = (query: LockQuery, reading: Reading): LockAccess[] =>
-  lockEqualitySets.flatMap(({ filter: name, set }): LockAccess[] => {
+const ofOneValue = (query: LockQuery, reading: Reading): LockPath[] =>
+  lockEqualitySets.flatMap(({ filter: name, set }): LockPath[] => {
     const { filter, order } = query;
     const wanted = filter[name];
     if (wanted === undefined) return [];
@@ -50,7 +50,7 @@ const ofOneValue = (query: LockQuery, reading: Reading): LockAccess[] =>
   });
 
 /** Locks that have expired have a time or height up to the tip's, the others one beyond it. */
-const byExpiry = (query: LockQuery, { reading, state: { tip } }: Needs): LockAccess[] => {
+const byExpiry = (query: LockQuery, { reading, state: { tip } }: Needs): LockPath[] => {
   const { isExpired } = query.filter;
   if (isExpired === undefined) return [];
   const part = (clock: Buffer, now: number): Sequence<string> =>
@@ -63,17 +63,17 @@ const byExpiry = (query: LockQuery, { reading, state: { tip } }: Needs): LockAcc
 };
 
 /** Ranges, and the order asked for. */
-const inOwnOrder = (query: LockQuery, reading: Reading): LockAccess[] => {
+const inOwnOrder = (query: LockQuery, reading: Reading): LockPath[] => {
   const { filter, order } = query;
-  const accesses: LockAccess[] = [];
+  const paths: LockPath[] = [];
   for (const { field, set } of lockOrderSets) {
     const ordered = order.field === field;
     if (!ordered && filter[field] === undefined) continue;
     const refs = idsIn(reading, set, descendingBounds(exactly(filter[field] ?? {})));
-    accesses.push({ answers: [field], ordered, refs: ordered ? inDirection(refs, query) : refs });
+    paths.push({ answers: [field], ordered, refs: ordered ? inDirection(refs, query) : refs });
   }
-  if (order.field === "lockId") accesses.push({ answers: [], ordered: true, refs: directed(idsIn(reading, sets.locksById), order.direction) });
-  return accesses;
+  if (order.field === "lockId") paths.push({ answers: [], ordered: true, refs: directed(idsIn(reading, sets.locksById), order.direction) });
+  return paths;
 };
 
 /** The integers of a range. */

@@ -2,7 +2,7 @@ import type { Lock, Tip } from "../../../../types/chain.js";
 import type { LockFilter, LockQuery, MaybePromise, Page } from "../../../../types/chain-adapter.js";
 import { isExpired } from "../../../chain/locks.js";
 import type { StateRecord } from "../../layout/codec.js";
-import { accessesTo } from "./lock-access-paths.js";
+import { accessPathsTo } from "./lock-access-paths.js";
 import { lockOrderSets } from "../../write/lock-index.js";
 import { lockTester } from "../filters.js";
 import { answerList } from "../list-query.js";
@@ -16,12 +16,12 @@ export interface LockNeeds {
   search: Search;
 }
 
-/** Answers a list question. References are ids. */
+/** Answers a list query. References are ids. */
 export const askLocks = (query: LockQuery, { search, ...needs }: LockNeeds): MaybePromise<Page<Lock>> =>
   answerList(
     {
       query,
-      accesses: accessesTo(query, needs),
+      paths: accessPathsTo(query, needs),
       load: (id: string) => existing(readLock(needs.reading, id), `lock ${id}`),
       test: testerAt(needs.state.tip),
       value: lockOrderSets.find(({ field }) => field === query.order.field)?.value,

@@ -5,13 +5,13 @@ import { listSequence } from "../../records/posting-list.js";
 import { betweenKeys, keyOfNumber, keyOfText, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
 import type { StateRecord, WalletRecord } from "../../layout/codec.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
-import { type Access, amountBounds, numberBounds, towards } from "../list-query.js";
+import { type AccessPath, amountBounds, numberBounds, towards } from "../list-query.js";
 import type { Reading } from "../../lmdb/reading.js";
 import { heightOf, transactionNumber, transactionsOfBlock } from "../../records/records.js";
-import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, type Sequence, unionSequence } from "../../records/sequence.js";
+import { arraySequence, concatSequences, rankedSequence, directed, emptySequence, mapSequence, type Sequence, unionSequence } from "../../records/sequence.js";
 
 type Name = keyof TransactionFilter;
-type TransactionAccess = Access<number, TransactionFilter>;
+type TransactionPath = AccessPath<number, TransactionFilter>;
 
 interface Needs {
   reading: Reading;
@@ -28,8 +28,8 @@ export interface Gathered {
   withPart?: readonly Sequence<number>[] | undefined;
 }
 
-/** Every access from which a question about transactions could be answered. */
-export function* accessesTo(query: TransactionQuery, needs: Needs, { ofAny, withPart }: Gathered): Iterable<TransactionAccess> {
+/** Every access path from which a query about transactions could be answered. */
+export function* accessPathsTo(query: TransactionQuery, needs: Needs, { ofAny, withPart }: Gathered): Iterable<TransactionPath> {
   const { timestamp } = query.filter;
   const { reading, state, rules, wallet } = needs;
   const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
@@ -49,12 +49,12 @@ interface Within extends Needs {
   answered: readonly Name[];
 }
 
-/** Accesses whose references are in chain order: the order asked for if that is by `timestamp`, else candidates to be sorted. */
-function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly Sequence<number>[] | undefined): Iterable<TransactionAccess> {
+/** Access paths whose references are in chain order: the order asked for if that is by `timestamp`, else candidates to be sorted. */
+function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly Sequence<number>[] | undefined): Iterable<TransactionPath> {
   const { filter, order } = query;
   const { reading, rules, window, narrow, answered } = within;
   const ordered = order.field === "timestamp";
-  const access = (answers: Name[], ...parts: Sequence<number>[]): TransactionAccess => {
+  const path = (answers: Name[], ...parts: Sequence<number>[]): TransactionPath => {
     const refs = unionSequence(parts.map(narrow));
     return towards(order.direction, { answers: [...answers, ...answered], ordered, refs });
   };
@@ -65,23 +65,23 @@ function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly 
 
   if (filter.id !== undefined) {
     const number = transactionNumber(reading, filter.id);
-    yield access(["id"], number === undefined ? emptySequence : arraySequence([number]));
+    yield path(["id"], number === undefined ? emptySequence : arraySequence([number]));
   }
-  if (filter.blockId !== undefined) yield access(["blockId"], blockSequence(filter.blockId, reading));
-  if (filter.recipientId !== undefined) yield access(["recipientId"], listOf("received", filter.recipientId));
-  if (filter.ownerId !== undefined) yield access(["ownerId"], listOf("owned", filter.ownerId));
-  if (ofAny !== undefined) yield access(["addresses"], ...ofAny);
+  if (filter.blockId !== undefined) yield path(["blockId"], blockSequence(filter.blockId, reading));
+  if (filter.recipientId !== undefined) yield path(["recipientId"], listOf("received", filter.recipientId));
+  if (filter.ownerId !== undefined) yield path(["ownerId"], listOf("owned", filter.ownerId));
+  if (ofAny !== undefined) yield path(["addresses"], ...ofAny);
   for (const [name, address] of senders(filter, rules)) {
-    yield access([name], address === undefined ? emptySequence : listOf("sent", address));
-    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) yield access([name, "type", "typeGroup"], listOf("voted", address));
+    yield path([name], address === undefined ? emptySequence : listOf("sent", address));
+    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) yield path([name, "type", "typeGroup"], listOf("voted", address));
   }
   if (filter.type !== undefined || filter.typeGroup !== undefined || filter.version !== undefined) {
     yield ofKinds(query, within);
   }
-  yield access([], windowSequence(window));
+  yield path([], windowSequence(window));
 }
 
-const ofKinds = ({ filter, order }: TransactionQuery, within: Within): TransactionAccess => {
+const ofKinds = ({ filter, order }: TransactionQuery, within: Within): TransactionPath => {
   const kinds: Name[] = ["type", "typeGroup", "version"];
   const places = kindsOf(filter, within.state);
   const listsOf = (some: readonly number[]): Sequence<number>[] => some.map((place) => within.narrow(kindSequence(place, within)));
@@ -121,13 +121,13 @@ const blockSequence = (blockId: string, reading: Reading): Sequence<number> => {
   return windowSequence({ from: first, below: first + count });
 };
 
-/** Accesses by sets in which the transactions of one value are in chain order. */
-const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answered }: Within): TransactionAccess[] => {
-  const accesses: TransactionAccess[] = [];
+/** Access paths by sets in which the transactions of one value are in chain order. */
+const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answered }: Within): TransactionPath[] => {
+  const paths: TransactionPath[] = [];
   const add = (name: Name, set: number, value: Buffer | undefined): void => {
     const refs = value === undefined ? emptySequence : underValue(reading, set, value, window);
     const ordered = order.field === "timestamp" || order.field === name;
-    accesses.push(towards(order.direction, { answers: [name, ...answered], ordered, refs }));
+    paths.push(towards(order.direction, { answers: [name, ...answered], ordered, refs }));
   };
   for (const [name, set] of [["amount", sets.transactionsByAmount], ["fee", sets.transactionsByFee]] as const) {
     const only = onlyValue(filter[name] ?? {});
@@ -137,25 +137,25 @@ const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answ
   if (time !== undefined) add("timestamp", sets.transactionsByTimestamp, keyOfNumber(time));
   if (filter.nonce !== undefined) add("nonce", sets.transactionsByNonce, amountKey(filter.nonce));
   if (filter.vendorField !== undefined) add("vendorField", sets.transactionsByVendorField, keyOfText(filter.vendorField));
-  return accesses;
+  return paths;
 };
 
-/** Accesses that are in the order asked for when that is not the chain's, and ranges that a set can answer. */
-const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): TransactionAccess[] => {
+/** Access paths that are in the order asked for when that is not the chain's, and ranges that a set can answer. */
+const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): TransactionPath[] => {
   const { reading, state, narrow, answered } = within;
-  const accesses: TransactionAccess[] = [];
+  const paths: TransactionPath[] = [];
   const add = (name: "timestamp" | "amount" | "fee", set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     // Ordering by `timestamp` means by place in the chain, which is not the order of this set.
     const ordered = name !== "timestamp" && order.field === name;
     const { refs, others } = betweenKeys(reading, set, bounds);
-    accesses.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
+    paths.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
   };
   if (filter.timestamp !== undefined && answered.length === 0) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
   if (filter.amount !== undefined || order.field === "amount") add("amount", sets.transactionsByAmount, amountBounds(filter.amount ?? {}));
   if (filter.fee !== undefined || order.field === "fee") add("fee", sets.transactionsByFee, amountBounds(filter.fee ?? {}));
   if (order.field === "id") {
-    const refs = mapSequence(countedSequence(reading, sets.transactionsById), ({ value }) => value.readUInt32BE(0));
-    accesses.push({ answers: [], ordered: true, refs: directed(refs, order.direction) });
+    const refs = mapSequence(rankedSequence(reading, sets.transactionsById), ({ value }) => value.readUInt32BE(0));
+    paths.push({ answers: [], ordered: true, refs: directed(refs, order.direction) });
   }
   if (order.field === "type" || order.field === "version") {
     const field = order.field;
@@ -165,7 +165,7 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
     const ofValue = (value: number): Sequence<number> =>
       unionSequence(kinds.filter((place) => valueOf(place) === value).map((place) => narrow(kindSequence(place, within))));
     const refs = concatSequences(values.map(ofValue));
-    accesses.push({ answers: ["type", "typeGroup", "version", ...answered], ordered: true, refs: directed(refs, order.direction) });
+    paths.push({ answers: ["type", "typeGroup", "version", ...answered], ordered: true, refs: directed(refs, order.direction) });
   }
-  return accesses;
+  return paths;
 };

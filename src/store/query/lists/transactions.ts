@@ -9,7 +9,7 @@ import type { Reading } from "../../lmdb/reading.js";
 import { existing, readTransaction } from "../../records/records.js";
 import type { Search } from "../search.js";
 import type { Comparable } from "../../records/sorting.js";
-import { accessesTo, type Gathered } from "./transaction-access-paths.js";
+import { accessPathsTo, type Gathered } from "./transaction-access-paths.js";
 import { ownedByAny } from "../union.js";
 import { withVendorPart } from "../vendor-field-scan.js";
 
@@ -21,7 +21,7 @@ export interface TransactionNeeds {
   wallet(address: string): WalletRecord | undefined;
 }
 
-/** Answers a list question. References are numbers, which are places in the chain. */
+/** Answers a list query. References are numbers, which are places in the chain. */
 export const askTransactions = (query: TransactionQuery, needs: TransactionNeeds): MaybePromise<Page<Transaction>> =>
   andThen(gathered(query.filter, needs), (lists) => answer(query, needs, lists));
 
@@ -43,7 +43,7 @@ const answer = (
   return answerList(
     {
       query,
-      accesses: accessesTo(query, needs, lists),
+      paths: accessPathsTo(query, needs, lists),
       load: (number: number): Transaction => existing(readTransaction(reading, number), `transaction ${number}`),
       test: (asked, answered) => {
         const passes = transactionTester(asked, answered);

@@ -4,36 +4,36 @@ import { type DelegateList, keptWith } from "./delegate-list.js";
 import { delegatesBy } from "./delegates.js";
 import { canBeKey, idKey, numberKey, sets, textKey } from "../../layout/keys.js";
 import { walletTester, within } from "../filters.js";
-import { type Access, descendingBounds, towards } from "../list-query.js";
+import { type AccessPath, descendingBounds, towards } from "../list-query.js";
 import type { Reading } from "../../lmdb/reading.js";
 import { readWallet } from "../../records/records.js";
-import { arraySequence, concatSequences, countedSequence, directed, emptySequence, mapSequence, reverseSequence, type Sequence, withoutKeys } from "../../records/sequence.js";
+import { arraySequence, concatSequences, rankedSequence, directed, emptySequence, mapSequence, reverseSequence, type Sequence, withoutKeys } from "../../records/sequence.js";
 import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry } from "../../write/wallet-index.js";
 
 type Name = keyof WalletFilter;
-type WalletAccess = Access<string, WalletFilter>;
+type WalletPath = AccessPath<string, WalletFilter>;
 
 interface Needs {
   reading: Reading;
   delegates: DelegateList;
 }
 
-/** Every access from which a question about wallets could be answered. */
-export const accessesTo = (query: WalletQuery, needs: Needs): WalletAccess[] => {
+/** Every access path from which a query about wallets could be answered. */
+export const accessPathsTo = (query: WalletQuery, needs: Needs): WalletPath[] => {
   const { filter } = query;
-  const accesses = namedOutright(query, needs.reading);
-  if (!nobodyElse(filter)) return [...accesses, ...inSets(query, needs)];
-  return [...accesses, ofDelegates(query, needs.delegates)];
+  const paths = namedOutright(query, needs.reading);
+  if (!nobodyElse(filter)) return [...paths, ...inSets(query, needs)];
+  return [...paths, ofDelegates(query, needs.delegates)];
 };
 
 const addressIn = (value: unknown): string => (value as Buffer).toString("utf8");
 
-/** Accesses that name wallets outright. */
-const namedOutright = ({ filter, order }: WalletQuery, reading: Reading): WalletAccess[] => {
-  const accesses: WalletAccess[] = [];
+/** Access paths that name wallets outright. */
+const namedOutright = ({ filter, order }: WalletQuery, reading: Reading): WalletPath[] => {
+  const paths: WalletPath[] = [];
   const add = (name: Name, addresses: string[]): void => {
     const known = addresses.filter((address) => readWallet(reading, address) !== undefined);
-    accesses.push({ answers: [name], ordered: known.length < 2, refs: arraySequence(known) });
+    paths.push({ answers: [name], ordered: known.length < 2, refs: arraySequence(known) });
   };
   const found = (value: unknown): string[] => (value === undefined ? [] : [addressIn(value)]);
 
@@ -44,9 +44,9 @@ const namedOutright = ({ filter, order }: WalletQuery, reading: Reading): Wallet
   if (filter.secondPublicKey !== undefined) {
     const refs = havingSecondPublicKey(filter.secondPublicKey, reading);
     const ordered = order.field === "address" || refs.total < 2;
-    accesses.push(towards(order.direction, { answers: ["secondPublicKey"], ordered, refs }));
+    paths.push(towards(order.direction, { answers: ["secondPublicKey"], ordered, refs }));
   }
-  return accesses;
+  return paths;
 };
 
 /** In order of address. */
@@ -73,7 +73,7 @@ const answered = ["voteBalance", "producedBlocks"] as const satisfies Name[];
 const nobodyElse = ({ voteBalance = {}, producedBlocks = {} }: WalletFilter): boolean => !within(voteBalance, 0n) || !within(producedBlocks, 0);
 
 /** In the order asked for: the list of delegates has all that wallets are filtered and ordered by. */
-const ofDelegates = ({ filter, order }: WalletQuery, delegates: DelegateList): WalletAccess => {
+const ofDelegates = ({ filter, order }: WalletQuery, delegates: DelegateList): WalletPath => {
   const passing = delegatesBy({ ...order, ties: "address" }, delegates).filter(ofDelegatesOnly(filter));
   const passes = walletTester(filter, new Set(answered));
   const asWallet = (delegate: Delegate): Wallet => ({ ...noWallet, ...delegate, secondPublicKey: delegates.secondPublicKeys.get(delegate.address) ?? null });
@@ -100,23 +100,23 @@ const keysOf = (set: keyof typeof places, { delegates }: Needs, some: (delegate:
 
 /** The part of a set between two keys, without the keys of some delegates that are in it. */
 const partOf = ({ reading }: Needs, { set, from, to }: { set: number; from?: Buffer | undefined; to?: Buffer | undefined }, leftOut: readonly Buffer[]): Sequence<string> =>
-  mapSequence(withoutKeys(countedSequence(reading, set, from, to), leftOut), ({ value }) => addressIn(value));
+  mapSequence(withoutKeys(rankedSequence(reading, set, from, to), leftOut), ({ value }) => addressIn(value));
 
 const opposite = { asc: "desc", desc: "asc" } as const;
 
-/** Accesses to all wallets, without the delegates that do not pass. */
-const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
+/** Access paths to all wallets, without the delegates that do not pass. */
+const inSets = (query: WalletQuery, needs: Needs): WalletPath[] => {
   const { filter, order } = query;
   const passes = ofDelegatesOnly(filter);
   const everyonePasses = filter.voteBalance === undefined && filter.producedBlocks === undefined;
   const failing = (set: keyof typeof places, among: (delegate: Delegate) => boolean = () => true): Buffer[] =>
     everyonePasses ? [] : keysOf(set, needs, (delegate) => among(delegate) && !passes(delegate));
-  const accesses: WalletAccess[] = [];
+  const paths: WalletPath[] = [];
   /** The sets by balance run from the highest down. */
   const addByBalance = (answers: Name[], refs: Sequence<string>): void => {
-    accesses.push(towards(opposite[order.direction], { answers: [...answers, "balance", ...answered], ordered: order.field === "balance", refs }));
+    paths.push(towards(opposite[order.direction], { answers: [...answers, "balance", ...answered], ordered: order.field === "balance", refs }));
   };
-  const add = (refs: Sequence<string>): void => void accesses.push({ answers: [...answered], ordered: true, refs });
+  const add = (refs: Sequence<string>): void => void paths.push({ answers: [...answered], ordered: true, refs });
 
   const { balance = {} } = filter;
   if (filter.vote !== undefined) {
@@ -141,7 +141,7 @@ const inSets = (query: WalletQuery, needs: Needs): WalletAccess[] => {
     add(concatSequences([directed(known, order.direction), unknown]));
   }
   if (order.field === "username" || order.field === "voteBalance") add(byDelegates(order.field, query, needs));
-  return accesses;
+  return paths;
 };
 
 const voteNumber = (publicKey: string, { reading, delegates }: Needs): number | undefined => {

@@ -7,7 +7,7 @@ import { answerList } from "../list-query.js";
 import type { Reading } from "../../lmdb/reading.js";
 import { existing, readWallet } from "../../records/records.js";
 import type { Search } from "../search.js";
-import { accessesTo } from "./wallet-access-paths.js";
+import { accessPathsTo } from "./wallet-access-paths.js";
 
 /** A wallet as clients see it, with what it has as a delegate. */
 export const presentWallet = (record: WalletRecord, delegates: DelegateList): Wallet => {
@@ -35,12 +35,12 @@ export interface WalletNeeds {
   search: Search;
 }
 
-/** Answers a list question. References are addresses. */
+/** Answers a list query. References are addresses. */
 export const askWallets = (query: WalletQuery, { search, ...needs }: WalletNeeds): MaybePromise<Page<Wallet>> =>
   answerList(
     {
       query,
-      accesses: accessesTo(query, needs),
+      paths: accessPathsTo(query, needs),
       load: (address: string) => presentWallet(existing(readWallet(needs.reading, address), `wallet ${address}`), needs.delegates),
       test: walletTester,
       value: (wallet) => wallet[query.order.field],

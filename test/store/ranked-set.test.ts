@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/records/ranked-set.js";
-import { type CountedSets, type CountedSetWriter, createCountedSets } from "../../src/store/write/ranked-set-writer.js";
-import { createEntryLog, type EntryLog } from "../../src/store/layout/write-log.js";
+import { type RankedSets, type RankedSetWriter, createRankedSets } from "../../src/store/write/ranked-set-writer.js";
+import { createWriteLog, type WriteLog } from "../../src/store/layout/write-log.js";
 import { createUndoJournal, rollBack } from "../../src/store/write/journal.js";
-import { createNewestReads } from "../../src/store/write/fresh-read.js";
-import { createPending, type Pending } from "../../src/store/write/write-batch.js";
+import { createFreshReads } from "../../src/store/write/fresh-read.js";
+import { createWriteBatch, type WriteBatch } from "../../src/store/write/write-batch.js";
 import { createReading, type Reading } from "../../src/store/lmdb/reading.js";
-import { countedNumbers, countedSequence } from "../../src/store/records/sequence.js";
+import { rankedNumbers, rankedSequence } from "../../src/store/records/sequence.js";
 import { atOnce } from "../../src/async/time-slicing.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
@@ -36,22 +36,22 @@ const separatorsOf = (level: number, count: number): number[] => {
 describe("a counted set", () => {
   let store: Store;
   let reading: Reading;
-  let pending: Pending;
-  let undo: EntryLog;
-  let countedSets: CountedSets;
-  let writer: CountedSetWriter;
+  let pending: WriteBatch;
+  let undo: WriteLog;
+  let rankedSets: RankedSets;
+  let writer: RankedSetWriter;
 
   /** Starts a journal and a writer, as a new block does. */
   const begin = (): void => {
-    undo = createEntryLog();
-    writer = countedSets.writer(createUndoJournal(pending, undo));
+    undo = createWriteLog();
+    writer = rankedSets.writer(createUndoJournal(pending, undo));
   };
 
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
     reading = createReading(store.environment);
-    pending = createPending(store.environment, createNewestReads(store.environment));
-    countedSets = createCountedSets(pending);
+    pending = createWriteBatch(store.environment, createFreshReads(store.environment));
+    rankedSets = createRankedSets(pending);
     begin();
   });
   afterEach(closeTemporaryStores);
@@ -103,8 +103,8 @@ describe("a counted set", () => {
     fc.assert(
       fc.property(bound, bound, fc.nat(450), fc.nat(100), (from, to, offset, limit) => {
         const within = all.filter((n) => (from === undefined || n >= from) && (to === undefined || n < to));
-        const numbers = countedNumbers(reading, set, keyAt(from), keyAt(to));
-        const entries = countedSequence(reading, set, keyAt(from), keyAt(to));
+        const numbers = rankedNumbers(reading, set, keyAt(from), keyAt(to));
+        const entries = rankedSequence(reading, set, keyAt(from), keyAt(to));
         expect([numbers.total, entries.total]).to.deep.equal([within.length, within.length]);
         expect(numbers.slice(offset, limit)).to.deep.equal(within.slice(offset, offset + limit));
         expect(entries.slice(offset, limit).map(({ key }) => key)).to.deep.equal(within.slice(offset, offset + limit).map(keyOf));
@@ -141,7 +141,7 @@ describe("a counted set", () => {
         const present = new Set<number>();
         let underWay: Promise<void> | undefined;
         for (const { keys, forget, commit } of steps) {
-          if (forget) countedSets.forget();
+          if (forget) rankedSets.forget();
           removePending(...keys.filter((n) => present.has(n)));
           insertPending(...keys.filter((n) => !present.has(n)));
           for (const n of keys) if (!present.delete(n)) present.add(n);

@@ -26,7 +26,7 @@ interface Asked {
 const ask = async (ways: readonly Way[], offset: number, limit: number, { rows = Infinity, refs }: { rows?: number; refs?: Sequence<number> } = {}): Promise<Asked> => {
   let loaded = 0;
   const numbers = refs ?? numberSequence(total);
-  const accesses = {
+  const paths = {
     ordered: { answers: [], ordered: true, refs: reverseSequence(numbers) },
     unordered: { answers: [], ordered: false, refs: mapSequence(numberSequence(total), valueOf) },
     counted: { answers: ["third" as const], ordered: false, refs: arraySequence(thirds.map((_, i) => thirds[(i * 7_919) % thirds.length] ?? 0)) },
@@ -34,7 +34,7 @@ const ask = async (ways: readonly Way[], offset: number, limit: number, { rows =
   const page = await answerList<number, number, { third?: true }, "value">(
     {
       query: { filter: { third: true }, order: { field: "value", direction: "desc" }, offset, limit },
-      accesses: ways.map((way) => accesses[way]),
+      paths: ways.map((way) => paths[way]),
       load: (ref) => {
         loaded++;
         return ref;
@@ -96,7 +96,7 @@ describe("a list question", () => {
     expect(loaded).to.be.below(2 * thirds.length + 200);
   });
 
-  it("refuses at once a question that would load more rows than allowed", async () => {
+  it("refuses at once a query that would load more rows than allowed", async () => {
     expect(await codeOf(ask(["ordered"], 0, 100, { rows: total - 1 }))).to.equal("SEARCH_TOO_WIDE");
     expect(await codeOf(ask(["unordered"], 0, 100, { rows: total - 1 }))).to.equal("SEARCH_TOO_WIDE");
     expect(await codeOf(ask(["ordered"], 0, 100, { rows: total }))).to.equal("no error");

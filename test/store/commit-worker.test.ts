@@ -2,7 +2,7 @@ import workerThreads from "node:worker_threads";
 import { syncBuiltinESMExports } from "node:module";
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { createEntryLog, type LogBytes } from "../../src/store/layout/write-log.js";
+import { createWriteLog, type LogBytes } from "../../src/store/layout/write-log.js";
 import { textKey } from "../../src/store/layout/keys.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
@@ -14,7 +14,7 @@ describe("the commit thread", () => {
 
   it("writes nothing of a log that breaks off, says so, and goes on", async () => {
     const { store, rules } = openTemporaryStore(chain.network);
-    const log = createEntryLog();
+    const log = createWriteLog();
     log.add("meta", textKey("one"), Buffer.from("1"));
     log.add("meta", textKey("two"), Buffer.from("2"));
     for (const missing of [1, 6]) {
@@ -63,7 +63,7 @@ describe("the commit thread", () => {
       for (const block of blocks.slice(0, 10)) await store.apply([block]);
       await threads.at(-1)!.terminate();
       // A thread that has only just been started does not get to its first log.
-      const lost = store.environment.commit(createEntryLog().bytes()).catch((error: unknown) => error);
+      const lost = store.environment.commit(createWriteLog().bytes()).catch((error: unknown) => error);
       await threads.at(-1)!.terminate();
       expect(await lost).to.be.an("error").with.property("message", "The store cannot be written: the thread that writes the store has ended: for an unknown reason.");
       for (const block of blocks.slice(10)) await store.apply([block]);

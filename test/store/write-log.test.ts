@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { atOnce } from "../../src/async/time-slicing.js";
-import { createEntryLog, entriesOf, keysIn } from "../../src/store/layout/write-log.js";
+import { createWriteLog, entriesOf, keysIn } from "../../src/store/layout/write-log.js";
 
 const key = Buffer.from("key");
 
 describe("a log of entries", () => {
   it("has its entries in order, without those that were dropped, however long they are", () => {
-    const log = createEntryLog();
+    const log = createWriteLog();
     const long = Buffer.alloc(100_000, 7);
     const first = log.add("wallets", key, Buffer.from("1"));
     log.add("blocks", Buffer.alloc(0), null);
@@ -21,7 +21,7 @@ describe("a log of entries", () => {
   });
 
   it("is empty when cleared, and gives values that outlive it", () => {
-    const log = createEntryLog();
+    const log = createWriteLog();
     const value = log.valueAt(log.add("wallets", key, Buffer.from("before")));
     const entries = entriesOf(log.bytes());
     log.clear();
@@ -33,7 +33,7 @@ describe("a log of entries", () => {
   });
 
   it("keeps its memory when cleared, unless that is large and was hardly used", () => {
-    const log = createEntryLog();
+    const log = createWriteLog();
     const memoryAfter = (length: number): SharedArrayBuffer => {
       log.add("blocks", key, Buffer.alloc(length));
       const memory = log.bytes().buffer;

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { appendToList, listSequence } from "../../src/store/records/posting-list.js";
-import { createEntryLog } from "../../src/store/layout/write-log.js";
+import { createWriteLog } from "../../src/store/layout/write-log.js";
 import { createUndoJournal, rollBack } from "../../src/store/write/journal.js";
 import { listKey, pieceLength } from "../../src/store/layout/posting-pieces.js";
-import { createNewestReads } from "../../src/store/write/fresh-read.js";
-import { createPending, type Pending } from "../../src/store/write/write-batch.js";
+import { createFreshReads } from "../../src/store/write/fresh-read.js";
+import { createWriteBatch, type WriteBatch } from "../../src/store/write/write-batch.js";
 import { createReading } from "../../src/store/lmdb/reading.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
@@ -16,17 +16,17 @@ const owner = 7;
 
 describe("an appended list", () => {
   let store: Store;
-  let pending: Pending;
+  let pending: WriteBatch;
 
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
-    pending = createPending(store.environment, createNewestReads(store.environment));
+    pending = createWriteBatch(store.environment, createFreshReads(store.environment));
   });
   afterEach(closeTemporaryStores);
 
   /** Appends numbers as one block does; returns the undo record that removes them. */
   const append = (length: number, numbers: readonly number[], of = owner): Buffer => {
-    const undo = createEntryLog();
+    const undo = createWriteLog();
     const journal = createUndoJournal(pending, undo);
     numbers.forEach((number, i) => appendToList(journal, list, of, length + i, number));
     return undo.bytes();
