@@ -16,6 +16,8 @@ export interface LifecycleNeeds {
   createServer(): Server;
   /** Resolves when every request is answered. */
   drained(): Promise<void>;
+  /** Replies that are sent while they are made: those without an end are ended when a stop begins, the others cut when its time is up. */
+  streams: { end(): void; cut(): void };
   /** Milliseconds. */
   stopTimeout: number;
   logger: Logger;
@@ -42,7 +44,7 @@ const stopListening = (server: Server): void => {
   Reflect.deleteProperty(server, "closeIdleConnections");
 };
 
-export const createLifecycle = ({ prepare, open, opened, close, createServer, drained, stopTimeout, logger }: LifecycleNeeds): Lifecycle => {
+export const createLifecycle = ({ prepare, open, opened, close, createServer, drained, streams, stopTimeout, logger }: LifecycleNeeds): Lifecycle => {
   let phase: Phase = "stopped";
   let starting: Promise<void> | undefined;
   let preparing: Promise<void> | undefined;
@@ -110,8 +112,10 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, dr
   const closeAllInOrder = async (): Promise<void> => {
     phase = "stopping";
     const left = closeServers();
+    streams.end();
     await preparing?.catch(silence);
     await Promise.race([finished(left), delay(stopTimeout, undefined, { ref: false })]);
+    streams.cut();
     left.forEach(({ server }) => server.closeAllConnections());
     await closeAll();
   };

@@ -125,6 +125,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     },
     createServer: edge.createServer,
     drained: edge.drained,
+    streams: edge.streams,
     stopTimeout: options.stopTimeout,
     logger,
   });

@@ -16,6 +16,8 @@ export interface EdgeOptions {
   cors: false | { origins: "*" | readonly string[] };
   /** Reply bodies of at least this many bytes are compressed. */
   compression: false | { threshold: number };
+  /** Streams without an end that may be open at a time. */
+  maxStreams: number;
   /** Bytes of replies kept in memory. */
   cacheSize: number;
 }

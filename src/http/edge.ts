@@ -16,6 +16,7 @@ import { createOpenApiByPrefix, openApiRoute, type OpenApiDocument, type OpenApi
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
 import { createRequestIds } from "./pipeline/request-id.js";
+import type { Streams } from "./pipeline/streams.js";
 import { oneByOne } from "./pipeline/stages.js";
 import { rootRoute } from "./root-route.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
@@ -62,6 +63,8 @@ export interface Edge<State extends Scope> {
   createServer(): Server;
   /** Computes repeated replies from a state that is about to become current, and releases that state. */
   prewarm(state: State): Promise<void>;
+  /** Replies that are sent while they are made. */
+  readonly streams: Streams;
   /** Requests being answered now. */
   readonly open: number;
   /** Resolves when no request is being answered. */
@@ -89,7 +92,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
 
   const requestId = createRequestIds();
   const { batches = batching.isOn } = needs;
-  const { handle, prewarm, inFlight } = createHandler<State>(
+  const { handle, prewarm, inFlight, streams } = createHandler<State>(
     options,
     { ...needs, ...locate, requestId, tipId: needs.tipId, authorize: needs.authorize ?? (() => false) },
     batches ? createBatches : oneByOne,
@@ -104,6 +107,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     callback,
     mount: (app) => void app.use(router.routes()),
     prewarm,
+    streams,
     createServer: () => createJsonServer(callback(), requestId),
     get open() {
       return inFlight.count;

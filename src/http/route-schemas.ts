@@ -10,9 +10,9 @@ export const querySchema = <State extends Scope>(route: Route<State>): TObject =
 /** The schema of one page of a list. */
 const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
 
-/** The schema of a route's reply, envelope included. */
+/** The schema of a route's reply, envelope included; of one that makes its body itself, any. */
 export const replySchema = <State extends Scope>(route: Route<State>): TSchema =>
-  route.kind === "list" ? pageSchema(route.item) : route.reply;
+  route.kind === "list" ? pageSchema(route.item) : route.kind === "item" ? route.reply : Type.Unknown();
 
 /** Routes of both generations are the same for either version, and count as second generation. */
 export const generationOf = (versions: readonly Generation[]): Generation => (versions.includes(2) ? 2 : 1);
@@ -22,7 +22,7 @@ export const isCacheable = <State extends Scope>({ method, authenticated }: Rout
 
 /** Whether replies are cached until the tip moves. Those that are carry an ETag. */
 export const isCached = <State extends Scope>(route: Route<State>): boolean =>
-  isCacheable(route) && (route.cache ?? (route.stateless === true ? "never" : "tip")) === "tip";
+  isCacheable(route) && route.kind !== "body" && (route.cache ?? (route.stateless === true ? "never" : "tip")) === "tip";
 
 /**
  * The path of a route below the base path, in the form that works as written: routes of the default generation, or of both, without a

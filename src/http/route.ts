@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { AmountPrefix } from "./routing/amounts.js";
@@ -39,6 +40,8 @@ interface RouteCommon<Path, Query, Body> {
   operation?: string;
   /** The group in the docs, such as `wallets`. */
   resource: string;
+  /** Whether it is left out of the docs, as the parts of a page are. Default false. */
+  hidden?: boolean;
   /** One line for the docs, in the third person: `Lists ...`. */
   summary: string;
   /** Accepted input. Unknown keys are refused; without a schema, there must be no input of that kind. */
@@ -94,6 +97,56 @@ export interface ListRoute<State extends Scope, Path, Query, Body, Item extends 
   answer(request: Request<Path, Query, Body> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<Item["static"]>>;
 }
 
+export type Chunk = string | Uint8Array;
+
+/** Header names and values, alternating. They take the place of default headers of the same names. */
+type Headers = readonly string[];
+
+/** A reply that is produced while it is sent. No reply of this kind is compressed. */
+export interface StreamAnswer {
+  /**
+   * Begins the body; a Node.js `Readable` will do. It is asked for the next chunk only when there is room for it. If it throws, the
+   * connection is cut, so that the client sees that something is missing. Not called for HEAD. `signal` aborts when the client has left,
+   * was too slow, or the node stops.
+   */
+  stream(signal: AbortSignal): AsyncIterable<Chunk>;
+  contentType: string;
+  /** Default 200. */
+  status?: number;
+  headers?: Headers;
+  /**
+   * Whether it only ends when the client leaves. When the node stops, it is ended at once; one that has an end is sent to its end, as any
+   * reply is. The number of endless ones is bounded (`maxStreams`). Default false.
+   */
+  endless?: boolean;
+  /** Milliseconds for which a client may read nothing while there is something to read. Then its connection is cut. Default 30,000. */
+  patience?: number;
+  /** Whether the state stays open until the stream has ended; otherwise it is released before. Default false. */
+  keepsState?: boolean;
+}
+
+/** A reply that is there already. Ranges and conditional requests are answered; texts are compressed. */
+export interface FileAnswer {
+  /** The bytes, or the path of a file on disk: 404 if there is none. Return one and the same answer again to keep what is made of it. */
+  file: Buffer | string;
+  contentType: string;
+  /** The part between the quotes. Default: made from the bytes, or from size and time of the file on disk. */
+  etag?: string;
+  /** Whether there will never be other bytes at the same URL, so that nobody has to ask again. Default false. */
+  immutable?: boolean;
+  headers?: Headers;
+}
+
+export type BodyAnswer = StreamAnswer | FileAnswer;
+
+/** A route that makes its body itself: a stream or a file, of any content type. */
+export interface BodyRoute<State extends Scope, Path, Query, Body> extends RouteCommon<Path, Query, Body> {
+  kind: "body";
+  /** For the docs: the schema of the body by content type, such as `{ "text/csv": Type.String() }`. */
+  content: Readonly<Record<string, TSchema>>;
+  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<BodyAnswer>;
+}
+
 /** Any route, with its own types erased, for tables of routes. */
 export type Route<State extends Scope = Scope> =
   | (Omit<ItemRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
@@ -101,6 +154,9 @@ export type Route<State extends Scope = Scope> =
     })
   | (Omit<ListRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
       answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;
+    })
+  | (Omit<BodyRoute<State, TObject, TObject, TSchema>, "answer"> & {
+      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<BodyAnswer>;
     });
 
 /** A request that the node itself sends, to targets of webhooks. */
@@ -114,7 +170,7 @@ export interface OutgoingRequest {
   example: unknown;
 }
 
-/** Makes the two constructors of routes, typed by the state from which they answer. */
+/** Makes the constructors of routes, typed by the state from which they answer. */
 export const routesOf = <State extends Scope>() => ({
   item: <
     Reply extends TSchema,
@@ -132,4 +188,11 @@ export const routesOf = <State extends Scope>() => ({
   >(
     route: Omit<ListRoute<State, Path, Query, Body, Item>, "kind">,
   ): Route<State> => ({ kind: "list", ...route }) as unknown as Route<State>,
+  body: <
+    Path extends TObject | undefined = undefined,
+    Query extends TObject | undefined = undefined,
+    Body extends TSchema | undefined = undefined,
+  >(
+    route: Omit<BodyRoute<State, Path, Query, Body>, "kind">,
+  ): Route<State> => ({ kind: "body", ...route }) as unknown as Route<State>,
 });

@@ -24,8 +24,8 @@ const stopDuring = async (headers: string, stopsWhen: "computed" | "written"): P
   let received = 0;
   const needs = { isStopping: () => phase() === "stopping", openState: () => (stopsWhen === "computed" ? computed.then(() => large) : large) };
   await withThings({ compression: false }, needs, async ({ edge }) => {
-    const { createServer, drained } = edge;
-    const lifecycle = createLifecycle({ prepare: done, open: done, opened: done, close: done, createServer, drained, stopTimeout: 50_000, logger: silentLogger });
+    const { createServer, drained, streams } = edge;
+    const lifecycle = createLifecycle({ prepare: done, open: done, opened: done, close: done, createServer, drained, streams, stopTimeout: 50_000, logger: silentLogger });
     phase = lifecycle.phase;
     const server = await lifecycle.listen(0);
     let response: ServerResponse | undefined;

@@ -292,6 +292,7 @@ const edgeOptions: EdgeOptions = {
   trustedProxies: [],
   cors: { origins: "*" },
   compression: { threshold: 1024 },
+  maxStreams: 1000,
   cacheSize: 10_000_000,
 };
 

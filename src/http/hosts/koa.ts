@@ -1,4 +1,5 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import { Router } from "@koa/router";
 import type { Context, Next } from "koa";
 import { andThen } from "../../async/maybe-promise.js";
@@ -43,6 +44,14 @@ interface KoaHost {
   readonly readBody: ReadBody;
 }
 
+/** That a client leaves before a stream has ended is usual. Koa would report it as an error of the app. */
+const allowLeaving = (ctx: Context): void => {
+  const { onerror } = ctx;
+  ctx.onerror = (error: NodeJS.ErrnoException | null) => {
+    if (error !== null && error.code !== "ERR_STREAM_PREMATURE_CLOSE") onerror.call(ctx, error);
+  };
+};
+
 /** Koa sends the reply when the host's other middleware is done; until then, that may set further headers. */
 class KoaTransport implements Transport {
   readonly request: IncomingMessage;
@@ -75,7 +84,7 @@ class KoaTransport implements Transport {
     ctx.routerName = ctx._matchedRouteName = layer.name;
   }
 
-  send(status: number, headers: string[], body: Buffer | undefined): void {
+  send(status: number, headers: string[], body: Buffer | Readable | undefined): void {
     const { ctx, response } = this;
     for (let index = 0; index + 1 < headers.length; index += 2) {
       response.setHeader(headers[index] ?? "", headers[index + 1] ?? "");
@@ -84,7 +93,8 @@ class KoaTransport implements Transport {
     if (body !== undefined) {
       ctx.body = body;
       // Koa names a type for a body that has none.
-      if (body.length === 0) ctx.remove("Content-Type");
+      if (Buffer.isBuffer(body) && body.length === 0) ctx.remove("Content-Type");
+      if (!Buffer.isBuffer(body)) allowLeaving(ctx);
     }
     this.done();
   }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import Koa from "koa";
 import { andThen } from "../../async/maybe-promise.js";
 import { messageOf, PorticoError } from "../../errors.js";
@@ -54,7 +55,11 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
       return readBody(koa.createContext(this.request, this.response), limit);
     }
 
-    send(status: number, headers: string[], body: Buffer | undefined): void {
+    send(status: number, headers: string[], body: Buffer | Readable | undefined): void {
+      if (body !== undefined && !Buffer.isBuffer(body)) {
+        body.pipe(this.response.writeHead(status, headers));
+        return;
+      }
       if (body !== undefined) headers.push("Content-Length", String(body.length));
       this.response.writeHead(status, headers).end(this.request.method === "HEAD" ? undefined : body);
     }

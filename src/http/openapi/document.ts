@@ -83,9 +83,13 @@ const failuresOf = <State extends Scope>(route: Route<State>, generation: Genera
 const formOfReplies = <State extends Scope>(route: Route<State>, { prefix = "" }: OpenApiOptions): DescribedForm =>
   generationOf(route.versions) === 1 ? "number" : (formOf(prefix) ?? "either");
 
+const bodyContent = (content: Readonly<Record<string, unknown>>, writer: SchemaWriter): JsonSchema =>
+  Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: writer.reply(schema, "number") }]));
+
 const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter, options: OpenApiOptions): JsonSchema => {
   const generation = generationOf(route.versions);
   const reply = writer.reply(replySchema(route), formOfReplies(route, options));
+  const content = route.kind === "body" ? bodyContent(route.content, writer) : undefined;
   const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
   const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
   const headers = referToHeaders([
@@ -94,7 +98,7 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
     ...(route.stateless === true ? [] : ["X-Block-Height" as const]),
     ...(isCached(route) ? ["ETag" as const] : []),
   ]);
-  const success = { description: route.summary, headers, content: json(schema) };
+  const success = { description: route.summary, headers, content: content ?? json(schema) };
   return {
     [typeof status === "number" ? status : 200]: success,
     ...(typeof status === "number" ? {} : { default: success }),
@@ -155,7 +159,7 @@ export const createOpenApi = <State extends Scope>(
   const writer = createSchemaWriter();
   const paths: OpenApiDocument["paths"] = {};
   const failures = new Set<string>();
-  for (const route of routes) {
+  for (const route of routes.filter(({ hidden }) => hidden !== true)) {
     const operation = operationOf(route, writer, options);
     const path = options.basePath + (options.prefix ?? "") + publicPath(route, options.defaultVersion) || "/";
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };

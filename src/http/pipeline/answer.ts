@@ -2,11 +2,13 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { ResponseCache } from "../cache/response-cache.js";
+import { bodyReply } from "../reply/body-reply.js";
 import { createReply, type Reply } from "../reply/reply.js";
-import type { Scope } from "../route.js";
+import type { BodyAnswer, Scope } from "../route.js";
 import type { Step } from "./climb.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import type { RequestContext } from "./request-context.js";
+import type { Streams } from "./streams.js";
 
 export interface AnswerNeeds<State extends Scope> {
   cache: ResponseCache<ParsedRequest<State>>;
@@ -14,6 +16,9 @@ export interface AnswerNeeds<State extends Scope> {
   tipId: (() => string | undefined) | undefined;
   /** Bytes from which on replies are available compressed. */
   threshold: number;
+  streams: Pick<Streams, "endless">;
+  /** Endless streams that may be open at a time. */
+  maxStreams: number;
 }
 
 /** `isKept`: whether the reply may be kept, by this request or an equal one. */
@@ -58,7 +63,7 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
 };
 
 /** The steps that compute a reply from a state. */
-export const createAnswers = <State extends Scope>({ cache, openState, threshold }: Omit<AnswerNeeds<State>, "tipId">) => {
+export const createAnswers = <State extends Scope>({ cache, openState, threshold, streams, maxStreams }: Omit<AnswerNeeds<State>, "tipId">) => {
   const writeReply = createWriter<State>(threshold);
 
   const openOne: Step<State> = (context) =>
@@ -75,10 +80,24 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
     return (context.reply = made);
   };
 
+  /** For a route that makes its body itself. */
+  const askBody = (context: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): MaybePromise<void> => {
+    const { body, height, transport } = context;
+    const { headers } = transport.request;
+    const needs = { asked: headers, height: endpoint.route.stateless === true ? undefined : height, threshold };
+    return andThen(endpoint.ask({ ...input, body, headers }, state), (answer) =>
+      andThen(bodyReply(answer as BodyAnswer, needs), (made) => {
+        if (made.stream?.endless === true && transport.request.method !== "HEAD" && streams.endless >= maxStreams) throw new PorticoError("STREAMS_FULL");
+        context.reply = made;
+      }),
+    );
+  };
+
   const ask: Step<State> = (context) => {
     const { parsed, state, body, key, entry } = context;
     if (parsed === undefined || state === undefined) return;
     const { endpoint } = parsed;
+    if (endpoint.route.kind === "body") return askBody(context, parsed, state);
     const answer = endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body }, state);
     if (!isPromised(answer)) {
       context.answer = answer;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { Type } from "@sinclair/typebox";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { inputError, PorticoError } from "../../errors.js";
@@ -20,6 +21,8 @@ export interface RouteInput {
   /** Set once the body has been read. */
   body: unknown;
   prefix: AmountPrefix;
+  /** For routes that make their bodies themselves only; set when they are asked. */
+  headers?: IncomingHttpHeaders;
 }
 
 /** What a reply depends on besides its route and body: the parameters of path and query as text, for links to repeat, and its form. */
@@ -99,7 +102,7 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
   return ({ params, pairs, prefix }: Asked): RouteInput => {
     const parsedParams = readParams?.({ ...params });
     const all = readQuery(layOut(pairs));
-    if (route.kind === "item") {
+    if (route.kind !== "list") {
       return { params: parsedParams, query: own ? all : undefined, page: undefined, body: undefined, prefix };
     }
     const { page, query } = splitPaging(all);
@@ -141,6 +144,11 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
       json: serializer(amounts)(answer),
     });
   }
+  if (route.kind === "body") {
+    return () => {
+      throw new PorticoError("INTERNAL", "A route that makes its body itself was to be written as JSON.");
+    };
+  }
   const linkPath = createLinkPath(needs.basePath, route.path);
   return (answer, { page }, asked) => {
     const { rows, total } = answer as PageAnswer<unknown>;
@@ -152,6 +160,9 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
 const askerOf = <State extends Scope>(route: Route<State>): Endpoint<State>["ask"] => {
   if (route.kind === "item") {
     return ({ params, query, body, prefix }, state) => route.answer({ params, query, body, prefix } as never, state);
+  }
+  if (route.kind === "body") {
+    return ({ params, query, body, prefix, headers = {} }, state) => route.answer({ params, query, body, prefix, headers } as never, state);
   }
   return ({ params, query, body, page, prefix }, state) => {
     const { offset, limit } = requirePage(page);
@@ -165,8 +176,8 @@ export const createEndpoint = <State extends Scope>(route: Route<State>, needs: 
   if (route.method === "GET" && route.body !== undefined) {
     refuse(route.path, "a GET has no body");
   }
-  if (route.cache === "tip" && !isCacheable(route)) {
-    refuse(route.path, "only the reply to a GET that anyone may send can be cached");
+  if (route.cache === "tip" && (!isCacheable(route) || route.kind === "body")) {
+    refuse(route.path, "only the JSON reply to a GET that anyone may send can be cached");
   }
   return {
     route,

@@ -21,6 +21,7 @@ import { createRateLimit } from "./rate-limit.js";
 import { RequestContext, type Transport } from "./request-context.js";
 import type { RequestId } from "./request-id.js";
 import { createSend } from "./send.js";
+import { createStreams, type Streams } from "./streams.js";
 import type { Stage } from "./stages.js";
 
 export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
@@ -38,6 +39,7 @@ export interface Handler<State extends Scope> {
   /** Computes repeated replies from a state that is about to become current, and releases it. */
   prewarm(state: State): Promise<void>;
   readonly inFlight: InFlight;
+  readonly streams: Streams;
 }
 
 /** Takes requests through the stages: one by one, or many at a time. */
@@ -64,11 +66,12 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const versionHeaders = createVersionHeaders({ byEncoding: options.compression !== false, byOrigin: defaultHeaders.byOrigin });
   const cache = createResponseCache<ParsedRequest<State>>(options.cacheSize);
   const inFlight = createInFlight();
+  const streams = createStreams(needs);
 
   const { match, versionOf, answersWhileStopping } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
   const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, answersWhileStopping, rateLimit: createRateLimit(options), cache, versionHeaders });
   const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
-  const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold });
+  const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold, streams, maxStreams: options.maxStreams });
 
   const fail = (context: Context, thrown: unknown): void => {
     const error = porticoErrorOf(thrown);
@@ -88,18 +91,28 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
     }
   };
 
+  const releaseState = (context: Context): void => {
+    const { state } = context;
+    context.state = undefined;
+    release(state);
+  };
+  const releaseUnlessKept = (context: Context): void => {
+    if (context.reply?.stream?.keepsState !== true) releaseState(context);
+  };
+
   const climb = createClimb<State>(fail);
-  const send = createSend<State>({ defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, isStopping });
+  const send = createSend<State>({ defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, release: releaseState, isStopping });
   const upToBody = [match, authorize, parse, readBody];
   const upToWrite = [lookUp, openState, lookUpAtState, ask, write];
   const run = inStages<Context>([
     (context) => climb(context, upToBody),
-    (context) => andThen(climb(context, upToWrite), () => release(context.state)),
+    (context) => andThen(climb(context, upToWrite), () => releaseUnlessKept(context)),
     send,
   ]);
 
   return {
     inFlight,
+    streams,
     handle: (transport) => {
       const context = new RequestContext<State>(transport, needs.requestId(transport.request.headers));
       inFlight.enter();

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import type { CacheEntry } from "../cache/response-cache.js";
 import type { HeaderPairs } from "../reply/default-headers.js";
 import type { Reply } from "../reply/reply.js";
@@ -17,7 +18,7 @@ export interface Transport {
   /** Tells the host which route was found, with the parameters of its path. */
   matched?(route: Route, params: Readonly<Record<string, string>>): void;
   /** Sends the reply. `headers` may be changed. Throws only if the host has sent a reply of its own. */
-  send(status: number, headers: string[], body: Buffer | undefined): void;
+  send(status: number, headers: string[], body: Buffer | Readable | undefined): void;
   /** Called instead of `send` if there is nothing to be sent any more. */
   abandon(error: unknown): void;
 }

@@ -1,12 +1,15 @@
+import type { Readable } from "node:stream";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { clientHas, headersOf304 } from "../reply/conditional-get.js";
 import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
 import { createNegotiation } from "../reply/negotiate.js";
+import { withOwn } from "../reply/body-reply.js";
 import type { Encoding, Reply, Variant } from "../reply/reply.js";
 import type { Scope } from "../route.js";
 import type { InFlight } from "./in-flight.js";
 import type { RequestContext } from "./request-context.js";
+import type { Streams } from "./streams.js";
 
 export interface SendNeeds<State extends Scope> {
   defaultHeaders: DefaultHeaders;
@@ -15,6 +18,9 @@ export interface SendNeeds<State extends Scope> {
   /** Makes the reply of a request that failed. */
   fail(context: RequestContext<State>, error: unknown): void;
   inFlight: InFlight;
+  streams: Streams;
+  /** Releases the state of a request, if it is still open. */
+  release(context: RequestContext<State>): void;
   isStopping(): boolean;
 }
 
@@ -25,7 +31,7 @@ const variantOf = (reply: Reply, encoding: Encoding | undefined): MaybePromise<V
   encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
 
 /** The last step of the ladder: sends the reply in the encoding that the client prefers, or 304 if it has it already. */
-export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fail, inFlight, isStopping }: SendNeeds<State>) => {
+export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fail, inFlight, streams, release, isStopping }: SendNeeds<State>) => {
   const encodingOf = createNegotiation();
 
   /** Of a large reply, some may still have to be sent, at the pace of its client; in a Koa app, all of it, when other middleware is done. */
@@ -35,14 +41,30 @@ export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fai
     else inFlight.leaveOnceClosed(response);
   };
 
-  const dispatch = (context: RequestContext<State>, { status }: Reply, variant: Variant): void => {
+  /** The body of a stream, which is not begun if nobody would see it. */
+  const openStream = (context: RequestContext<State>, { stream }: Reply, headers: string[], isHad: boolean): Readable | undefined => {
+    const { transport } = context;
+    if (stream === undefined || isHad) return undefined;
+    if (stream.length !== undefined) headers.push("Content-Length", String(stream.length));
+    return transport.request.method === "HEAD" ? undefined : streams.open(stream, transport.response, () => release(context));
+  };
+
+  const dispatch = (context: RequestContext<State>, reply: Reply, variant: Variant): void => {
     const { transport, ownHeaders, id } = context;
     const { headers: asked } = transport.request;
     const isHad = clientHas(asked, variant);
-    const headers = [...defaultHeaders.of(asked.origin), ...headersOf(context), ...(isHad ? headersOf304(variant) : variant.headers), ...ownHeaders];
-    headers.push("X-Request-Id", id);
+    const general = [...defaultHeaders.of(asked.origin), ...headersOf(context)];
+    const own = isHad ? headersOf304(variant) : variant.headers;
+    const headers = reply.hasOwnHeaders === true ? withOwn(general, own) : [...general, ...own];
+    headers.push(...ownHeaders, "X-Request-Id", id);
     if (isStopping()) headers.push(...lastReply);
-    transport.send(isHad ? 304 : status, headers, isHad || status === 204 ? undefined : variant.bytes);
+    if (reply.stream === undefined) {
+      transport.send(isHad ? 304 : reply.status, headers, isHad || reply.status === 204 ? undefined : variant.bytes);
+      return;
+    }
+    const body = openStream(context, reply, headers, isHad);
+    if (body === undefined) release(context);
+    transport.send(isHad ? 304 : reply.status, headers, body);
   };
 
   const sendReply = (context: RequestContext<State>): MaybePromise<void> => {
@@ -53,6 +75,7 @@ export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fai
   };
 
   const sendFailure = (context: RequestContext<State>, error: unknown): void => {
+    release(context);
     try {
       // Headers that cannot be sent any more belong to a reply that is not ours.
       if (context.transport.response.headersSent) throw error;

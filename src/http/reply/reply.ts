@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import type { Chunk } from "../route.js";
 import type { HeaderPairs } from "./default-headers.js";
 
 export type Encoding = "br" | "gzip";
@@ -11,10 +12,24 @@ export interface Variant {
   headers: HeaderPairs;
 }
 
-/** A reply that can be sent any number of times. */
+/** A body that is read while it is sent. What its members mean is said in route.ts. */
+export interface StreamBody {
+  open(signal: AbortSignal): AsyncIterable<Chunk>;
+  readonly endless: boolean;
+  readonly patience: number;
+  readonly keepsState: boolean;
+  /** Bytes, if that is known. */
+  readonly length: number | undefined;
+}
+
+/** A reply that can be sent any number of times; one that has a stream only once. */
 export interface Reply {
   readonly status: number;
   readonly plain: Variant;
+  /** What is sent instead of the bytes of `plain`. */
+  readonly stream?: StreamBody;
+  /** Whether its headers replace default headers of the same names. */
+  readonly hasOwnHeaders?: boolean;
   /** Bytes that it takes in memory. */
   readonly size: number;
   /** Makes a compressed variant, once per encoding. Absent if the body is too small to be worth it. */
@@ -64,18 +79,20 @@ const plainHeaders = ({ height, cacheControl }: ReplyFacts): string[] => [
 /** Bytes that a kept reply takes besides its body: headers, keys and the like. */
 const overhead = 1024;
 
-/**
- * Makes a reply from its JSON text. ETags are strong, depend on the bytes alone, and differ by encoding. Bodies of at least
- * `threshold` bytes are available compressed, and each encoding is computed once.
- */
-export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
-  const bytes = bytesOf(facts);
-  const headers = plainHeaders(facts);
-  const tag = facts.validated ? hash("sha1", bytes, "base64url") : undefined;
+interface Content {
+  status: number;
+  bytes: Buffer;
+  headers: HeaderPairs;
+  /** The part of its ETag between the quotes; undefined: none. */
+  tag: string | undefined;
+}
+
+/** Makes a reply of bytes. If there are at least `threshold`, they are available compressed; each encoding is computed once, and has an ETag of its own. */
+export const variantsOf = ({ status, bytes, headers, tag }: Content, threshold: number): Reply => {
   const tagged = (suffix: string): string[] => (tag === undefined ? [] : ["ETag", `"${tag}${suffix}"`]);
   const plain: Variant = { bytes, headers: [...headers, ...tagged("")] };
   if (bytes.length < threshold) {
-    return { status: facts.status, plain, size: bytes.length + overhead };
+    return { status, plain, size: bytes.length + overhead };
   }
   const made = new Map<Encoding, Promise<Variant>>();
   const ready = new Map<Encoding, Variant>();
@@ -86,7 +103,7 @@ export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
     return variant;
   };
   return {
-    status: facts.status,
+    status,
     plain,
     // all compressed variants together take less than half of the plain bytes
     size: Math.ceil(bytes.length * 1.5) + overhead,
@@ -97,6 +114,13 @@ export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
     },
     ready: (encoding) => ready.get(encoding),
   };
+};
+
+/** Makes a reply from its JSON text. ETags are strong and depend on the bytes alone. */
+export const createReply = (facts: ReplyFacts, threshold: number): Reply => {
+  const bytes = bytesOf(facts);
+  const tag = facts.validated ? hash("sha1", bytes, "base64url") : undefined;
+  return variantsOf({ status: facts.status, bytes, headers: plainHeaders(facts), tag }, threshold);
 };
 
 const noBytes = Buffer.alloc(0);
