@@ -170,6 +170,8 @@ export interface ChainSnapshot {
   readonly tip: Tip;
   /** `totalAmount` of genesis + all rewards up to the tip. */
   readonly supply: bigint;
+  /** Digest of this state (`digestOf` in `portico/chain`), as 64 hex digits in lower case; absent if the adapter keeps none. */
+  readonly digest?: string | undefined;
 
   /** By address, public key or username. */
   wallet(identifier: string): MaybePromise<Wallet | undefined>;

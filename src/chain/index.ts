@@ -4,6 +4,7 @@ export { approvalOf, averageOf, parseAmount } from "./amount.js";
 export { applyBlock, type BlockChanges, emptyWallet, type LedgerSource, type WalletChange } from "./apply.js";
 export type { FullBlock } from "./block.js";
 export { finalHeightAt, finalityAt } from "./finality.js";
+export { createDigest, delegatePart, type DelegateFigures, type Digest, digestOf, lockPart, ranksPart, type StateParts, supplyPart, walletPart } from "./digest.js";
 export { isExpired } from "./locks.js";
 export type { Constants, Milestones } from "./milestones.js";
 export { endsRound, forgerOf, forgingOrder, rankDelegates, type Round, roundOf, slotOf } from "./rounds.js";

@@ -76,6 +76,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, prewarm, ...
       companion?.opened(createWebhookStore(store.environment), async () => {
         if (isReady()) await follower.settled();
       });
+      await store.completeDigest();
       await follower.start();
     },
     stop: async () => {

@@ -7,6 +7,7 @@ import { averageOf } from "../../src/chain/amount.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { blockTests, createDelegateTests, createLockTests, createTransactionTests, walletTests } from "./filters.js";
 import { blocks, delegates, list, locks, transactions, wallets } from "./lists.js";
+import { digestOf } from "./digest.js";
 import { delegatesOf, emptyState, type State, supplyOf, tipOf, transactionsOf, walletsOf, withBlock } from "./state.js";
 
 /** A host's own adapter as a host might write it: maps and arrays, with each question answered naively. */
@@ -51,6 +52,7 @@ const snapshotOf = (state: State): ChainSnapshot => {
   return {
     tip: tipOf(state),
     supply: supplyOf(state),
+    digest: digestOf(state, allDelegates),
     wallet: (name) => allWallets.find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
     wallets: (query) => list(allWallets, query, walletTests, wallets),
     delegate: (name) => allDelegates.find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),

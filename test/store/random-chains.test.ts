@@ -78,7 +78,7 @@ const whole =
 
 /** Every row of every list, every round, and fee statistics of some windows: the whole observable state. */
 const stateOf = async (snapshot: ChainSnapshot): Promise<Record<string, unknown>> => {
-  const { tip, supply } = snapshot;
+  const { tip, supply, digest } = snapshot;
   const rounds: unknown[] = [];
   for (let round = 0; round <= tip.height + 1; round++) rounds.push(await snapshot.round(round));
   const fees: unknown[] = [];
@@ -93,6 +93,7 @@ const stateOf = async (snapshot: ChainSnapshot): Promise<Record<string, unknown>
   return {
     tip: { id: tip.id, height: tip.height, timestamp: tip.timestamp },
     supply,
+    digest,
     wallets: await whole(walletSpec)(snapshot),
     delegates: await whole(delegateSpec)(snapshot),
     blocks: await whole(blockSpec)(snapshot),

@@ -7,7 +7,7 @@ import type { ApiState } from "../state.js";
 const { item } = routesOf<ApiState>();
 
 const BlockchainResource = Type.Object(
-  { block: Type.Object({ height: Type.Integer(), id: Type.String() }), supply: Amount },
+  { block: Type.Object({ height: Type.Integer(), id: Type.String() }), supply: Amount, digest: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$", description: "Digest of the state: two nodes at one block have the same." })) },
   { title: "Blockchain" },
 );
 
@@ -17,8 +17,10 @@ export const blockchainRoutes: Route<ApiState>[] = [
     versions: [2],
     resource: "blockchain",
     path: "/blockchain",
-    summary: "Returns the tip and the supply.",
+    summary: "Returns the tip, the supply and the digest of the state.",
     reply: DataOf(BlockchainResource),
-    answer: (_request, { chain: { tip, supply } }) => ({ data: { block: { height: tip.height, id: tip.id }, supply } }),
+    answer: (_request, { chain: { tip, supply, digest } }) => ({
+      data: { block: { height: tip.height, id: tip.id }, supply, ...(digest === undefined ? {} : { digest }) },
+    }),
   }),
 ];

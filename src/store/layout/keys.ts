@@ -40,6 +40,8 @@ export const databases = {
   sets: "raw",
   /** Height, piece -> a piece of the block's undo record (undo.ts). */
   undo: "raw",
+  /** Height -> digest of the state after that block (32 bytes), then the block's id: for the tip, and as many blocks before it as can be reverted. */
+  digests: "raw",
 } as const;
 
 export type DatabaseName = keyof typeof databases;

@@ -58,8 +58,14 @@ const encodings = {
 const openDatabase = (root: RootDatabase<unknown, Buffer>, name: DatabaseName): StoreDatabase =>
   root.openDB<unknown, Buffer>({ name, keyEncoding: "binary", ...(encodings[databases[name]] as DatabaseOptions) });
 
-const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases =>
-  Object.fromEntries((Object.keys(databases) as DatabaseName[]).map((name) => [name, openDatabase(root, name)])) as StoreDatabases;
+/** @throws PorticoError NOT_READY: a process that only reads cannot make the databases that an earlier version's store lacks */
+const openDatabases = (root: RootDatabase<unknown, Buffer>, path: string): StoreDatabases => {
+  const opened: [DatabaseName, StoreDatabase | undefined][] = (Object.keys(databases) as DatabaseName[]).map((name) => [name, openDatabase(root, name)]);
+  if (opened.some(([, database]) => database === undefined)) {
+    throw new PorticoError("NOT_READY", `${path} was written by an earlier version, and the node that writes it has not been started since`);
+  }
+  return Object.fromEntries(opened) as StoreDatabases;
+};
 
 /** Whether a store has its format: if not, it is new. @throws PorticoError if it is not one that this version can use. */
 const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: string, access: StoreAccess): boolean => {
@@ -125,7 +131,7 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
     const root = openFile(draft, options);
     try {
       // All of them: a reader, which may open the store at once, cannot make those that it lacks.
-      giveFormat({ root, path: draft, db: openDatabases(root) }, nethash);
+      giveFormat({ root, path: draft, db: openDatabases(root, draft) }, nethash);
     } finally {
       void root.close();
     }
@@ -162,7 +168,7 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
     if (access === "write") giveUpRole = becomeWriter(path, rootOptions(options));
     // Before all databases are opened, since those that a store of another layout lacks would be made.
     const isNew = !hasFormat({ root, path }, nethash, access);
-    const db = openDatabases(root);
+    const db = openDatabases(root, path);
     if (isNew) giveFormat({ root, path, db }, nethash);
     const committing = createCommitWorker(path, rootOptions(options));
     let closing: Promise<void> | undefined;

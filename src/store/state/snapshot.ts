@@ -20,6 +20,7 @@ import { askLocks } from "../query/lists/locks.js";
 import type { Reading } from "../lmdb/reading.js";
 import { heightOf, readBlock, readLock, readRound, readTransaction, readWallet, transactionNumber } from "../records/records.js";
 import type { Search } from "../query/search.js";
+import { readDigest } from "../write/state-digest.js";
 import { askTransactions } from "../query/lists/transactions.js";
 import { askWallets, presentWallet } from "../query/lists/wallets.js";
 
@@ -47,6 +48,10 @@ class StoreSnapshot implements ChainSnapshot {
     this.view = view;
     this.search = search;
     this.letGo = release;
+  }
+
+  get digest(): string | undefined {
+    return readDigest(this.view.reading, this.tip)?.toString("hex");
   }
 
   private get needs() {

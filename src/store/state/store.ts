@@ -81,6 +81,8 @@ export interface Store extends ChainAdapter {
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
+  /** Computes the digest of the tip's state if the store, written by an earlier version, has none. */
+  completeDigest(): Promise<void>;
   /** The first block from a height on whose reward is not that of the milestones. */
   firstOtherReward(from: number): OtherReward | undefined;
   /** Whether every block above a height can be reverted. */
@@ -246,6 +248,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     applyAhead: (blocks, chainHeight) => line.writeAhead(putOn(blocks, chainHeight)),
     written: line.written,
     revert: () => line.write(takeOut()),
+    completeDigest: () => line.write(writer.completeDigest()),
     firstOtherReward: (from) => {
       const view = views.ofNow();
       return view && firstOtherReward(view.reading, rules, from, view.state.tip.height);

@@ -1,5 +1,6 @@
 import type { Block } from "../../../types/chain.js";
 import type { BlockChanges } from "../../chain/apply.js";
+import { delegatePart, lockPart, walletPart } from "../../chain/digest.js";
 import { PorticoError } from "../../errors.js";
 import { appendToList } from "../records/posting-list.js";
 import { type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walletCodec } from "../layout/codec.js";
@@ -28,12 +29,16 @@ export const writeDelegates = function* (
   block: Block,
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, standings }: Writing,
+  { journal, reading, standings, digest }: Writing,
 ): Sliced<void> {
   const delegates = new Map<string, DelegateRecord>();
   const delegate = (publicKey: string): DelegateRecord | undefined => {
-    const found = delegates.get(publicKey) ?? readDelegate(reading, publicKey);
-    if (found !== undefined) delegates.set(publicKey, found);
+    const known = delegates.get(publicKey);
+    if (known !== undefined) return known;
+    const found = readDelegate(reading, publicKey);
+    if (found === undefined) return undefined;
+    digest.takeOff(delegatePart(found));
+    delegates.set(publicKey, found);
     return found;
   };
   for (const [address, { before, after }] of changes.wallets) {
@@ -59,6 +64,7 @@ export const writeDelegates = function* (
   }
   for (const record of delegates.values()) {
     journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
+    digest.add(delegatePart(record));
     standings.delegateWritten(record);
     yield;
   }
@@ -67,7 +73,7 @@ export const writeDelegates = function* (
 export const writeWallets = function* (
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, rankedSets, standings }: Writing,
+  { journal, reading, rankedSets, standings, digest }: Writing,
 ): Sliced<void> {
   const numbers = new Map<string, number | undefined>();
   const delegateNumber = (publicKey: string): number | undefined => {
@@ -82,13 +88,17 @@ export const writeWallets = function* (
     if (after === undefined) continue;
     indexWallet(journal, rankedSets, before as WalletRecord | undefined, after, delegateNumber);
     journal.put("wallets", textKey(address), walletCodec.pack(after));
+    if (before !== undefined) digest.takeOff(walletPart(before));
+    digest.add(walletPart(after));
     standings.walletWritten(after);
     yield;
   }
 };
 
-export const writeLocks = function* ({ locks }: BlockChanges, { journal, rankedSets }: Writing): Sliced<void> {
+export const writeLocks = function* ({ locks }: BlockChanges, { journal, rankedSets, digest }: Writing): Sliced<void> {
   for (const [id, { before, after }] of locks) {
+    if (before !== undefined) digest.takeOff(lockPart(before));
+    if (after !== undefined) digest.add(lockPart(after));
     if (before !== after) indexLock(rankedSets, before, after);
     if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
     else if (before !== undefined) journal.remove("locks", idKey(id));

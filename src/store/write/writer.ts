@@ -1,6 +1,7 @@
 import type { Block } from "../../../types/chain.js";
 import { applySliced, type BlockChanges } from "../../chain/apply.js";
 import type { FullBlock } from "../../chain/block.js";
+import { createDigest, type Digest, supplyPart } from "../../chain/digest.js";
 import { endsRound } from "../../chain/rounds.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
@@ -16,6 +17,7 @@ import { putUndo, readUndo, removeUndo } from "./undo.js";
 import { writeDelegates, writeLocks, writeWallets } from "./accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./chain.js";
 import { endRound } from "./round-end.js";
+import { digestBefore, putDigest, readDigest, removeDigest } from "./state-digest.js";
 import type { Writing } from "./writing.js";
 
 /** Adds blocks to the pending writes, in steps, so that the process serves others meanwhile; and reverts them. */
@@ -29,6 +31,8 @@ export interface Writer {
   revert(): FullBlock | undefined;
   /** To be called when pending writes were discarded. */
   aborted(): void;
+  /** Computes the digest of the tip's state if none is kept: an earlier version has written the store. */
+  completeDigest(): Sliced<void>;
 }
 
 export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { undoBlocks: number }): Writer => {
@@ -41,11 +45,11 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { 
     standings.forget();
   };
 
-  const applyWithUndo = function* (full: FullBlock): Sliced<void> {
+  const applyWithUndo = function* (full: FullBlock, digest: Digest): Sliced<void> {
     undoLog.clear();
     const journal = createUndoJournal(pending, undoLog);
     const rankedSets = sets.writer(journal);
-    yield* writeBlock(full, { ...always, journal, rankedSets });
+    yield* writeBlock(full, { ...always, journal, rankedSets, digest });
     yield* rankedSets.flush();
     yield* putUndo(pending, full.block.height, undoLog.bytes());
   };
@@ -55,13 +59,17 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { 
       // Blocks that will not be reverted share a journal, so that a count that several change is written once.
       const journal = createPlainJournal(pending);
       const rankedSets = sets.writer(journal);
+      const digest = createDigest(yield* digestBefore(pending));
       for (const full of blocks) {
-        if (full.block.height <= settled) yield* writeBlock(full, { ...always, journal, rankedSets });
+        const { height } = full.block;
+        if (height <= settled) yield* writeBlock(full, { ...always, journal, rankedSets, digest });
         else {
           yield* rankedSets.flush();
-          yield* applyWithUndo(full);
+          yield* applyWithUndo(full, digest);
         }
-        const { height } = full.block;
+        // Blocks that will not be reverted need none, except for the one that the next batch goes on from.
+        if (height >= settled || full === blocks.at(-1)) putDigest(pending, full.block, digest.bytes());
+        if (height > options.undoBlocks + 1) removeDigest(pending, height - options.undoBlocks - 1);
         // A block without an undo record replaces that of an older block all the same.
         if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
         written(full);
@@ -82,9 +90,14 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { 
       forget();
       rollBack(pending, undo);
       removeUndo(pending, state.tip.height);
+      removeDigest(pending, state.tip.height);
       return full;
     },
     aborted: forget,
+    completeDigest: function* () {
+      const tip = readState(pending)?.tip;
+      if (tip !== undefined && readDigest(pending, tip) === undefined) putDigest(pending, tip, yield* digestBefore(pending));
+    },
   };
 };
 
@@ -97,7 +110,7 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
 });
 
 const writeBlock = function* (full: FullBlock, writing: Writing): Sliced<void> {
-  const { journal, reading, rules } = writing;
+  const { journal, reading, rules, digest } = writing;
   const { block, transactions } = full;
   const before = readState(reading);
   requireChained(block, before);
@@ -107,6 +120,8 @@ const writeBlock = function* (full: FullBlock, writing: Writing): Sliced<void> {
     kinds: [...(before?.kinds ?? [])],
   };
   state.supply += before === undefined ? block.totalAmount : block.reward;
+  digest.takeOff(supplyPart(before?.supply ?? 0n));
+  digest.add(supplyPart(state.supply));
 
   const changes = yield* applySliced(
     full,

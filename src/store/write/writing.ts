@@ -1,3 +1,4 @@
+import type { Digest } from "../../chain/digest.js";
 import type { ChainRules } from "../../chain/rules.js";
 import type { DelegateStandings } from "./delegate-standings.js";
 import type { RankedSetWriter } from "./ranked-set-writer.js";
@@ -11,4 +12,5 @@ export interface Writing {
   rules: ChainRules;
   rankedSets: RankedSetWriter;
   standings: DelegateStandings;
+  digest: Digest;
 }

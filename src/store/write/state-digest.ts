@@ -1,0 +1,55 @@
+import type { Lock, Tip } from "../../../types/chain.js";
+import { digestOf, type StateParts } from "../../chain/digest.js";
+import { type Codec, type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walletCodec } from "../layout/codec.js";
+import { type DatabaseName, numberKey, textKey } from "../layout/keys.js";
+import type { Getting, WriterReading } from "../lmdb/reading.js";
+import { readRanking, readState } from "../records/records.js";
+import type { Sliced } from "../../async/time-slicing.js";
+import type { WriteBatch } from "./write-batch.js";
+
+/**
+ * The digests of the store's states. Each names its block: an earlier version, which does not know of them, may have written other blocks
+ * meanwhile. One that is missing for the tip is computed from the whole state.
+ */
+
+type BlockName = Pick<Tip, "height" | "id">;
+
+const digestLength = 32;
+
+/** Undefined where none is kept. */
+export const readDigest = (reading: Getting, { height, id }: BlockName): Buffer | undefined => {
+  const kept = reading.get("digests", numberKey(height)) as Buffer | undefined;
+  return kept?.subarray(digestLength).equals(textKey(id)) === true ? Buffer.from(kept.subarray(0, digestLength)) : undefined;
+};
+
+export const putDigest = (pending: WriteBatch, { height, id }: BlockName, digest: Buffer): void =>
+  pending.putBytes("digests", numberKey(height), Buffer.concat([digest, textKey(id)]));
+
+export const removeDigest = (pending: WriteBatch, height: number): void => {
+  const key = numberKey(height);
+  if (pending.bytes("digests", key) !== null) pending.putBytes("digests", key, null);
+};
+
+type Ranging = Pick<WriterReading, "range">;
+
+function* recordsOf<T>(reading: Ranging, database: DatabaseName, codec: Codec<T>): Generator<T> {
+  for (const { value } of reading.range(database, {})) yield codec.unpack(value as unknown[]);
+}
+
+/** All that the digest of the stored state is made of. */
+const partsOf = (reading: Getting & Ranging): StateParts => ({
+  wallets: recordsOf<WalletRecord>(reading, "wallets", walletCodec),
+  delegates: recordsOf<DelegateRecord>(reading, "delegates", delegateCodec),
+  locks: recordsOf<Lock>(reading, "locks", lockCodec),
+  ranks: readRanking(reading).map(({ publicKey }) => publicKey),
+  supply: readState(reading)?.supply ?? 0n,
+});
+
+/** Computes the digest from the whole state, whatever is kept; also to check it. */
+export const scanDigest = (reading: Getting & Ranging): Sliced<Buffer> => digestOf(partsOf(reading));
+
+/** That of the state before the next block. */
+export const digestBefore = function* (reading: Getting & Ranging): Sliced<Buffer> {
+  const tip = readState(reading)?.tip;
+  return (tip && readDigest(reading, tip)) ?? (yield* scanDigest(reading));
+};
