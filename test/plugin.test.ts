@@ -195,7 +195,7 @@ describe("createApiPlugin", () => {
     const message = "The search would have to look at more than 20 rows: narrow it, by an address, a delegate, a block or a shorter range of time or height.";
     const refused = await fetch(`${url}/transactions?vendorFieldHex=61&type=0`);
     expect(refused.status).to.equal(400);
-    expect(await refused.json()).to.deep.equal({ statusCode: 400, error: "Bad Request", message });
+    expect(await refused.json()).to.deep.equal({ statusCode: 400, error: "Bad Request", message, code: "BAD_REQUEST" });
     const first = await fetch(`${url}/v1/transactions?vendorField=a&type=0&fee=0`);
     expect(await first.json()).to.deep.equal({ success: false, error: message });
     expect((await fetch(`${url}/transactions?limit=100`)).status).to.equal(200);

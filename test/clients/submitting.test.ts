@@ -64,7 +64,7 @@ const describeSubmitting = (of: ClientPackage): void => {
     for (const [title, payload, message] of unprocessable) {
       it(`and gets a 422 for ${title}`, async () => {
         const answer = await create(payload);
-        expect(answer.body).to.deep.equal({ statusCode: 422, error: "Unprocessable Entity", message, validation: { source: "payload", keys: ["transactions"] } });
+        expect(answer.body).to.deep.equal({ statusCode: 422, error: "Unprocessable Entity", message, code: "UNPROCESSABLE", validation: { source: "payload", keys: ["transactions"] } });
         expect(answer.status).to.equal(422);
         expect(node.pool.submissions).to.deep.equal([]);
       });
@@ -83,8 +83,8 @@ describe("deployed clients, when the host", () => {
       expect(answer, of.name).to.deep.equal({ status, body });
     }
   };
-  const notOffered = { statusCode: 501, error: "Not Implemented", message: "This node takes no transactions." };
-  const failed = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred" };
+  const notOffered = { statusCode: 501, error: "Not Implemented", message: "This node takes no transactions.", code: "NOT_SUPPORTED" };
+  const failed = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred", code: "INTERNAL" };
 
   it("has no pool, learn that no transactions are accepted", () => everyClient("none", 501, notOffered));
   it("has a pool that accepts none, learn the same", () => everyClient("read-only", 501, notOffered));

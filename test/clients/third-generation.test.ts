@@ -102,7 +102,7 @@ describe("bugs in the clients themselves", () => {
   });
   const refused = (key: string, rule: string) => ({
     status: 400,
-    body: { statusCode: 400, error: "Bad Request", message: `"${key}" ${rule}`, validation: { source: "query", keys: [key] } },
+    body: { statusCode: 400, error: "Bad Request", message: `"${key}" ${rule}`, code: "BAD_REQUEST", validation: { source: "query", keys: [key] } },
   });
 
   for (const [alias, version] of [["client-1.1", "1.1.4"], ["client-2.0", "2.0.0"], ["client-3.0", "3.0.0"]] as const) {

@@ -103,7 +103,7 @@ describe("requests of deployed clients", () => {
         const answer = await replayer.replay({ path, method, ...(body === undefined ? {} : { body }) });
         expect(answer.status, `${method} ${path}`).to.equal(status);
         expect(answer.headers.connection, `${method} ${path}`).to.not.equal("close");
-        if (status >= 400) expect(answer.body, `${method} ${path}`).to.include.keys("statusCode", "error", "message");
+        if (status >= 400) expect(answer.body, `${method} ${path}`).to.include.keys("statusCode", "error", "message", "code");
       }
     }
     expect(node.connections()).to.equal(1);
@@ -113,7 +113,7 @@ describe("requests of deployed clients", () => {
     const body = JSON.stringify({ addresses: ["A".repeat(1_100_000)] });
     for (const of of secondGenerationClients.filter(({ methods }) => methods.wallets?.includes("search"))) {
       const answer = await of.connect(node.origin).call("wallets", "search", [JSON.parse(body)]);
-      expect(answer, of.name).to.deep.equal({ status: 413, body: { statusCode: 413, error: "Payload Too Large", message: "The request body is too large." } });
+      expect(answer, of.name).to.deep.equal({ status: 413, body: { statusCode: 413, error: "Payload Too Large", message: "The request body is too large.", code: "BODY_TOO_LARGE" } });
       expect(await of.connect(node.origin).call("wallets", "search", [{}]), of.name).to.have.property("status", 200);
     }
   });

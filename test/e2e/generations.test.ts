@@ -180,10 +180,10 @@ for (const name of chainNames) {
       for (const ask of [() => served.ask("/v2/loader/status"), () => served.ask("/loader/status", { headers: { "API-Version": "2" } })]) {
         const response = await ask();
         expect([response.status, response.headers.get("API-Version")]).to.deep.equal([404, "2"]);
-        expect(await response.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found" });
+        expect(await response.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND" });
       }
       const named = await served.ask("/v2/delegates/count");
-      expect(await named.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Delegate not found" });
+      expect(await named.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Delegate not found", code: "DELEGATE_NOT_FOUND" });
       const unknown = await served.ask("/v1/wallets");
       expect([unknown.status, unknown.headers.get("API-Version")]).to.deep.equal([404, "1"]);
     });

@@ -75,7 +75,7 @@ describe("locks of an adapter without locks", () => {
   after(() => served.stop());
 
   it("answer 501", async () => {
-    const refusal = { statusCode: 501, error: "Not Implemented", message: "This node does not offer that." };
+    const refusal = { statusCode: 501, error: "Not Implemented", message: "This node does not offer that.", code: "NOT_SUPPORTED" };
     const answers = [
       await served.get("/locks"),
       await served.get(`/locks/${"a".repeat(64)}`),

@@ -164,7 +164,7 @@ describe("node of a host that provides no information", () => {
     for (const path of ["/rounds/1/delegates", "/node/fees"]) {
       const { status, body } = await served.get(path);
       expect(status).to.equal(501);
-      expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node does not offer that." });
+      expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node does not offer that.", code: "NOT_SUPPORTED" });
     }
   });
 });
@@ -181,7 +181,7 @@ describe("a host without state yet", () => {
       const { status, headers, body } = await served.get(path);
       expect(status, path).to.equal(503);
       expect(headers.get("retry-after"), path).to.match(/^\d+$/);
-      expect(body).to.deep.equal({ statusCode: 503, error: "Service Unavailable", message: "The node's state is not ready yet." });
+      expect(body).to.deep.equal({ statusCode: 503, error: "Service Unavailable", message: "The node's state is not ready yet.", code: "NOT_READY" });
     }
     for (const path of ["/node/configuration/crypto", "/peers", "/transactions/types", "/transactions/unconfirmed"]) {
       expect((await served.get(path)).status, path).to.equal(200);

@@ -180,6 +180,7 @@ describe("unconfirmed transactions, second generation", () => {
       statusCode: 422,
       error: "Unprocessable Entity",
       message: '"transactions" must not have more than 40 items',
+      code: "UNPROCESSABLE",
       validation: { source: "payload", keys: ["transactions"] },
     });
     expect(submitted).to.have.lengthOf(1);
@@ -216,7 +217,7 @@ describe("unconfirmed transactions of a host that", () => {
       expectNotFound(await served.get(`/transactions/unconfirmed/${idOf("c")}`), "Transaction not found");
       const { status, body } = await served.post("/transactions", { transactions: [unconfirmed("1")] });
       expect(status).to.equal(501);
-      expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node takes no transactions." });
+      expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node takes no transactions.", code: "NOT_SUPPORTED" });
     } finally {
       await served.stop();
     }

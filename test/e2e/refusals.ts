@@ -7,13 +7,14 @@ export const expectRefused = ({ status, body }: Answer, source: "query" | "paylo
     statusCode: 400,
     error: "Bad Request",
     message: `"${key}" ${rule}`,
+    code: "BAD_REQUEST",
     validation: { source, keys: [key] },
   });
   expect(status).to.equal(400);
 };
 
 export const expectNotFound = ({ status, body }: Answer, message: string): void => {
-  expect(body).to.deep.equal({ statusCode: 404, error: "Not Found", message });
+  expect(body).to.deep.equal({ statusCode: 404, error: "Not Found", message, code: message.toUpperCase().replaceAll(" ", "_") });
   expect(status).to.equal(404);
 };
 

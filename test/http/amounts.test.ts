@@ -132,6 +132,7 @@ describe("the form of amounts", () => {
             statusCode: 400,
             error: "Bad Request",
             message: '"API-Amounts" must be one of number, string',
+            code: "BAD_REQUEST",
             validation: { source: "headers", keys: ["API-Amounts"] },
           },
         ]);

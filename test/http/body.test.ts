@@ -7,7 +7,7 @@ import { ask, parseRaw, sendRaw } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";
 import { echoed, type Served, serveThings, withThings } from "./things.js";
 
-const malformed = { statusCode: 400, error: "Bad Request", message: "The request body is not valid JSON." };
+const malformed = { statusCode: 400, error: "Bad Request", message: "The request body is not valid JSON.", code: "MALFORMED_JSON" };
 
 describe("request bodies", () => {
   let served: Served;
@@ -44,6 +44,7 @@ describe("request bodies", () => {
         statusCode: 400,
         error: "Bad Request",
         message: '"value" is required',
+        code: "BAD_REQUEST",
         validation: { source: "payload", keys: ["value"] },
       },
     ]);
@@ -73,7 +74,7 @@ describe("request bodies", () => {
       for (const path of ["/api/echo", "/api/things/search"]) {
         const { status, json } = await post(body, {}, path);
         const message = '"value" must be object';
-        expect([status, json]).to.deep.equal([400, { statusCode: 400, error: "Bad Request", message, validation: { source: "payload", keys: ["value"] } }]);
+        expect([status, json]).to.deep.equal([400, { statusCode: 400, error: "Bad Request", message, code: "BAD_REQUEST", validation: { source: "payload", keys: ["value"] } }]);
       }
     });
   }
@@ -85,7 +86,7 @@ describe("request bodies", () => {
       ["9".repeat(101), "longer than 100 characters"],
     ]) {
       const message = `The request body has a number that is ${problem}.`;
-      const expected = { statusCode: 400, error: "Bad Request", message, validation: { source: "payload", keys: ["value"] } };
+      const expected = { statusCode: 400, error: "Bad Request", message, code: "BAD_REQUEST", validation: { source: "payload", keys: ["value"] } };
       expect((await post(`{"free":{"a":${number}}}`)).json, number).to.deep.equal(expected);
     }
   });
@@ -97,14 +98,14 @@ describe("request bodies", () => {
       '{"free":{"\\u005f_proto__":{"polluted":1234567890123456789}}}',
     ]) {
       const message = '"__proto__" is not allowed';
-      expect((await post(body)).json).to.deep.equal({ statusCode: 400, error: "Bad Request", message, validation: { source: "payload", keys: ["__proto__"] } });
+      expect((await post(body)).json).to.deep.equal({ statusCode: 400, error: "Bad Request", message, code: "BAD_REQUEST", validation: { source: "payload", keys: ["__proto__"] } });
     }
     expect({}).not.to.have.property("polluted");
   });
 
   it("are refused beyond the size limit, however they are sent", async () => {
     const big = JSON.stringify({ free: "x".repeat(2100) });
-    const tooLarge = { statusCode: 413, error: "Payload Too Large", message: "The request body is too large." };
+    const tooLarge = { statusCode: 413, error: "Payload Too Large", message: "The request body is too large.", code: "BODY_TOO_LARGE" };
     for (const answer of [
       await post(big),
       await post(big, { "Transfer-Encoding": "chunked" }),
@@ -183,7 +184,7 @@ describe("request bodies", () => {
       const untyped = await typed({ Authorization: "secret" });
       expect([untyped.status, untyped.json]).to.deep.equal([
         415,
-        { statusCode: 415, error: "Unsupported Media Type", message: "The request must carry Content-Type: application/json." },
+        { statusCode: 415, error: "Unsupported Media Type", message: "The request must carry Content-Type: application/json.", code: "UNSUPPORTED_MEDIA_TYPE" },
       ]);
       expect((await typed({ Authorization: "secret", "Content-Type": "text/plain" })).status).to.equal(415);
       for (const type of ["application/json;charset=UTF-8", "Application/JSON"]) {

@@ -4,7 +4,7 @@ import { PorticoError } from "../../src/errors.js";
 import { ask, parseRaw, sendRaw } from "./ask.js";
 import { manyThings, type Served, serveThings, withThings } from "./things.js";
 
-const internal = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred" };
+const internal = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred", code: "INTERNAL" };
 
 describe("errors", () => {
   let served: Served;
@@ -16,7 +16,7 @@ describe("errors", () => {
 
   it("for a missing resource carry its message and the current height", async () => {
     const { status, json, headers } = await get("/api/things/nobody");
-    expect([status, json]).to.deep.equal([404, { statusCode: 404, error: "Not Found", message: "Wallet not found" }]);
+    expect([status, json]).to.deep.equal([404, { statusCode: 404, error: "Not Found", message: "Wallet not found", code: "WALLET_NOT_FOUND" }]);
     expect(headers["content-type"]).to.equal("application/json; charset=utf-8");
     expect(headers["x-block-height"]).to.equal("77");
     expect(headers["cache-control"]).to.equal("no-cache");
@@ -24,10 +24,11 @@ describe("errors", () => {
   });
 
   it("for an unknown path are JSON too", async () => {
-    const notFound = { statusCode: 404, error: "Not Found", message: "Not Found" };
+    const firstNotFound = { success: false, statusCode: 404, error: "Not Found", message: "Not Found" };
+    const notFound = { statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND" };
     for (const [path, body] of [
       ["/api/nothing", notFound],
-      ["/api/v1/nothing", { success: false, ...notFound }],
+      ["/api/v1/nothing", firstNotFound],
       ["/elsewhere", notFound],
       ["/apix/things", notFound],
     ] as const) {
@@ -130,7 +131,7 @@ describe("errors", () => {
     ]) {
       expect(answer.status).to.equal(401);
       expect(answer.headers["www-authenticate"]).to.equal('Bearer realm="webhooks"');
-      expect(answer.json).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token." });
+      expect(answer.json).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token.", code: "UNAUTHORIZED" });
     }
   });
 
@@ -156,6 +157,7 @@ describe("errors", () => {
               statusCode: 400,
               error: "Bad Request",
               message: '"Authorization" must be sent only once',
+              code: "BAD_REQUEST",
               validation: { source: "headers", keys: ["Authorization"] },
             },
           ]);
@@ -168,8 +170,8 @@ describe("errors", () => {
       await ask(served.port, "/api/things");
       delete served.state.tip;
       for (const [path, told] of [
-        ["/api/things", {}],
-        ["/api/things/thing001", {}],
+        ["/api/things", { code: "NOT_READY" }],
+        ["/api/things/thing001", { code: "NOT_READY" }],
         ["/api/v1/old/get?name=thing001", { success: false }],
       ] as const) {
         const { status, json, headers } = await ask(served.port, path);

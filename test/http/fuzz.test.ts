@@ -269,13 +269,13 @@ describe("random requests", () => {
   it("are answered if they expect what the server does not know", async () => {
     const answer = parseRaw(await sendRaw(served.port, "POST /api/things HTTP/1.1\r\nExpect: a miracle\r\nContent-Length: 2\r\n\r\n{}"));
     expect(answer.status).to.equal(417);
-    expect(JSON.parse(answer.body)).to.deep.equal({ statusCode: 417, error: "Expectation Failed", message: "Expectation Failed" });
+    expect(JSON.parse(answer.body)).to.deep.equal({ statusCode: 417, error: "Expectation Failed", message: "Expectation Failed", code: "EXPECTATION_FAILED" });
   });
 
   it("are answered if they ask for a tunnel", async () => {
     const answer = parseRaw(await sendRaw(served.port, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n"));
     expect(answer.status).to.equal(400);
-    expect(JSON.parse(answer.body)).to.deep.equal({ statusCode: 400, error: "Bad Request", message: "Bad Request" });
+    expect(JSON.parse(answer.body)).to.deep.equal({ statusCode: 400, error: "Bad Request", message: "Bad Request", code: "BAD_REQUEST" });
   });
 
   it("do not hold their connection once they are refused a tunnel, even if the client never ends it", async () => {

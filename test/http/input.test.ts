@@ -11,6 +11,7 @@ const refusal = (source: string, key: string, rule: string) => ({
   statusCode: 400,
   error: "Bad Request",
   message: `"${key}" ${rule}`,
+  code: "BAD_REQUEST",
   validation: { source, keys: [key] },
 });
 
@@ -154,7 +155,7 @@ describe("input", () => {
       for (const name of ["x", "%00", "..%2f..", "a".repeat(5000), "%F0%9F%92%A9", "*", ":", "{name}", "__proto__"]) {
         const { status, json } = await ask(served.port, `/api/things/${name}`);
         expect(status, name).to.equal(404);
-        expect(json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Wallet not found" });
+        expect(json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Wallet not found", code: "WALLET_NOT_FOUND" });
       }
     });
 

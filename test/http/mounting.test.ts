@@ -69,7 +69,7 @@ describe("a host", () => {
       expect(seen).to.deep.equal([
         [200, bytes.length],
         [200, bytes.length],
-        [404, 60],
+        [404, 79],
       ]);
     });
   });
@@ -83,7 +83,7 @@ describe("a host", () => {
   it("without a framework can listen with the callback", () =>
     listening(served.edge.callback(), async (port) => {
       await same(port);
-      expect((await ask(port, "/elsewhere")).json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found" });
+      expect((await ask(port, "/elsewhere")).json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND" });
     }));
 
   it("can call the listener without a connection, as some frameworks do in tests", () =>
@@ -184,7 +184,7 @@ describe("stopping", () => {
         for (const path of ["/api/things/all", "/api/nothing"]) {
           const { status, json, headers } = await ask(port, path);
           expect([status, headers.connection, headers["retry-after"]]).to.deep.equal([503, "close", "5"]);
-          expect(json).to.deep.equal({ statusCode: 503, error: "Service Unavailable", message: "The node is stopping." });
+          expect(json).to.deep.equal({ statusCode: 503, error: "Service Unavailable", message: "The node is stopping.", code: "NOT_READY" });
         }
         expect([edge.open, drained]).to.deep.equal([2, false]);
         release?.();

@@ -188,7 +188,7 @@ describe("the OpenAPI document", () => {
       expect(described(document, "/api/things", "get", status).headers).to.have.all.keys("X-Request-Id");
       const validate = validator(document, "/api/things", "get", status);
       const reason = STATUS_CODES[status];
-      expect(validate({ statusCode: Number(status), error: reason, message: reason }), JSON.stringify(validate.errors)).to.equal(true);
+      expect(validate({ statusCode: Number(status), error: reason, message: reason, code: "INTERNAL" }), JSON.stringify(validate.errors)).to.equal(true);
     }
   });
 

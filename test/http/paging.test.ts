@@ -163,6 +163,7 @@ describe("paging", () => {
         statusCode: 400,
         error: "Bad Request",
         message: `"${key}" ${rule}`,
+        code: "BAD_REQUEST",
         validation: { source: "query", keys: [key] },
       });
     });

@@ -35,7 +35,7 @@ describe("the rate limit", () => {
         const { status, json, headers } = await ask(port, path, { headers: named });
         expect([status, json]).to.deep.equal([
           429,
-          { ...(version === "1" ? { success: false } : {}), statusCode: 429, error: "Too Many Requests", message: "Rate limit exceeded" },
+          { ...(version === "1" ? { success: false } : {}), statusCode: 429, error: "Too Many Requests", message: "Rate limit exceeded", ...(version === "1" ? {} : { code: "RATE_LIMITED" }) },
         ]);
         expect(headers["retry-after"]).to.match(/^([1-9]|[1-5]\d|60)$/);
         expect(headers).to.include({ "x-ratelimit-remaining": "0", "access-control-allow-origin": "*", "api-version": version });

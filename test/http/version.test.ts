@@ -67,6 +67,7 @@ describe("versions and paths", () => {
         statusCode: 400,
         error: "Bad Request",
         message: "The specified API version is not supported.",
+        code: "UNSUPPORTED_VERSION",
       });
       expect(sent["api-version"]).to.equal("2");
     });
@@ -80,7 +81,7 @@ describe("versions and paths", () => {
       await get("/api/v2/old/get?name=thing004"),
     ]) {
       expect(named.status).to.equal(404);
-      expect(named.json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found" });
+      expect(named.json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND" });
     }
     expect((await get("/api/v1/things/thing001")).status).to.equal(404);
   });
@@ -168,7 +169,7 @@ describe("versions and paths", () => {
   it("names the methods of a path if another is used", async () => {
     const { status, headers, json } = await get("/api/things", {}, { method: "DELETE" });
     expect([status, headers.allow]).to.deep.equal([405, "GET, HEAD, OPTIONS"]);
-    expect(json).to.deep.equal({ statusCode: 405, error: "Method Not Allowed", message: "Method Not Allowed" });
+    expect(json).to.deep.equal({ statusCode: 405, error: "Method Not Allowed", message: "Method Not Allowed", code: "METHOD_NOT_ALLOWED" });
     expect((await get("/api/v2/things/all", {}, { method: "PUT" })).headers.allow).to.equal("GET, HEAD, OPTIONS");
     // A GET of "search" as a thing's name is answered too, and so are the other generation's methods if no version is named.
     expect((await get("/api/v2/things/search", {}, { method: "PUT" })).headers.allow).to.equal("POST, GET, HEAD, OPTIONS");
@@ -215,7 +216,7 @@ describe("versions and paths", () => {
       expect((await ask(port, "/chain/v4/v2/things?limit=1")).status).to.equal(200);
       for (const outside of ["/api/things", "/chain/v44/things", "/chain", "/"]) {
         const { status: found, json: told } = await ask(port, outside);
-        expect([found, told]).to.deep.equal([404, { statusCode: 404, error: "Not Found", message: "Not Found" }]);
+        expect([found, told]).to.deep.equal([404, { statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND" }]);
       }
     }));
 

@@ -98,7 +98,7 @@ describe("the webhook routes", () => {
         it(`refuses GET ${path} with "${authorization}"`, async () => {
           const answer = await get(path, { authorization });
           expect(answer.status).to.equal(401);
-          expect(answer.body).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token." });
+          expect(answer.body).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token.", code: "UNAUTHORIZED" });
           expect(answer.headers.get("www-authenticate")).to.match(/^Bearer/);
         });
       }
@@ -187,7 +187,7 @@ describe("the webhook routes", () => {
 
     for (const id of ["999999", "0", "-1", "abc", "1.5", "1e3", "99999999999999999999", "constructor"]) {
       it(`answers 404 for webhook ${id}`, async () => {
-        const missing = { statusCode: 404, error: "Not Found", message: "Webhook not found" };
+        const missing = { statusCode: 404, error: "Not Found", message: "Webhook not found", code: "WEBHOOK_NOT_FOUND" };
         const valid = { event: "peer.added", target: "http://example.com" };
         for (const [method, suffix, body] of [
           ["GET", "", undefined],

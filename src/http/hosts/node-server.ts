@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type FailureBody, reasonOf } from "../reply/error-reply.js";
+import { type ErrorCode, PorticoError } from "../../errors.js";
+import { failureOf, reasonOf } from "../reply/error-reply.js";
 import type { RequestId } from "../pipeline/request-id.js";
 import { underWay } from "./pipelining.js";
 
@@ -15,15 +16,14 @@ const requestTimeout = 60 * seconds;
 /** Without anything sent or received, as by a client that has stopped reading. Longer than a host's pool should need for an answer. */
 const idleTimeout = 120 * seconds;
 
-const statusOf: Partial<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
+const codeOf: Partial<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: "HEADERS_TOO_LARGE",
+  ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
 };
 
-/** A refusal: its headers and body. */
-const refusal = (status: number, id: string): { headers: Record<string, string>; json: string } => {
-  const error = reasonOf(status);
-  const body: FailureBody = { statusCode: status, error, message: error };
+/** A refusal: its status, headers and body. */
+const refusal = (code: ErrorCode, id: string): { status: number; headers: Record<string, string>; json: string } => {
+  const { status, body } = failureOf(new PorticoError(code), { generation: undefined, failsAs: undefined });
   const json = JSON.stringify(body);
   const headers = {
     "Content-Type": "application/json; charset=utf-8",
@@ -31,11 +31,11 @@ const refusal = (status: number, id: string): { headers: Record<string, string>;
     "X-Request-Id": id,
     Connection: "close",
   };
-  return { headers, json };
+  return { status, headers, json };
 };
 
-const refusalText = (status: number, id: string): string => {
-  const { headers, json } = refusal(status, id);
+const refusalText = (code: ErrorCode, id: string): string => {
+  const { status, headers, json } = refusal(code, id);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...lines, "", json].join("\r\n");
 };
@@ -59,7 +59,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, nextId: () => stri
     refusedAfter.add(earlier);
     return;
   }
-  socket.end(refusalText(statusOf[error.code ?? ""] ?? 400, nextId()));
+  socket.end(refusalText(codeOf[error.code ?? ""] ?? "BAD_REQUEST", nextId()));
 };
 
 /** Makes a server for a listener, not yet listening. */
@@ -74,8 +74,8 @@ export const createJsonServer = (
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, () => requestId({})));
   // `Expect` names anything but `100-continue`.
   server.on("checkExpectation", (request, response) => {
-    const { headers, json } = refusal(417, requestId(request.headers));
-    response.writeHead(417, headers).end(json);
+    const { status, headers, json } = refusal("EXPECTATION_FAILED", requestId(request.headers));
+    response.writeHead(status, headers).end(json);
   });
   server.on("connect", (request, socket: Socket) => {
     // Node.js has let go of it: neither the time limits nor the end of the server would close it.

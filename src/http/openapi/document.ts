@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { type ErrorCode, errorTable } from "../../errors.js";
 import { generationOf, isCached, publicPath, replySchema } from "../route-schemas.js";
 import { routeName } from "../route-names.js";
 import { reasonOf } from "../reply/error-reply.js";
@@ -35,12 +36,16 @@ interface OpenApiOptions {
   prefix?: AmountPrefix;
 }
 
+/** What a client may meet. */
+const exposedCodes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].exposed || code === "INTERNAL");
+
 const Failure = Type.Object(
   {
     success: Type.Optional(Type.Literal(false, { description: "Only in the first generation." })),
     statusCode: Type.Integer(),
     error: Type.String(),
     message: Type.String(),
+    code: Type.Optional(Type.Unsafe<ErrorCode>({ type: "string", enum: exposedCodes, description: "Names the error, for programs. Only in the second generation." })),
     validation: Type.Optional(Type.Object({ source: Type.String(), keys: Type.Array(Type.String()) })),
   },
   { title: "Failure" },

@@ -11,6 +11,8 @@ export interface FailureBody {
   statusCode: number;
   error: string;
   message: string;
+  /** Second generation only. */
+  code?: ErrorCode;
   validation?: Validation;
   /** What else the error tells: `PorticoError.members`. */
   [member: string]: unknown;
@@ -55,11 +57,13 @@ export const failureOf = (error: PorticoError, { generation, failsAs }: Failing)
   if (failsAs === 1 && status < 500 && !firstGenerationStatuses.has(status)) {
     return { status: 200, body: { success: false, error: message } };
   }
+  const isFirst = (failsAs ?? generation) === 1;
   const body: FailureBody = {
-    ...((failsAs ?? generation) === 1 ? { success: false } : {}),
+    ...(isFirst ? { success: false } : {}),
     statusCode: status,
     error: reasonOf(status),
     message,
+    ...(isFirst ? {} : { code: error.exposed ? error.code : "INTERNAL" }),
     ...error.members,
   };
   return { status, body: error.validation === undefined ? body : { ...body, validation: error.validation } };
