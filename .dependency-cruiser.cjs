@@ -18,6 +18,8 @@ module.exports = {
     never("follow-is-handed-what-it-needs", "^src/follow", "^src/(store|http|api|webhooks|live|conformance|plugin)|^(koa|lmdb|@koa)"),
     never("live-is-handed-what-it-needs", "^src/live", "^src/(store|api|webhooks|conformance|plugin)|^(koa|lmdb|@koa)"),
     never("store-serves-whoever", "^src/store", "^src/(http|api|webhooks|conformance|plugin)"),
+    never("history-is-below-the-store-that-serves-it", "^src/store/history", "^src/store/(state|sync|webhooks)"),
+    never("queries-know-no-history", "^src/store/(layout|lmdb|records|write|query)/", "^src/store/(history|state|sync|webhooks)"),
     never("api-knows-no-edge", "^src/api", "^src/(store|conformance|plugin)|^src/http/(?!route\\.ts|input/)|node_modules/(koa|@koa|lmdb)"),
     never("generations-are-apart", "^src/api/v1", "^src/api/v2"),
     never("generations-are-apart-too", "^src/api/v2", "^src/api/v1"),

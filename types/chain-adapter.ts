@@ -165,6 +165,27 @@ export type BlockQuery = ListQuery<BlockFilter, BlockOrder>;
 export type TransactionQuery = ListQuery<TransactionFilter, TransactionOrder>;
 export type LockQuery = ListQuery<LockFilter, LockOrder>;
 
+export interface WalletChangesQuery {
+  address: string;
+  /** Heights of the blocks. */
+  heights: Range<number>;
+  /** By height. */
+  direction: "asc" | "desc";
+  offset: number;
+  limit: number;
+}
+
+/** A block that changed a wallet's balance, locked balance, vote or nonce, and what the wallet had after it. */
+export interface WalletChange {
+  height: number;
+  balance: bigint;
+  /** The balance after the block less that before it. */
+  change: bigint;
+  lockedBalance: bigint;
+  vote: string | null;
+  nonce: bigint;
+}
+
 /** The state of the chain at one tip. Every answer is computed from that state alone. */
 export interface ChainSnapshot {
   readonly tip: Tip;
@@ -199,6 +220,9 @@ export interface ChainSnapshot {
 
   /** One item for each type found in blocks with a timestamp in `from`..`to` (epoch time, inclusive), by group, then type. */
   feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]>;
+
+  /** Every block that changed a wallet, from genesis on. With `supports.history` only. @throws PorticoError HISTORY_MISSING */
+  walletChanges?(query: WalletChangesQuery): MaybePromise<Page<WalletChange>>;
 
   /** Frees whatever kept the state from changing. Called once, after the last answer has been read. */
   release?(): void;
@@ -264,7 +288,13 @@ export interface ChainChanges {
  */
 export interface ChainAdapter {
   /** Parts set to false are not supported, and routes that need them reply 501. Default: everything is supported. */
-  readonly supports?: { locks?: boolean; rounds?: boolean; feeStatistics?: boolean };
+  readonly supports?: {
+    locks?: boolean;
+    rounds?: boolean;
+    feeStatistics?: boolean;
+    /** Whether there are `snapshotAt` and, in snapshots, `walletChanges`. Default: whether there is `snapshotAt`. */
+    history?: boolean;
+  };
   /** Opens whatever `snapshot` needs. May be called again after `stop`. */
   start?(): Promise<void>;
   stop?(): Promise<void>;
@@ -275,4 +305,11 @@ export interface ChainAdapter {
    * host's events (`followHostEvents`), and cursors are places in that log.
    */
   readonly changes?: ChainChanges;
+  /**
+   * The state as it was when the block at a height was the tip; undefined above the tip, and while there is no state. Of it are asked: `wallet`,
+   * `wallets` with the filter `vote` (and any others), `delegate`, `delegates`, `block`, `transaction`, `blocks` by `height` or `timestamp`,
+   * `transactions` by `timestamp`, `round`, `feeStatistics`, `walletChanges`.
+   * @throws PorticoError HISTORY_MISSING if it is not known, with the oldest that is (`historyMissing` of `portico/chain`)
+   */
+  snapshotAt?(height: number, bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
 }

@@ -1,5 +1,5 @@
 import type { FeeStatistics, Transaction } from "../../types/chain.js";
-import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, Page, WalletChange, WalletChangesQuery } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
@@ -38,6 +38,22 @@ export const feeStatisticsOf = (seen: Transaction[]): FeeStatistics[] => {
       };
     })
     .sort((a, b) => a.typeGroup - b.typeGroup || a.type - b.type);
+};
+
+/** By comparing the wallet after each block with what it was before. */
+const walletChangesOf = (states: readonly State[], { address, heights: { from = 0, to = Infinity }, direction, offset, limit }: WalletChangesQuery): Page<WalletChange> => {
+  const nothing = { balance: 0n, lockedBalance: 0n, nonce: 0n, vote: null };
+  const at = (place: number) => states[place]?.drafts.get(address) ?? nothing;
+  const rows = states.flatMap((_, place): WalletChange[] => {
+    const [before, after] = [at(place - 1), at(place)];
+    const names = ["balance", "lockedBalance", "nonce", "vote"] as const;
+    if (names.every((name) => before[name] === after[name])) return [];
+    const { balance, lockedBalance, nonce, vote } = after;
+    return [{ height: place + 1, balance, change: balance - before.balance, lockedBalance, vote, nonce }];
+  });
+  const found = rows.filter(({ height }) => height >= from && height <= to);
+  if (direction === "desc") found.reverse();
+  return { rows: found.slice(offset, offset + limit), total: found.length };
 };
 
 const snapshotOf = (state: State): ChainSnapshot => {
@@ -79,6 +95,14 @@ export const createMemoryAdapter = (network: Network, transactionTypes: Transact
   const empty = emptyState(createChainRules(network, transactionTypes));
   const snapshots = new WeakMap<State, ChainSnapshot>();
 
+  const opened = (height: number): ChainSnapshot | undefined => {
+    const state = states[height - 1];
+    if (state === undefined) return undefined;
+    const snapshot = snapshots.get(state) ?? { ...snapshotOf(state), walletChanges: (query) => walletChangesOf(states.slice(0, height), query) };
+    snapshots.set(state, snapshot);
+    return snapshot;
+  };
+
   return {
     apply: (block) => {
       states.push(withBlock(states.at(-1) ?? empty, block));
@@ -86,12 +110,7 @@ export const createMemoryAdapter = (network: Network, transactionTypes: Transact
     revert: () => {
       states.pop();
     },
-    snapshot: () => {
-      const state = states.at(-1);
-      if (state === undefined) return undefined;
-      const snapshot = snapshots.get(state) ?? snapshotOf(state);
-      snapshots.set(state, snapshot);
-      return snapshot;
-    },
+    snapshot: () => opened(states.length),
+    snapshotAt: opened,
   };
 };

@@ -13,9 +13,9 @@ import { crc32 } from "node:zlib";
 /** Noted in `meta` of a store that has kept checksums since its first block, as those of earlier versions have not. */
 export const checksumsKey = Buffer.from("sums kept");
 
-/** Bytes of a key that name its range: 256 blocks, transactions, rounds, hours or undo records; one counted set. Other databases are one range each. */
+/** Bytes of a key that name its range: 256 blocks, transactions, rounds, hours or undo records; one counted set, one kind of history. Other databases are one range each. */
 const rangeLengths = Object.freeze(
-  /** @type {Record<string, number>} */ ({ blocks: 3, blockTransactions: 3, transactions: 3, rounds: 3, fees: 3, undo: 3, sets: 1 }),
+  /** @type {Record<string, number>} */ ({ blocks: 3, blockTransactions: 3, transactions: 3, rounds: 3, fees: 3, undo: 3, sets: 1, history: 1 }),
 );
 
 /** What the blocks write into `meta`, and is not about to be removed. */

@@ -42,6 +42,8 @@ export const databases = {
   undo: "raw",
   /** Height -> digest of the state after that block (32 bytes), then the block's id: for the tip, and as many blocks before it as can be reverted. */
   digests: "raw",
+  /** What blocks have overwritten, by kind, number and height (history-rows.ts). */
+  history: "raw",
 } as const;
 
 export type DatabaseName = keyof typeof databases;

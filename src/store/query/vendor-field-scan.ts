@@ -20,6 +20,9 @@ const rowsPerText = 5;
 const rowsPerList = 40;
 const stepTexts = 50;
 
+/** Follows every number under a text. */
+const afterAllNumbers = Buffer.alloc(5, 0xff);
+
 /** Share of the time that looking at rows takes, or may take: this much is lost when there turn out to be too many texts. */
 const worthTrying = 1 / 5;
 
@@ -36,12 +39,17 @@ export function* withVendorPart(hex: string, { reading, state, search }: Needs):
     const text = key.subarray(0, textDigestLength);
     const beyond = Buffer.concat([text, numberKey(state.transactions)]);
     const number = numberAtEnd(key);
+    const next = Buffer.concat([text, afterAllNumbers]);
+    if (number >= state.transactions) {
+      key = keyFrom(reading, set, next);
+      continue;
+    }
     const has = hasVendorPart(existing(readTransaction(reading, number), `transaction ${number}`), hex);
     spent += has ? rowsPerText + rowsPerList : rowsPerText;
     if (spent > most) return undefined;
     if (has) found.push(rankedNumbers(reading, set, text, beyond));
     if (++texts % stepTexts === 0) yield;
-    key = keyFrom(reading, set, beyond);
+    key = keyFrom(reading, set, next);
   }
   search.spend(spent);
   return found;

@@ -73,3 +73,7 @@ export const readFullBlock = (reading: Getting, height: number): FullBlock => {
     transactions: Array.from({ length: count }, (_, i) => existing(readTransaction(reading, first + i), `transaction ${first + i}`)),
   };
 };
+
+/** Address of the wallet that has a public key, or the username. */
+export const addressNamed = (reading: Getting, identifier: string): string | undefined =>
+  ((reading.get("publicKeys", idKey(identifier)) ?? reading.get("usernames", textKey(identifier))) as Buffer | undefined)?.toString("utf8");

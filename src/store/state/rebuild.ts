@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DatabaseName, databases, textKey } from "../layout/keys.js";
+import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
 import { checksumsKey, parseChecksumKey } from "../layout/checksums.js";
 import { listKey, pieceLength, pieceParts } from "../layout/posting-pieces.js";
 import { createWriteLog } from "../layout/write-log.js";
@@ -36,7 +37,7 @@ export const writeRebuild = ({ db }: Pick<Environment, "db">, rebuild: Rebuild |
 
 /** Makes the store one that answers nothing, in one transaction, before anything of it is removed. Nothing else must be pending. */
 export const beginRebuild = async (pending: WriteBatch, rebuild: Rebuild): Promise<void> => {
-  for (const key of [completeKey, stateKey, rankingKey]) pending.putBytes("meta", key, null);
+  for (const key of [completeKey, stateKey, rankingKey, historyFromKey, historyTipKey]) pending.putBytes("meta", key, null);
   pending.put("meta", rebuildKey, rebuild);
   await pending.commit();
 };

@@ -7,6 +7,8 @@ import type {
   MaybePromise,
   Page,
   TransactionQuery,
+  WalletChange,
+  WalletChangesQuery,
   WalletQuery,
 } from "../../../types/chain-adapter.js";
 import type { ChainRules } from "../../chain/rules.js";
@@ -15,12 +17,13 @@ import type { RankedDelegate, StateRecord, WalletRecord } from "../layout/codec.
 import { type DelegateList, findDelegate } from "../query/lists/delegate-list.js";
 import { askDelegates } from "../query/lists/delegates.js";
 import { askFeeStatistics } from "../query/lists/fees.js";
-import { idKey, textKey } from "../layout/keys.js";
 import { askLocks } from "../query/lists/locks.js";
 import type { Reading } from "../lmdb/reading.js";
-import { heightOf, readBlock, readLock, readRound, readTransaction, readWallet, transactionNumber } from "../records/records.js";
+import { addressNamed, heightOf, readBlock, readLock, readRound, readTransaction, readWallet, transactionNumber } from "../records/records.js";
 import type { Search } from "../query/search.js";
 import { readDigest } from "../write/state-digest.js";
+import { requireWhole } from "../history/completeness.js";
+import { walletChanges } from "../history/wallet-changes.js";
 import { askTransactions } from "../query/lists/transactions.js";
 import { askWallets, presentWallet } from "../query/lists/wallets.js";
 
@@ -55,7 +58,7 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   private get needs() {
-    return { ...this.view, search: this.search };
+    return { ...this.view, search: this.search, isPast: false };
   }
 
   /** A wallet whose transactions are asked for was mostly looked up itself just before. */
@@ -66,7 +69,7 @@ class StoreSnapshot implements ChainSnapshot {
 
   wallet(identifier: string): Wallet | undefined {
     const { reading, delegates } = this.view;
-    const record = this.record(identifier) ?? this.record(addressOf(identifier, reading) ?? "");
+    const record = this.record(identifier) ?? this.record(addressNamed(reading, identifier) ?? "");
     return record === undefined ? undefined : presentWallet(record, delegates());
   }
 
@@ -101,7 +104,7 @@ class StoreSnapshot implements ChainSnapshot {
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
     const { reading, state, rules } = this.view;
-    return askTransactions(query, { reading, state, rules, search: this.search, wallet: (address) => this.record(address) });
+    return askTransactions(query, { reading, state, rules, search: this.search, isPast: false, wallet: (address) => this.record(address) });
   }
 
   lock(id: string): Lock | undefined {
@@ -120,13 +123,15 @@ class StoreSnapshot implements ChainSnapshot {
     return askFeeStatistics(window, this.needs);
   }
 
+  walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
+    requireWhole(this.view);
+    return walletChanges(query, this.view);
+  }
+
   release(): void {
     this.letGo();
   }
 }
-
-const addressOf = (identifier: string, reading: Reading): string | undefined =>
-  ((reading.get("publicKeys", idKey(identifier)) ?? reading.get("usernames", textKey(identifier))) as Buffer | undefined)?.toString("utf8");
 
 /** `release` is called whenever the snapshot's own is. */
 export const createSnapshot = (view: StateView, search: Search, release: () => void): ChainSnapshot => new StoreSnapshot(view, search, release);

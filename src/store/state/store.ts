@@ -2,11 +2,18 @@ import type { Block, Tip } from "../../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import type { FullBlock } from "../../chain/block.js";
 import type { ChainRules } from "../../chain/rules.js";
+import { PorticoError } from "../../errors.js";
+import { dropStaleHistory, historyMissing } from "../history/completeness.js";
+import { oldestState } from "../history/past-records.js";
+import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
+import { historyFromKey } from "../layout/history-rows.js";
+import { existing, readBlock } from "../records/records.js";
+import { readHistoryFrom } from "../write/history.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { textKey } from "../layout/keys.js";
 import { type ChangeListener, createChangeLog, type StoreChange } from "./change-log.js";
 import { noEntries } from "../layout/write-log.js";
-import { type Environment, openEnvironment, type StoreAccess } from "../lmdb/environment.js";
+import { type Environment, openEnvironment, type StoreAccess, type StoreDatabases } from "../lmdb/environment.js";
 import { checkRules } from "../records/rules-fingerprint.js";
 import { createTipCache } from "./tip-cache.js";
 import { createFreshReads } from "../write/fresh-read.js";
@@ -30,6 +37,8 @@ export interface StoreOptions {
   undoBlocks: number;
   /** Default: "write". */
   access?: StoreAccess;
+  /** Whether the states at earlier heights are kept, by the process that writes; whether they are served, by any. Default true. */
+  history?: boolean | undefined;
   /**
    * For a store that can be made again at no loss: it is written through the memory map, and the system brings it to the disk in its own
    * time. Several times faster where the store is large; but a failure of the machine damages it, and a full disk ends the process.
@@ -62,6 +71,12 @@ export interface Store extends ChainAdapter {
   readonly environment: Environment;
   /** In a process that does not write blocks: undefined, too, while the store is not complete. */
   snapshot(bounds?: SnapshotBounds): ChainSnapshot | undefined;
+  /** @throws PorticoError HISTORY_MISSING, NOT_SUPPORTED */
+  snapshotAt(height: number, bounds?: SnapshotBounds): ChainSnapshot | undefined;
+  /** The first height whose state the store has; undefined while it has no chain, or keeps no history. */
+  oldest(): Pick<Tip, "height" | "id"> | undefined;
+  /** Adds rows of history that were missing (reindex.ts), unless the chain has left the block up to which they are. Says whether it did. */
+  extendHistory(oldest: Pick<Tip, "height" | "id">, rows: Iterable<[key: Buffer, value: Buffer]>): Promise<boolean>;
   tip(): Tip | undefined;
   /** Undefined unless the store is complete. */
   completeTip(): Tip | undefined;
@@ -114,7 +129,7 @@ const disownedKey = textKey("disowned");
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY if another process has to make it first */
 export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
-  const { access = "write", disposable = false } = options;
+  const { access = "write", disposable = false, history = true } = options;
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, {
     access,
     disposable,
@@ -123,7 +138,8 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   });
   const newest = createFreshReads(environment);
   const pending = createWriteBatch(environment, newest);
-  const writer = createWriter(pending, rules, options);
+  if (access === "write" && history) dropStaleHistory(environment);
+  const writer = createWriter(pending, rules, { undoBlocks: options.undoBlocks, history });
   const changes = createChangeLog(environment, pending);
   if (access === "write" && listener === undefined) changes.clear();
   const tipState = createTipCache(environment);
@@ -160,6 +176,36 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const snapshot = (bounds?: SnapshotBounds): ChainSnapshot | undefined => {
     const view = access === "write" ? views.ofNow() : completeView();
     return view === undefined ? undefined : snapshotOf(view, bounds);
+  };
+
+  const pastLists = createPastLists();
+  /** A store that a version without history has made gets the database from whoever writes it next. */
+  const keepsHistory = history && (environment.db as Partial<StoreDatabases>).history !== undefined;
+
+  const oldestOf = ({ reading, state }: StateView): Pick<Tip, "height" | "id"> => {
+    const height = keepsHistory ? oldestState(reading, state) : state.tip.height;
+    return { height, id: existing(readBlock(reading, height), `block ${height}`).id };
+  };
+
+  const snapshotAt: Store["snapshotAt"] = (height, { searchRows = Infinity } = {}) => {
+    if (!history) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history.");
+    const view = access === "write" ? views.ofNow() : completeView();
+    if (view === undefined) return undefined;
+    const release = views.take(view);
+    try {
+      const { height: tip } = view.state.tip;
+      if (height === tip) return createSnapshot(view, createSearch(searches, searchRows), release);
+      if (height >= 1 && height < tip) {
+        const oldest = oldestOf(view);
+        if (height < oldest.height) throw historyMissing(oldest);
+        return createPastSnapshot(view, height, { search: createSearch(searches, searchRows), lists: pastLists, release });
+      }
+    } catch (error) {
+      release();
+      throw error;
+    }
+    release();
+    return undefined;
   };
 
   const isComplete = (): boolean => {
@@ -239,9 +285,32 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     rebuild = readRebuild(environment);
   };
 
+  const extendHistory: Store["extendHistory"] = async (oldest, rows) => {
+    let extended = false;
+    const steps = function* (): Sliced<void> {
+      if (readHistoryFrom(pending) !== oldest.height || readBlock(pending, oldest.height)?.id !== oldest.id) return;
+      let count = 0;
+      for (const [key, value] of rows) {
+        pending.put("history", key, value);
+        if (++count % 100 === 0) yield;
+      }
+      pending.put("meta", historyFromKey, 1);
+      extended = true;
+    };
+    await line.write(steps());
+    return extended;
+  };
+
   return {
     environment,
+    supports: { history },
     snapshot,
+    snapshotAt,
+    oldest: () => {
+      const view = history ? views.ofNow() : undefined;
+      return view && oldestOf(view);
+    },
+    extendHistory,
     tip: access === "write" ? () => views.ofNow()?.state.tip : readTip,
     completeTip: access === "write" ? () => (complete ? views.ofNow()?.state.tip : undefined) : readCompleteTip,
     apply: (blocks, chainHeight) => line.write(putOn(blocks, chainHeight)),

@@ -29,13 +29,21 @@ export const writeDelegates = function* (
   block: Block,
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, standings, digest }: Writing,
+  { journal, reading, standings, digest, history }: Writing,
 ): Sliced<void> {
   const delegates = new Map<string, DelegateRecord>();
+  const read = (publicKey: string): DelegateRecord | undefined => {
+    const found = readDelegate(reading, publicKey);
+    if (found !== undefined && history !== undefined) {
+      const number = (wallets.get(found.address) ?? readWallet(reading, found.address))?.number;
+      if (number !== undefined) history.delegate(number, found);
+    }
+    return found;
+  };
   const delegate = (publicKey: string): DelegateRecord | undefined => {
     const known = delegates.get(publicKey);
     if (known !== undefined) return known;
-    const found = readDelegate(reading, publicKey);
+    const found = read(publicKey);
     if (found === undefined) return undefined;
     digest.takeOff(delegatePart(found));
     delegates.set(publicKey, found);
@@ -73,7 +81,7 @@ export const writeDelegates = function* (
 export const writeWallets = function* (
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, rankedSets, standings, digest }: Writing,
+  { journal, reading, rankedSets, standings, digest, history, stateOnly }: Writing,
 ): Sliced<void> {
   const numbers = new Map<string, number | undefined>();
   const delegateNumber = (publicKey: string): number | undefined => {
@@ -86,7 +94,8 @@ export const writeWallets = function* (
   for (const [address, { before }] of changes.wallets) {
     const after = wallets.get(address);
     if (after === undefined) continue;
-    indexWallet(journal, rankedSets, before as WalletRecord | undefined, after, delegateNumber);
+    if (!stateOnly) indexWallet(journal, rankedSets, before as WalletRecord | undefined, after, delegateNumber);
+    history?.wallet(before as WalletRecord | undefined, after, delegateNumber);
     journal.put("wallets", textKey(address), walletCodec.pack(after));
     if (before !== undefined) digest.takeOff(walletPart(before));
     digest.add(walletPart(after));
@@ -95,11 +104,11 @@ export const writeWallets = function* (
   }
 };
 
-export const writeLocks = function* ({ locks }: BlockChanges, { journal, rankedSets, digest }: Writing): Sliced<void> {
+export const writeLocks = function* ({ locks }: BlockChanges, { journal, rankedSets, digest, stateOnly }: Writing): Sliced<void> {
   for (const [id, { before, after }] of locks) {
     if (before !== undefined) digest.takeOff(lockPart(before));
     if (after !== undefined) digest.add(lockPart(after));
-    if (before !== after) indexLock(rankedSets, before, after);
+    if (before !== after && !stateOnly) indexLock(rankedSets, before, after);
     if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
     else if (before !== undefined) journal.remove("locks", idKey(id));
     yield;

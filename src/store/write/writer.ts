@@ -7,9 +7,12 @@ import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "../layout/codec.js";
 import { createDelegateStandings } from "./delegate-standings.js";
-import { createRankedSets } from "./ranked-set-writer.js";
+import { type RankedSetWriter, createRankedSets } from "./ranked-set-writer.js";
+import { blockCodec } from "../layout/block-codec.js";
+import { numberKey } from "../layout/keys.js";
 import { createWriteLog } from "../layout/write-log.js";
-import { createPlainJournal, createUndoJournal, rollBack } from "./journal.js";
+import { createPlainJournal, createUndoJournal, type Journal, rollBack } from "./journal.js";
+import { continueHistory, createHistoryRows, type HistoryRows, takeHistoryBack } from "./history.js";
 import type { WriteBatch } from "./write-batch.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
@@ -35,11 +38,29 @@ export interface Writer {
   completeDigest(): Sliced<void>;
 }
 
-export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { undoBlocks: number }): Writer => {
+export interface WriterOptions {
+  undoBlocks: number;
+  /** Whether history is kept. */
+  history: boolean;
+  /** Given: nothing is written but what the next blocks need, and rows of history go there. */
+  historyOnly?: ((key: Buffer, value: Buffer) => void) | undefined;
+}
+
+export const createWriter = (pending: WriteBatch, rules: ChainRules, options: WriterOptions): Writer => {
   const sets = createRankedSets(pending);
   const standings = createDelegateStandings(pending);
   const undoLog = createWriteLog();
-  const always = { reading: pending, rules, standings };
+  const { historyOnly } = options;
+  const writingOf = (journal: Journal, rankedSets: RankedSetWriter, digest: Digest): Omit<Writing, "history"> => ({
+    ...{ reading: pending, rules, standings, journal, rankedSets, digest },
+    stateOnly: historyOnly !== undefined,
+  });
+  const historyOf =
+    (journal: Journal): HistoryOf =>
+    (height, before, digest) => {
+      if (historyOnly !== undefined) return createHistoryRows(height, historyOnly);
+      return options.history ? continueHistory(height, before && { state: before, digest }, pending, journal) : undefined;
+    };
   const forget = (): void => {
     sets.forget();
     standings.forget();
@@ -49,7 +70,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { 
     undoLog.clear();
     const journal = createUndoJournal(pending, undoLog);
     const rankedSets = sets.writer(journal);
-    yield* writeBlock(full, { ...always, journal, rankedSets, digest });
+    yield* writeBlock(full, writingOf(journal, rankedSets, digest), historyOf(journal));
     yield* rankedSets.flush();
     yield* putUndo(pending, full.block.height, undoLog.bytes());
   };
@@ -62,7 +83,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { 
       const digest = createDigest(yield* digestBefore(pending));
       for (const full of blocks) {
         const { height } = full.block;
-        if (height <= settled) yield* writeBlock(full, { ...always, journal, rankedSets, digest });
+        if (height <= settled) yield* writeBlock(full, writingOf(journal, rankedSets, digest), historyOf(journal));
         else {
           yield* rankedSets.flush();
           yield* applyWithUndo(full, digest);
@@ -90,6 +111,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: { 
       forget();
       rollBack(pending, undo);
       removeUndo(pending, state.tip.height);
+      if (options.history) takeHistoryBack(state.tip.height, undo, readState(pending), pending);
       removeDigest(pending, state.tip.height);
       return full;
     },
@@ -109,11 +131,14 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
   timesApart: { lag: 0, lead: 0, until: 0 },
 });
 
-const writeBlock = function* (full: FullBlock, writing: Writing): Sliced<void> {
-  const { journal, reading, rules, digest } = writing;
+type HistoryOf = (height: number, before: StateRecord | undefined, digest: Buffer) => HistoryRows | undefined;
+
+const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, historyOf: HistoryOf): Sliced<void> {
+  const { journal, reading, rules, digest, stateOnly } = given;
   const { block, transactions } = full;
   const before = readState(reading);
   requireChained(block, before);
+  const writing: Writing = { ...given, history: historyOf(block.height, before, digest.bytes()) };
   const state: StateRecord = {
     ...(before ?? emptyState()),
     tip: { id: block.id, height: block.height, timestamp: block.timestamp },
@@ -134,15 +159,19 @@ const writeBlock = function* (full: FullBlock, writing: Writing): Sliced<void> {
   bringRecipients(full, changes, writing);
   const wallets = walletsAfter(changes, state);
   yield;
-  yield* writeTransactions(transactions, wallets, state, writing);
+  if (!stateOnly) yield* writeTransactions(transactions, wallets, state, writing);
   yield* writeDelegates(block, changes, wallets, writing);
   yield* writeWallets(changes, wallets, writing);
   yield* writeLocks(changes, writing);
-  writeFees(full, writing);
-  yield;
-  writeBlockRecord(block, state.transactions - transactions.length, writing);
+  if (stateOnly) journal.insert("blocks", numberKey(block.height), blockCodec.pack(block));
+  else {
+    writeFees(full, writing);
+    yield;
+    writeBlockRecord(block, state.transactions - transactions.length, writing);
+  }
   journal.put("meta", stateKey, stateCodec.pack(state));
   if (endsRound(block.height, rules.milestones)) yield* endRound(block.height, writing);
+  writing.history?.end(state, digest.bytes());
 };
 
 const requireChained = (block: Block, before: StateRecord | undefined): void => {

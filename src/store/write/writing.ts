@@ -2,6 +2,7 @@ import type { Digest } from "../../chain/digest.js";
 import type { ChainRules } from "../../chain/rules.js";
 import type { DelegateStandings } from "./delegate-standings.js";
 import type { RankedSetWriter } from "./ranked-set-writer.js";
+import type { HistoryRows } from "./history.js";
 import type { Journal } from "./journal.js";
 import type { WriterReading } from "../lmdb/reading.js";
 
@@ -13,4 +14,8 @@ export interface Writing {
   rankedSets: RankedSetWriter;
   standings: DelegateStandings;
   digest: Digest;
+  /** Undefined where no history is kept. */
+  history: HistoryRows | undefined;
+  /** Whether nothing is written but wallets, delegates, locks, rounds and history: for a store that serves nobody. */
+  stateOnly: boolean;
 }

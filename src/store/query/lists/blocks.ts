@@ -1,4 +1,6 @@
 import type { Block } from "../../../../types/chain.js";
+import { andThen } from "../../../async/maybe-promise.js";
+import { asksOnly, notWhole, type RangeOf, withinRanges } from "../past-ranges.js";
 import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise, Page, Range } from "../../../../types/chain-adapter.js";
 import { listSequence } from "../../records/posting-list.js";
 import { betweenKeys, heightsAt, keyOfNumber, keyOfText, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
@@ -19,19 +21,35 @@ export interface BlockNeeds {
   reading: Reading;
   state: StateRecord;
   search: Search;
+  /** At the tip. */
   delegates(): DelegateList;
+  /** Whether `state` is an earlier one than what is read: lists are cut at its height. */
+  isPast: boolean;
 }
 
 export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Page<Block>> => {
+  const ranges = needs.isPast ? rangesOnly(query.filter) : [];
+  if (ranges.length === 0) return answer(query, needs);
+  return andThen(needs.search.run(withinRanges(ranges, needs.state.tip.height + 1, needs)), (refs) =>
+    answer(query, needs, { answers: ranges.map(({ name }) => name), refs }),
+  );
+};
+
+type OfRanges = Pick<BlockPath, "answers" | "refs">;
+
+const answer = (query: BlockQuery, needs: BlockNeeds, ofRanges?: OfRanges): MaybePromise<Page<Block>> => {
   const { reading, search } = needs;
   const { field } = query.order;
   const inChainOrder = field === "height" || field === "timestamp";
   return answerList(
     {
       query,
-      paths: accessPathsTo(query, needs, inChainOrder),
+      paths: accessPathsTo(query, needs, inChainOrder, ofRanges),
       load: (height: number) => existing(readBlock(reading, height), `block ${height}`),
-      test: blockTester,
+      test: (asked, answered) => {
+        const passes = blockTester(asked, answered);
+        return passes && ((block) => block.height <= needs.state.tip.height && passes(block));
+      },
       value: inChainOrder ? undefined : (block) => block[field],
       ties: "desc",
       below: needs.state.tip.height + 1,
@@ -40,7 +58,7 @@ export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Pa
   );
 };
 
-const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean): BlockPath[] => {
+const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean, ofRanges: OfRanges | undefined): BlockPath[] => {
   const { filter, order } = query;
   const { reading } = needs;
   const window = windowOf(filter, needs);
@@ -67,7 +85,12 @@ const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boole
     add(name, key === undefined ? emptySequence : underValue(reading, set, key, window));
   }
   add(undefined, windowSequence(window));
-  return [...paths, ...inOwnOrder(query, reading)];
+  if (ofRanges !== undefined) {
+    const refs = withinWindow(ofRanges.refs, window);
+    paths.push(towards(order.direction, { answers: [...ofRanges.answers, "height", "timestamp"], ordered: inChainOrder, refs }));
+  }
+  const inSets = inOwnOrder(query, reading);
+  return [...paths, ...(needs.isPast ? notWhole(query, inSets) : inSets)];
 };
 
 /** Heights that pass the ranges of heights and times. */
@@ -84,14 +107,14 @@ const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: B
  * Blocks of a generator. Lists are kept for delegates only: undefined if the chain has a block that is in none of them, other than
  * genesis, whose generator need not be a delegate.
  */
-const forgedBy = (publicKey: string, { reading, state, delegates }: BlockNeeds): Sequence<number> | undefined => {
-  const { byPublicKey, producedBlocks } = delegates();
+const forgedBy = (publicKey: string, { reading, delegates }: BlockNeeds): Sequence<number> | undefined => {
+  const { byPublicKey, producedBlocks, tip } = delegates();
   const listOf = (key: string): Sequence<number> => {
     const delegate = byPublicKey.get(key);
     const number = delegate === undefined ? undefined : readWallet(reading, delegate.address)?.number;
     return delegate === undefined || number === undefined ? emptySequence : listSequence(reading, lists.forged, number, delegate.producedBlocks);
   };
-  const unlisted = state.tip.height - producedBlocks;
+  const unlisted = tip.height - producedBlocks;
   if (unlisted === 0) return listOf(publicKey);
   const genesisGenerator = existing(readBlock(reading, 1), "block 1").generatorPublicKey;
   if (unlisted > 1 || listOf(genesisGenerator).slice(0, 1)[0] === 1) return undefined;
@@ -132,6 +155,14 @@ const amountSets = [
   { name: "totalFee", set: sets.blocksByTotalFee },
   { name: "reward", set: sets.blocksByReward },
 ] as const;
+
+/** The ranges of a filter that asks for nothing else, beside ranges of heights and times. */
+const rangesOnly = (filter: BlockFilter): RangeOf<Name>[] => {
+  if (!asksOnly(filter, ["height", "timestamp", "numberOfTransactions", "payloadLength", "totalAmount", "totalFee", "reward"])) return [];
+  const numbers = numberSets.map(({ name, set }) => ({ name, set, range: filter[name], bounds: numberBounds(filter[name] ?? {}) }));
+  const amounts = amountSets.map(({ name, set }) => ({ name, set, range: filter[name], bounds: amountBounds(filter[name] ?? {}) }));
+  return [...numbers, ...amounts].filter(({ range }) => range !== undefined);
+};
 
 /** Ranges that a set can answer, and sets in the order asked for. */
 const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockPath[] => {

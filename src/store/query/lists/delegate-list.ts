@@ -117,6 +117,11 @@ function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<strin
     all.push(delegate.rank === rank && delegate.approval === approval ? delegate : { ...delegate, rank, approval });
     yield;
   }
+  return yield* delegateListOf({ tip, all, secondPublicKeys, ranks });
+}
+
+/** The list of all delegates, with what makes it quick to ask. */
+export function* delegateListOf({ tip, all, secondPublicKeys, ranks }: Pick<DelegateList, "tip" | "all" | "secondPublicKeys" | "ranks">): Sliced<DelegateList> {
   const by = (name: "publicKey" | "address" | "username") => new Map(all.map((delegate) => [delegate[name], delegate]));
   yield;
   const byPublicKey = by("publicKey");

@@ -15,6 +15,8 @@ export interface FeeNeeds {
   reading: Reading;
   state: StateRecord;
   search: Search;
+  /** Whether `state` is an earlier one than what is read. */
+  isPast: boolean;
 }
 
 /**
@@ -31,8 +33,8 @@ export const askFeeStatistics = ({ from, to }: { from: number; to: number }, nee
 function* addUp(first: number, last: number, needs: FeeNeeds): Sliced<FeeStatistics[]> {
   const totals: Totals = new Map();
   const firstBucket = Math.ceil(first / feeBucketSeconds);
-  // The tip's hour counts as whole: the chain has no more of it.
-  const endBucket = Math.floor((last === needs.state.tip.timestamp ? last + feeBucketSeconds : last + 1) / feeBucketSeconds);
+  // The tip's hour counts as whole: the chain has no more of it. That of an earlier state may have.
+  const endBucket = Math.floor((last === needs.state.tip.timestamp && !needs.isPast ? last + feeBucketSeconds : last + 1) / feeBucketSeconds);
   if (firstBucket >= endBucket) yield* addBlocks(totals, first, last, needs);
   else {
     yield* addBlocks(totals, first, firstBucket * feeBucketSeconds - 1, needs);

@@ -5,6 +5,7 @@ import { listSequence } from "../../records/posting-list.js";
 import { betweenKeys, keyOfNumber, keyOfText, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
 import type { StateRecord, WalletRecord } from "../../layout/codec.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
+import { notWhole } from "../past-ranges.js";
 import { type AccessPath, amountBounds, numberBounds, towards } from "../list-query.js";
 import type { Reading } from "../../lmdb/reading.js";
 import { heightOf, transactionNumber, transactionsOfBlock } from "../../records/records.js";
@@ -18,6 +19,8 @@ interface Needs {
   state: StateRecord;
   rules: ChainRules;
   wallet(address: string): WalletRecord | undefined;
+  /** Whether `state` is an earlier one than what is read: lists are cut at its last transaction. */
+  isPast: boolean;
 }
 
 /** What searches have found beforehand, as lists without a number in common. */
@@ -26,19 +29,22 @@ export interface Gathered {
   ofAny?: readonly Sequence<number>[];
   /** Those whose vendor field contains the filter's `vendorFieldHex`. */
   withPart?: readonly Sequence<number>[] | undefined;
+  /** In an earlier state, those of the filter's ranges, where it has no other members. */
+  ofRanges?: { answers: readonly Name[]; refs: Sequence<number> } | undefined;
 }
 
 /** Every access path from which a query about transactions could be answered. */
-export function* accessPathsTo(query: TransactionQuery, needs: Needs, { ofAny, withPart }: Gathered): Iterable<TransactionPath> {
+export function* accessPathsTo(query: TransactionQuery, needs: Needs, { ofAny, withPart, ofRanges }: Gathered): Iterable<TransactionPath> {
   const { timestamp } = query.filter;
-  const { reading, state, rules, wallet } = needs;
+  const { reading, state, rules, wallet, isPast } = needs;
   const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
-  const narrow = (sequence: Sequence<number>): Sequence<number> => (timestamp === undefined ? sequence : withinWindow(sequence, window));
-  const within: Within = { reading, state, rules, wallet, window, narrow, answered: window.exact ? ["timestamp"] : [] };
+  const narrow = (sequence: Sequence<number>): Sequence<number> => (timestamp === undefined && !isPast ? sequence : withinWindow(sequence, window));
+  const within: Within = { reading, state, rules, wallet, isPast, window, narrow, answered: window.exact ? ["timestamp"] : [] };
   yield* inChainOrder(query, within, ofAny);
   yield* ofOneValue(query, within);
   if (withPart !== undefined) yield { answers: ["vendorFieldHex"], ordered: false, refs: concatSequences(withPart) };
-  yield* inOwnOrder(query, within);
+  if (ofRanges !== undefined) yield towards(query.order.direction, { answers: [...ofRanges.answers, ...within.answered], ordered: true, refs: narrow(ofRanges.refs) });
+  yield* isPast ? notWhole(query, inOwnOrder(query, within)) : inOwnOrder(query, within);
 }
 
 interface Within extends Needs {

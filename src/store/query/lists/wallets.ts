@@ -10,7 +10,7 @@ import type { Search } from "../search.js";
 import { accessPathsTo } from "./wallet-access-paths.js";
 
 /** A wallet as clients see it, with what it has as a delegate. */
-export const presentWallet = (record: WalletRecord, delegates: DelegateList): Wallet => {
+export const presentWallet = (record: WalletRecord, delegates: Pick<DelegateList, "byAddress">): Wallet => {
   const delegate = record.username === null ? undefined : delegates.byAddress.get(record.address);
   return {
     address: record.address,

@@ -1,0 +1,36 @@
+import type { Tip } from "../../../types/chain.js";
+import { PorticoError } from "../../errors.js";
+import type { StateRecord } from "../layout/codec.js";
+import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
+import type { Environment } from "../lmdb/environment.js";
+import { createReading, type Reading } from "../lmdb/reading.js";
+import { transact } from "../lmdb/transact.js";
+import { existing, readBlock } from "../records/records.js";
+import { readHistoryTip } from "../write/history.js";
+import { oldestState } from "./past-records.js";
+
+/** What is thrown for a height whose state is not known; `oldest`: the first that is. */
+export const historyMissing = ({ height, id }: Pick<Tip, "height" | "id">): PorticoError =>
+  new PorticoError("HISTORY_MISSING", `The state at that height is not kept: the oldest is that at height ${height}.`, { members: { oldest: { height, id } } });
+
+/** @throws PorticoError HISTORY_MISSING unless history begins with the first block */
+export const requireWhole = ({ reading, state }: { reading: Reading; state: StateRecord }): void => {
+  const height = oldestState(reading, state);
+  if (height > 1) throw historyMissing({ height, id: existing(readBlock(reading, height), `block ${height}`).id });
+};
+
+/**
+ * Removes the rows of a chain that was left while no history was kept: they would be taken for those of the blocks in its place. Others may
+ * stay, however old. To be called by the process that writes, before it does.
+ */
+export const dropStaleHistory = (environment: Environment): void => {
+  const reading = createReading(environment);
+  const tip = readHistoryTip(reading);
+  if (tip === undefined || readBlock(reading, tip.height)?.id === tip.id) return;
+  transact(environment, () => {
+    const { meta, history } = environment.db;
+    history.clearSync();
+    meta.removeSync(historyTipKey);
+    meta.removeSync(historyFromKey);
+  });
+};

@@ -1,0 +1,19 @@
+import type { Sliced } from "../../async/time-slicing.js";
+import type { Delegate } from "../../../types/chain.js";
+import { type DelegateList, delegateListOf } from "../query/lists/delegate-list.js";
+import { delegateAt, type Past, walletAt } from "./past-records.js";
+
+/** Every delegate at an earlier height; `now`: those at the tip, among whom they are. */
+export function* delegatesAt(now: DelegateList, past: Past): Sliced<DelegateList> {
+  const all: Delegate[] = [];
+  const secondPublicKeys = new Map<string, string>();
+  for (const { address } of now.all) {
+    const wallet = walletAt(address, past);
+    const delegate = wallet && delegateAt(wallet, past);
+    if (delegate !== undefined) all.push(delegate);
+    if (delegate !== undefined && wallet !== undefined && wallet.secondPublicKey !== null) secondPublicKeys.set(address, wallet.secondPublicKey);
+    yield;
+  }
+  const ranks = new Map(all.flatMap(({ publicKey, rank }): [string, number][] => (rank === null ? [] : [[publicKey, rank]])));
+  return yield* delegateListOf({ tip: past.state.tip, all, secondPublicKeys, ranks });
+}

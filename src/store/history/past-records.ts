@@ -1,0 +1,84 @@
+import type { Delegate } from "../../../types/chain.js";
+import { approvalOf } from "../../chain/amount.js";
+import type { StateRecord, WalletRecord } from "../layout/codec.js";
+import { type HeightRow, historyBounds, type HistoryKind, historyKinds, historyRowKey, unpackDelegate, unpackFigures, unpackHeight, unpackTraits } from "../layout/history-rows.js";
+import type { Reading } from "../lmdb/reading.js";
+import { existing, readBlock, readDelegate, readWallet, transactionsOfBlock } from "../records/records.js";
+import { readHistoryFrom, readHistoryTip } from "../write/history.js";
+
+/** Single records as they were at an earlier height. */
+export interface Past {
+  reading: Reading;
+  /** As of that height; its kinds and `timesApart` are those of the tip. */
+  state: StateRecord;
+  /** By public key, at the tip. */
+  ranks(): ReadonlyMap<string, number>;
+}
+
+/** The first height whose state a store has, up to its tip. */
+export const oldestState = (reading: Reading, { tip }: StateRecord): number => {
+  const found = readHistoryTip(reading)?.id === tip.id ? readHistoryFrom(reading) : undefined;
+  return found ?? tip.height;
+};
+
+export const heightRowAt = (reading: Reading, height: number): HeightRow =>
+  unpackHeight(existing(reading.bytes("history", historyRowKey(historyKinds.heights, 0, height)), `state at height ${height}`));
+
+/** What is known of the chain as a whole at a height that the store has. */
+export const stateAt = (reading: Reading, height: number, now: StateRecord): StateRecord => {
+  const { id, timestamp } = existing(readBlock(reading, height), `block ${height}`);
+  const { supply, wallets } = heightRowAt(reading, height);
+  const { first, count } = transactionsOfBlock(reading, height);
+  return { ...now, tip: { id, height, timestamp }, supply, transactions: first + count, wallets };
+};
+
+/** The first row above a height: it says what was overwritten there. */
+const firstAbove = (kind: HistoryKind, number: number, { reading, state }: Pick<Past, "reading" | "state">): Buffer | undefined => {
+  for (const { value } of reading.range("history", { ...historyBounds(kind, number, state.tip.height + 1), limit: 1 })) return value as Buffer;
+  return undefined;
+};
+
+/** A wallet as it was, except for how long its lists were. */
+export const walletAt = (address: string, past: Pick<Past, "reading" | "state">): WalletRecord | undefined => {
+  const now = readWallet(past.reading, address);
+  // Numbers are given in the order of appearance.
+  if (now === undefined || now.number >= past.state.wallets) return undefined;
+  const figures = firstAbove(historyKinds.figures, now.number, past);
+  const traits = firstAbove(historyKinds.traits, now.number, past);
+  return { ...now, ...(figures && unpackFigures(figures)), ...(traits && unpackTraits(traits)) };
+};
+
+/** What a wallet had as a delegate; undefined if it was none. */
+export const delegateAt = (wallet: WalletRecord, past: Past): Delegate | undefined => {
+  const { reading, state } = past;
+  const { number, username, publicKey, address, resigned, vote, balance } = wallet;
+  if (username === null || publicKey === null) return undefined;
+  const record = existing(readDelegate(reading, publicKey), `delegate ${publicKey}`);
+  const row = firstAbove(historyKinds.delegates, number, past);
+  const { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards } = row === undefined ? record : unpackDelegate(row);
+  const lastHeight = row === undefined ? undefined : unpackDelegate(row).lastHeight;
+  const rank = firstAbove(historyKinds.ranks, number, past)?.readUInt32BE(0) ?? past.ranks().get(publicKey) ?? 0;
+  return {
+    username,
+    address,
+    publicKey,
+    voteBalance,
+    rank: rank === 0 ? null : rank,
+    approval: approvalOf(voteBalance, state.supply),
+    producedBlocks,
+    missedBlocks,
+    forgedFees,
+    forgedRewards,
+    forgedTotal: forgedFees + forgedRewards,
+    lastBlock: lastHeight === undefined ? record.lastBlock : lastBlockAt(lastHeight, reading),
+    resigned,
+    vote,
+    balance,
+  };
+};
+
+const lastBlockAt = (height: number, reading: Reading): Delegate["lastBlock"] => {
+  if (height === 0) return null;
+  const { id, timestamp } = existing(readBlock(reading, height), `block ${height}`);
+  return { id, height, timestamp };
+};

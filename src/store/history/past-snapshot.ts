@@ -1,0 +1,207 @@
+import { LRUCache } from "lru-cache";
+import type { Block, Delegate, FeeStatistics, Tip, Transaction, Wallet } from "../../../types/chain.js";
+import type {
+  BlockQuery,
+  ChainSnapshot,
+  DelegateQuery,
+  MaybePromise,
+  Page,
+  TransactionQuery,
+  WalletChange,
+  WalletChangesQuery,
+  WalletQuery,
+} from "../../../types/chain-adapter.js";
+import { andThen } from "../../async/maybe-promise.js";
+import type { Sliced } from "../../async/time-slicing.js";
+import type { ChainRules } from "../../chain/rules.js";
+import { roundOf } from "../../chain/rounds.js";
+import { PorticoError } from "../../errors.js";
+import type { RankedDelegate, StateRecord, WalletRecord } from "../layout/codec.js";
+import type { Reading } from "../lmdb/reading.js";
+import { walletTester } from "../query/filters.js";
+import { askBlocks } from "../query/lists/blocks.js";
+import type { DelegateList } from "../query/lists/delegate-list.js";
+import { askDelegates } from "../query/lists/delegates.js";
+import { askFeeStatistics } from "../query/lists/fees.js";
+import { askTransactions } from "../query/lists/transactions.js";
+import { presentWallet } from "../query/lists/wallets.js";
+import type { Search } from "../query/search.js";
+import { addressNamed, heightOf, readBlock, readRound, readTransaction, transactionNumber } from "../records/records.js";
+import { comparisonOf } from "../records/sorting.js";
+import { requireWhole } from "./completeness.js";
+import { delegatesAt } from "./past-delegates.js";
+import { delegateAt, heightRowAt, type Past, stateAt, walletAt } from "./past-records.js";
+import { votersAt } from "./past-voters.js";
+import { walletChanges } from "./wallet-changes.js";
+
+/** Lists at earlier heights that were asked for lately. A block's id stands for the state after it: they stay right whatever follows. */
+export interface PastLists {
+  delegates: LRUCache<string, DelegateList>;
+  voters: LRUCache<string, readonly Wallet[]>;
+}
+
+/** Rows kept, at the most. */
+const keptDelegates = 20_000;
+const keptVoters = 100_000;
+
+export const createPastLists = (): PastLists => ({
+  delegates: new LRUCache({ maxSize: keptDelegates, sizeCalculation: ({ all }) => all.length + 1 }),
+  voters: new LRUCache({ maxSize: keptVoters, sizeCalculation: (rows) => rows.length + 1 }),
+});
+
+export interface PastNeeds {
+  reading: Reading;
+  /** At the tip. */
+  state: StateRecord;
+  rules: ChainRules;
+  /** At the tip. */
+  delegates(): DelegateList;
+}
+
+const refuse = (what: string): never => {
+  throw new PorticoError("NOT_AT_HEIGHT", `${what} are not kept for earlier heights.`);
+};
+
+/** The state at an earlier height. Lists of all wallets and of locks are not kept, nor are orders by anything but height. */
+class PastSnapshot implements ChainSnapshot {
+  readonly tip: Tip;
+  readonly supply: bigint;
+  private readonly now: PastNeeds;
+  private readonly past: Past;
+  private readonly search: Search;
+  private readonly lists: PastLists;
+  private readonly letGo: () => void;
+
+  constructor(now: PastNeeds, height: number, search: Search, lists: PastLists, release: () => void) {
+    const state = stateAt(now.reading, height, now.state);
+    this.tip = state.tip;
+    this.supply = state.supply;
+    this.now = now;
+    this.past = { reading: now.reading, state, ranks: () => now.delegates().ranks };
+    this.search = search;
+    this.lists = lists;
+    this.letGo = release;
+  }
+
+  get digest(): string {
+    return heightRowAt(this.past.reading, this.tip.height).digest.toString("hex");
+  }
+
+  private get needs() {
+    return { ...this.now, state: this.past.state, search: this.search, isPast: true };
+  }
+
+  private allDelegates(): MaybePromise<DelegateList> {
+    const { delegates } = this.lists;
+    const { id } = this.tip;
+    const keep = (made: DelegateList): DelegateList => {
+      delegates.set(id, made);
+      return made;
+    };
+    return delegates.get(id) ?? andThen(this.search.run(delegatesAt(this.now.delegates(), this.past)), keep);
+  }
+
+  private present(record: WalletRecord): Wallet {
+    const delegate = delegateAt(record, this.past);
+    return presentWallet(record, { byAddress: new Map(delegate === undefined ? [] : [[record.address, delegate]]) });
+  }
+
+  private record(identifier: string): WalletRecord | undefined {
+    const found = walletAt(identifier, this.past);
+    if (found !== undefined) return found;
+    const named = walletAt(addressNamed(this.past.reading, identifier) ?? "", this.past);
+    return named?.publicKey === identifier || named?.username === identifier ? named : undefined;
+  }
+
+  wallet(identifier: string): Wallet | undefined {
+    const record = this.record(identifier);
+    return record === undefined ? undefined : this.present(record);
+  }
+
+  wallets({ filter, order, offset, limit }: WalletQuery): MaybePromise<Page<Wallet>> {
+    const { vote } = filter;
+    if (vote === undefined) return refuse("Lists of all wallets");
+    const passes = walletTester(filter, new Set(["vote"]));
+    const inOrder = comparisonOf<Wallet>({ direction: order.direction, value: (wallet) => wallet[order.field], key: ({ address }) => address, ties: "asc" });
+    return andThen(this.voters(vote), (all) => {
+      const rows = passes === undefined ? [...all] : all.filter(passes);
+      return { rows: rows.sort(inOrder).slice(offset, offset + limit), total: rows.length };
+    });
+  }
+
+  private voters(vote: string): MaybePromise<readonly Wallet[]> {
+    const { voters } = this.lists;
+    const name = `${this.tip.id} ${vote}`;
+    const read = function* (this: PastSnapshot): Sliced<Wallet[]> {
+      const rows: Wallet[] = [];
+      for (const record of yield* votersAt(vote, this.past)) rows.push(this.present(record));
+      voters.set(name, rows);
+      return rows;
+    };
+    return voters.get(name) ?? this.search.run(read.call(this));
+  }
+
+  delegate(identifier: string): Delegate | undefined {
+    const kept = this.lists.delegates.peek(this.tip.id);
+    if (kept !== undefined) return kept.byUsername.get(identifier) ?? kept.byAddress.get(identifier) ?? kept.byPublicKey.get(identifier);
+    const record = this.record(identifier);
+    return record === undefined ? undefined : delegateAt(record, this.past);
+  }
+
+  delegates(query: DelegateQuery): MaybePromise<Page<Delegate>> {
+    return andThen(this.allDelegates(), (all) => askDelegates(query, all));
+  }
+
+  block(key: { height: number } | { id: string }): Block | undefined {
+    const { reading } = this.past;
+    const height = "height" in key ? key.height : heightOf(reading, key.id);
+    return height === undefined || !Number.isInteger(height) || height < 1 || height > this.tip.height ? undefined : readBlock(reading, height);
+  }
+
+  blocks(query: BlockQuery): MaybePromise<Page<Block>> {
+    const { field } = query.order;
+    return field === "height" || field === "timestamp" ? askBlocks(query, this.needs) : refuse(`Blocks by ${field}`);
+  }
+
+  transaction(id: string): Transaction | undefined {
+    const { reading, state } = this.past;
+    const number = transactionNumber(reading, id);
+    return number === undefined || number >= state.transactions ? undefined : readTransaction(reading, number);
+  }
+
+  transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
+    const { field } = query.order;
+    if (field !== "timestamp") return refuse(`Transactions by ${field}`);
+    return askTransactions(query, { ...this.needs, wallet: (address) => walletAt(address, this.past) });
+  }
+
+  lock(): never {
+    return refuse("Locks");
+  }
+
+  locks(): never {
+    return refuse("Locks");
+  }
+
+  round(round: number): RankedDelegate[] | undefined {
+    const { round: last } = roundOf(this.tip.height + 1, this.now.rules.milestones);
+    return Number.isInteger(round) && round >= 1 && round <= last ? readRound(this.past.reading, round) : undefined;
+  }
+
+  feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]> {
+    return askFeeStatistics(window, this.needs);
+  }
+
+  walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
+    requireWhole(this.now);
+    return walletChanges(query, this.past);
+  }
+
+  release(): void {
+    this.letGo();
+  }
+}
+
+/** The height must be one that the store has: from `oldestState` on, and below the tip. */
+export const createPastSnapshot = (now: PastNeeds, height: number, { search, lists, release }: { search: Search; lists: PastLists; release(): void }): ChainSnapshot =>
+  new PastSnapshot(now, height, search, lists, release);

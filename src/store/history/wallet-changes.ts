@@ -1,0 +1,73 @@
+import type { Page, WalletChange, WalletChangesQuery } from "../../../types/chain-adapter.js";
+import type { StateRecord, WalletRecord } from "../layout/codec.js";
+import { heightOfRow, historyBounds, historyKinds, unpackFigures, unpackTraits, type WalletFigures } from "../layout/history-rows.js";
+import type { Reading } from "../lmdb/reading.js";
+import { firstWhere } from "../records/binary-search.js";
+import { readWallet } from "../records/records.js";
+import { heightRowAt, walletAt } from "./past-records.js";
+
+interface Needs {
+  reading: Reading;
+  /** Up to which changes are told; those after it are known, too, if there are any. */
+  state: StateRecord;
+}
+
+/** Height of the block that created a wallet. History must begin with the first block. */
+const createdAt = ({ number }: WalletRecord, { reading, state }: Needs): number =>
+  firstWhere(1, state.tip.height, (height) => heightRowAt(reading, height).wallets > number);
+
+const hasNothing = ({ balance, lockedBalance, nonce, vote }: Pick<WalletRecord, "balance" | "lockedBalance" | "nonce" | "vote">): boolean =>
+  balance === 0n && lockedBalance === 0n && nonce === 0n && vote === null;
+
+/** A row in the database: what a block overwrote. */
+interface Overwritten {
+  height: number;
+  before: WalletFigures;
+}
+
+/** What stood before the first overwriting above a height; undefined where there was none. */
+const figuresAt = (number: number, height: number, reading: Reading): WalletFigures | undefined => {
+  for (const { value } of reading.range("history", { ...historyBounds(historyKinds.figures, number, height + 1), limit: 1 })) return unpackFigures(value as Buffer);
+  return undefined;
+};
+
+const voteAt = (now: WalletRecord, height: number, reading: Reading): string | null => {
+  for (const { value } of reading.range("history", { ...historyBounds(historyKinds.traits, now.number, height + 1), limit: 1 })) return unpackTraits(value as Buffer).vote;
+  return now.vote;
+};
+
+/** The blocks that changed a wallet, in a range of heights that the history has; the creation counts if the wallet then had anything. */
+export const walletChanges = ({ address, heights, direction, offset, limit }: WalletChangesQuery, needs: Needs): Page<WalletChange> => {
+  const { reading, state } = needs;
+  const now = readWallet(reading, address);
+  if (now === undefined || now.number >= state.wallets) return { rows: [], total: 0 };
+  const from = Math.max(1, heights.from ?? 1);
+  const to = Math.min(state.tip.height, heights.to ?? Infinity);
+  if (from > to) return { rows: [], total: 0 };
+  const creation = createdAt(now, needs);
+  const isCreatedThere = creation >= from && creation <= to && !hasNothing(walletAt(address, { reading, state: { ...state, tip: { ...state.tip, height: creation } } }) ?? now);
+  const bounds = historyBounds(historyKinds.figures, now.number, from, to + 1);
+  const rows = reading.count("history", bounds);
+  const total = rows + Number(isCreatedThere);
+  const ascending = direction === "asc";
+  // In ascending order, offsets count from the other end; the creation, if it counts, is the very first.
+  const take = Math.max(0, Math.min(limit, total - offset));
+  const first = ascending ? offset : total - offset - take;
+  const begin = first - Number(isCreatedThere);
+  const overwritten: Overwritten[] = [];
+  if (take > 0) {
+    for (const { key, value } of reading.range("history", { ...bounds, offset: Math.max(0, begin), limit: take })) {
+      overwritten.push({ height: heightOfRow(key), before: unpackFigures(value as Buffer) });
+    }
+  }
+  if (take > 0 && begin < 0) {
+    overwritten.unshift({ height: creation, before: { balance: 0n, nonce: 0n, lockedBalance: 0n } });
+    overwritten.length = take;
+  }
+  const changes = overwritten.map(({ height, before }, place): WalletChange => {
+    const after = overwritten[place + 1]?.before ?? figuresAt(now.number, height, reading) ?? now;
+    const { balance, lockedBalance, nonce } = after;
+    return { height, balance, change: balance - before.balance, lockedBalance, vote: voteAt(now, height, reading), nonce };
+  });
+  return { rows: ascending ? changes : changes.reverse(), total };
+};

@@ -1,0 +1,148 @@
+import type { Tip } from "../../../types/chain.js";
+import type { DelegateRecord, RankedDelegate, StateRecord, WalletRecord } from "../layout/codec.js";
+import {
+  historyFromKey,
+  historyKinds,
+  historyRowKey,
+  historyTipKey,
+  packDelegate,
+  packFigures,
+  packHeight,
+  packTraits,
+  packVoter,
+  voterRowKey,
+  type WalletTraits,
+} from "../layout/history-rows.js";
+import { numberKey } from "../layout/keys.js";
+import { keysIn } from "../layout/write-log.js";
+import type { Getting } from "../lmdb/reading.js";
+import { atOnce } from "../../async/time-slicing.js";
+import { readDelegate, readWallet } from "../records/records.js";
+import { readDigest } from "./state-digest.js";
+import type { WriteBatch } from "./write-batch.js";
+
+/** Writes what a block overwrites, as rows of the database `history`. */
+export interface HistoryRows {
+  /** `before` is undefined for a wallet that the block creates. */
+  wallet(before: WalletRecord | undefined, after: WalletRecord, delegateNumber: (publicKey: string) => number | undefined): void;
+  /** The record as it was before the block. Of several in one block, the first counts. */
+  delegate(number: number, before: DelegateRecord): void;
+  ranks(before: readonly RankedDelegate[], after: readonly RankedDelegate[], reading: Getting): void;
+  /** To be called last, with the state after the block and its digest. */
+  end(state: StateRecord, digest: Buffer): void;
+}
+
+const traitNames = ["publicKey", "vote", "username", "secondPublicKey", "resigned"] as const satisfies (keyof WalletTraits)[];
+
+const haveSameTraits = (one: WalletTraits, other: WalletTraits): boolean =>
+  traitNames.every((name) => one[name] === other[name]) &&
+  (one.multiSignature === other.multiSignature || JSON.stringify(one.multiSignature) === JSON.stringify(other.multiSignature));
+
+const haveSameFigures = (one: WalletRecord, other: WalletRecord): boolean =>
+  one.balance === other.balance && one.nonce === other.nonce && one.lockedBalance === other.lockedBalance && one.vote === other.vote;
+
+const heightRow = ({ tip, supply, wallets }: StateRecord, digest: Buffer): [key: Buffer, value: Buffer] => [
+  historyRowKey(historyKinds.heights, 0, tip.height),
+  packHeight({ supply, wallets, digest }),
+];
+
+const packTip = ({ height, id }: Pick<Tip, "height" | "id">): [number, string] => [height, id];
+
+/** Number of a delegate's wallet. */
+export const numberOfDelegate = (publicKey: string, reading: Getting): number | undefined => {
+  const address = readDelegate(reading, publicKey)?.address;
+  return address === undefined ? undefined : readWallet(reading, address)?.number;
+};
+
+/** `put` writes a row, which is new. */
+export const createHistoryRows = (height: number, put: (key: Buffer, value: Buffer) => void): HistoryRows => {
+  const written = new Set<number>();
+  return {
+    wallet: (before, after, delegateNumber) => {
+      const { number, address } = after;
+      if (before !== undefined && !haveSameFigures(before, after)) put(historyRowKey(historyKinds.figures, number, height), packFigures(before));
+      if (before !== undefined && !haveSameTraits(before, after)) put(historyRowKey(historyKinds.traits, number, height), packTraits(before));
+      const old = before?.vote ?? null;
+      if (old === after.vote) return;
+      for (const [vote, was] of [[old, true], [after.vote, false]] as const) {
+        const delegate = vote === null ? undefined : delegateNumber(vote);
+        if (delegate !== undefined) put(voterRowKey(delegate, height, number), packVoter(was, address));
+      }
+    },
+    delegate: (number, before) => {
+      if (written.has(number)) return;
+      written.add(number);
+      put(historyRowKey(historyKinds.delegates, number, height), packDelegate({ ...before, lastHeight: before.lastBlock?.height ?? 0 }));
+    },
+    ranks: (before, after, reading) => {
+      const old = new Map(before.map(({ publicKey }, place) => [publicKey, place + 1]));
+      const now = new Map(after.map(({ publicKey }, place) => [publicKey, place + 1]));
+      for (const publicKey of new Set([...old.keys(), ...now.keys()])) {
+        const rank = old.get(publicKey) ?? 0;
+        const number = rank === (now.get(publicKey) ?? 0) ? undefined : numberOfDelegate(publicKey, reading);
+        if (number !== undefined) put(historyRowKey(historyKinds.ranks, number, height), numberKey(rank));
+      }
+    },
+    end: (state, digest) => put(...heightRow(state, digest)),
+  };
+};
+
+interface Journaled {
+  insert(database: "history", key: Buffer, value: unknown): void;
+  put(database: "history" | "meta", key: Buffer, value: unknown): void;
+}
+
+/** The block up to which history is complete. */
+export const readHistoryTip = (reading: Getting): Pick<Tip, "height" | "id"> | undefined => {
+  const found = reading.get("meta", historyTipKey) as [number, string] | undefined;
+  return found && { height: found[0], id: found[1] };
+};
+
+export const readHistoryFrom = (reading: Getting): number | undefined => reading.get("meta", historyFromKey) as number | undefined;
+
+/**
+ * The rows of a block on the state `before`. Where history is not complete up to there, because the store was written without, it begins
+ * with that state.
+ */
+export const continueHistory = (height: number, before: { state: StateRecord; digest: Buffer } | undefined, pending: WriteBatch, journal: Journaled): HistoryRows => {
+  if (before === undefined) pending.put("meta", historyFromKey, height);
+  else if (readHistoryTip(pending)?.id !== before.state.tip.id) {
+    pending.put("meta", historyFromKey, before.state.tip.height);
+    const [key, value] = heightRow(before.state, before.digest);
+    journal.put("history", key, value);
+  }
+  const rows = createHistoryRows(height, (key, value) => journal.insert("history", key, value));
+  return {
+    ...rows,
+    end: (state, digest) => {
+      rows.end(state, digest);
+      journal.put("meta", historyTipKey, packTip(state.tip));
+    },
+  };
+};
+
+/**
+ * To be called when a block was reverted, with its undo record. Its rows are taken back by that, unless they were written later than the
+ * block (reindex.ts): then they are removed here.
+ */
+export const takeHistoryBack = (height: number, undo: Buffer, state: StateRecord | undefined, pending: WriteBatch): void => {
+  const from = readHistoryFrom(pending);
+  if (from === undefined || state === undefined || readHistoryTip(pending)?.id === state.tip.id) return;
+  const remove = (key: Buffer): void => pending.putBytes("history", key, null);
+  const numbers = new Set<number>();
+  const { wallets } = atOnce(keysIn(undo, ["wallets"]));
+  for (const { value } of pending.range("delegates", {})) numbers.add(readWallet(pending, (value as [string])[0])?.number ?? -1);
+  for (const address of wallets) numbers.add(readWallet(pending, address.toString("utf8"))?.number ?? -1);
+  numbers.delete(-1);
+  const { figures, traits, delegates, ranks } = historyKinds;
+  for (const number of numbers) {
+    for (const kind of [figures, traits, delegates, ranks]) remove(historyRowKey(kind, number, height));
+    for (const { key } of pending.range("history", { start: voterRowKey(number, height, 0), end: voterRowKey(number, height + 1, 0) })) remove(Buffer.from(key));
+  }
+  remove(historyRowKey(historyKinds.heights, 0, height));
+  const digest = readDigest(pending, state.tip);
+  if (digest !== undefined) pending.put("history", ...heightRow(state, digest));
+  pending.put("meta", historyFromKey, Math.min(from, state.tip.height));
+  pending.put("meta", historyTipKey, packTip(state.tip));
+};
+
