@@ -129,7 +129,7 @@ export const compareAtHeights = async (
 ): Promise<void> => {
   const samples = await samplesOf(replay(height));
   // A replay takes long to make each of its states.
-  const heights = [1, Math.max(1, height - 1), ...Array.from({ length: Math.ceil(count / 4) }, () => 1 + pick(height))];
+  const heights = [1, Math.max(1, height - 1), ...Array.from({ length: Math.ceil(count / 8) }, () => 1 + pick(height))];
   for (const kind of kinds) {
     for (let asked = 0; asked < count; asked++) {
       const at = one(heights, pick);
