@@ -32,6 +32,7 @@ export const errorTable = {
   RATE_LIMITED: { status: 429, exposed: true, message: "Rate limit exceeded" },
   HEADERS_TOO_LARGE: { status: 431, exposed: true, message: "Request Header Fields Too Large" },
   INTERNAL: { status: 500, exposed: false, message: "An internal server error occurred" },
+  RECORD_DAMAGED: { status: 500, exposed: true, message: "The store is damaged: a record cannot be read." },
   NOT_SUPPORTED: { status: 501, exposed: true, message: "This node does not offer that." },
   SEARCHES_FULL: { status: 503, exposed: true, message: "Too many searches are under way." },
   STREAMS_FULL: { status: 503, exposed: true, message: "As many streams are open as this node allows." },

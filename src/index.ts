@@ -1,6 +1,7 @@
 export { createApiPlugin } from "./plugin.js";
 export { errorTable, PorticoError } from "./errors.js";
 export { defaultOptions } from "./options/options.js";
+export { type Verification, verifyStore, type VerifyOptions } from "./store/verify/verify-store.js";
 export { version } from "./version.js";
 export type * from "../types/chain.js";
 export type * from "../types/chain-adapter.js";

@@ -97,7 +97,14 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     sync: context.sync,
   });
 
+  const damage = problems.define({ begun: "the store is damaged", ended: "the store is sound again" });
+  const damaged = (reason: string): void => {
+    // What is read while the store is being closed is no damage.
+    if (lifecycle.phase() === "started") damage.begin(`${reason.replace(/^The store is damaged: /, "")} Stop the node and verify the store (verifyStore, or --verify of the example host)`);
+  };
+
   const edge = createEdge(options, {
+    damaged,
     routes: [...v2Routes, ...v1Routes, ...probeRoutes<ApiState>({ ready })],
     openState,
     tipId: chain.tipId,

@@ -5,6 +5,7 @@ import { createProgressReport } from "./progress-report.js";
 import { version } from "../../src/version.js";
 
 const run = async (options: HostOptions): Promise<number> => {
+  if (options.verify !== undefined) return (await import("./verify.js")).verify(options, (line) => writeToTerminal(line, false));
   // Imported only now, so that `--help` and usage errors do not wait for all modules of a node.
   const [{ startHost }, { welcome }] = await Promise.all([import("./host.js"), import("./welcome.js")]);
   const logger = createLogger(options.logLevel, writeToTerminal);

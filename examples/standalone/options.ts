@@ -23,6 +23,8 @@ export interface HostOptions {
   /** Addresses or networks (CIDR). */
   allowTargets: string[];
   logLevel: LogLevel;
+  /** Only to verify the store, and that it is of the network if one was named. */
+  verify?: "network" | "any";
 }
 
 /** What was asked for instead of a node; undefined if nothing was. @throws UsageError */
@@ -108,6 +110,7 @@ export const readHostOptions = (args: readonly string[], environment: Readonly<R
     allowTargets: [...(isLoopback(host) ? loopback : []), ...networksIn(reading)],
     logLevel: oneOf("log-level", logLevels),
     ...defined({
+      verify: has("verify") ? (has("network") ? "network" : "any") : undefined,
       import: text("import"),
       forgeInterval: has("forge-interval") ? wholeNumber("forge-interval", 1, 86_400_000) : undefined,
       secrets: text("secrets"),

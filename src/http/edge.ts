@@ -42,6 +42,8 @@ export interface EdgeNeeds<State extends Scope> {
   isStopping(): boolean;
   /** Whether the value of `Authorization` admits a client to the routes that are `authenticated`. Default: nobody is admitted. */
   authorize?: ((authorization: string | undefined) => MaybePromise<boolean>) | undefined;
+  /** Told of a request that met a damaged record. */
+  damaged?: ((reason: string) => void) | undefined;
   logger: Logger;
   /** Title, version and description of the OpenAPI document. */
   info: OpenApiInfo;

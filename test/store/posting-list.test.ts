@@ -102,13 +102,13 @@ describe("an appended list", () => {
     append(0, [1, 2, 3]);
     append(5, [6], owner + 1);
     const failure: unknown = await pending.commit().catch((error: unknown) => error);
-    expect((failure as Error).message).to.equal("LMDB cannot write: a list would have a gap");
+    expect((failure as Error).message).to.equal("The store cannot be written: LMDB cannot write: a list would have a gap.");
     expect(contentsOf(store)["lists"]).to.deep.equal([]);
   });
 
   it("reports the missing piece when it is shorter than its owner's count", async () => {
     append(0, [1, 2, 3]);
     await pending.commit();
-    expect(() => slice(pieceLength + 1, pieceLength, 1)).to.throw("the store has no part of a list that its index names");
+    expect(() => slice(pieceLength + 1, pieceLength, 1)).to.throw("The store is damaged: it has no part of a list, which its index names.");
   });
 });

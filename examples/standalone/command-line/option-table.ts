@@ -35,6 +35,7 @@ export const optionRows = [
   { name: "allow-target", value: "CIDR", text: "private address or network that webhooks may reach, such as 10.1.0.0/16; separate several by commas. A node on loopback always allows loopback" },
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
   { name: "config", value: "FILE", text: 'JSON file with any of these options, in camelCase: {"port": 4003, "forgeInterval": 1000}', commandLineOnly: true },
+  { name: "verify", text: "read the whole store in the data folder, print its height and what is damaged, and exit: 0 if it is sound, otherwise 1. Also beside a node that runs; serves and writes nothing", commandLineOnly: true },
   { name: "version", text: "print the version", commandLineOnly: true },
   { name: "help", short: "h", text: "print this", commandLineOnly: true },
 ] as const satisfies readonly OptionRow[];

@@ -30,6 +30,8 @@ export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State
   isStopping(): boolean;
   requestId: RequestId;
   authorize(authorization: string | undefined): MaybePromise<boolean>;
+  /** Told of a request that met a damaged record. */
+  damaged?: ((reason: string) => void) | undefined;
   logger: Logger;
 }
 
@@ -75,6 +77,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
 
   const fail = (context: Context, thrown: unknown): void => {
     const error = porticoErrorOf(thrown);
+    if (error.code === "RECORD_DAMAGED") needs.damaged?.(error.message);
     if (!error.exposed) {
       const { method, url } = context.transport.request;
       logger.error(`Request ${context.id}, ${method} ${JSON.stringify(url)}, failed: ${detailOf(error)}`);

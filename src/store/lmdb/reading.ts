@@ -1,4 +1,5 @@
 import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
+import { PorticoError } from "../../errors.js";
 import type { Environment } from "./environment.js";
 import { canBeKey, type DatabaseName } from "../layout/keys.js";
 
@@ -41,6 +42,36 @@ interface BytesWithin {
 export const openTransaction = ({ root }: Pick<Environment, "root">): ReadTransaction => {
   root.resetReadTxn();
   return root.useReadTransaction();
+};
+
+const damaged = (database: DatabaseName, cause: unknown): PorticoError =>
+  new PorticoError("RECORD_DAMAGED", `The store is damaged: a record of "${database}" cannot be read.`, { cause });
+
+/** The entries of a range, or what is wrong with the record at which it ends. */
+function* checked<T>(database: DatabaseName, entries: Iterable<T>): Generator<T, void> {
+  try {
+    yield* entries;
+  } catch (error) {
+    throw damaged(database, error);
+  }
+}
+
+/** The same reads; what LMDB or the decoding of a record throws becomes PorticoError RECORD_DAMAGED. */
+export const createCheckedReading = (reading: Reading): Reading => {
+  const checking = <T>(database: DatabaseName, read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw damaged(database, error);
+    }
+  };
+  return {
+    get: (database, key) => checking(database, () => reading.get(database, key)),
+    bytes: (database, key) => checking(database, () => reading.bytes(database, key)),
+    range: (database, options) => checked(database, checking(database, () => reading.range(database, options))),
+    keys: (database, options) => checked(database, checking(database, () => reading.keys(database, options))),
+    count: (database, options) => checking(database, () => reading.count(database, options)),
+  };
 };
 
 export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {

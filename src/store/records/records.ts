@@ -1,5 +1,6 @@
 import type { Block, Lock, Transaction } from "../../../types/chain.js";
 import type { FullBlock } from "../../chain/block.js";
+import { PorticoError } from "../../errors.js";
 import {
   type Codec,
   type DelegateRecord,
@@ -24,7 +25,12 @@ export const rankingKey = textKey("ranking");
 
 const read = <T>(reading: Getting, database: DatabaseName, key: Buffer, codec: Codec<T>): T | undefined => {
   const found = reading.get(database, key);
-  return found === undefined ? undefined : codec.unpack(found as unknown[]);
+  if (found === undefined) return undefined;
+  try {
+    return codec.unpack(found as unknown[]);
+  } catch (cause) {
+    throw new PorticoError("RECORD_DAMAGED", `The store is damaged: a record of "${database}" cannot be read.`, { cause });
+  }
 };
 
 export const readState = (reading: Getting): StateRecord | undefined => read(reading, "meta", stateKey, stateCodec);
@@ -61,7 +67,7 @@ export const transactionsOfBlock = (reading: Getting, height: number): { first: 
 
 /** A record that an index points to. It is there, or the store is broken. */
 export const existing = <T>(record: T | undefined, what: string): T => {
-  if (record === undefined) throw new Error(`the store has no ${what} that its index names`);
+  if (record === undefined) throw new PorticoError("RECORD_DAMAGED", `The store is damaged: it has no ${what}, which its index names.`);
   return record;
 };
 

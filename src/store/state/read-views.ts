@@ -4,7 +4,7 @@ import type { StateRecord } from "../layout/codec.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { type DelegateList, readDelegates } from "../query/lists/delegate-list.js";
 import type { Environment } from "../lmdb/environment.js";
-import { createReading } from "../lmdb/reading.js";
+import { createCheckedReading, createReading } from "../lmdb/reading.js";
 import type { StateView } from "./snapshot.js";
 
 export interface ViewsNeeds {
@@ -47,7 +47,7 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
 
   const open = (): StateView | undefined => {
     const transaction = openTransaction();
-    const reading = createReading(environment, transaction);
+    const reading = createCheckedReading(createReading(environment, transaction));
     const state = tipState(transaction);
     if (state === undefined) {
       transaction.done();

@@ -1,5 +1,5 @@
 import { withoutTrailing } from "../../../trim-end.js";
-import { type Meta, treeAt, treeLength } from "./meta-pages.js";
+import { type Meta, type Tree, treeAt, treeLength } from "./meta-pages.js";
 import { nodeFlags } from "./page.js";
 import type { PageFile } from "./page-file.js";
 import { type TreeEntry, type TreeVisitor, type TreeWalk, walkTree } from "./tree-walk.js";
@@ -11,6 +11,8 @@ export interface DatabasesVisitor {
   /** Which order the keys of a database have; undefined if that is not known. */
   order(database: string): TreeWalk["compare"];
   entry(database: string, entry: TreeEntry): void;
+  /** Each database, before its entries. */
+  tree?(database: string, tree: Tree): void;
   page: TreeVisitor["page"];
   /** `database`: undefined for the names of the databases. */
   fault(database: string | undefined, page: number, what: string): void;
@@ -36,7 +38,9 @@ export function* walkDatabases({ main, pageSize, transaction }: Meta, file: Pick
   });
   for (const { name, value } of found) {
     if (visitor.only !== undefined && visitor.only !== name) continue;
-    yield* walkTree(treeAt(value), { ...walk, compare: visitor.order(name) }, {
+    const tree = treeAt(value);
+    visitor.tree?.(name, tree);
+    yield* walkTree(tree, { ...walk, compare: visitor.order(name) }, {
       page: visitor.page,
       fault: (page, what) => visitor.fault(name, page, what),
       entry: (entry) => visitor.entry(name, entry),

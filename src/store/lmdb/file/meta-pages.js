@@ -11,6 +11,7 @@ export const metaOffsets = Object.freeze({
   pageFlags: 18,
   magic: 24,
   version: 28,
+  mapSize: 40,
   pageSize: 48,
   freeTree: 48,
   freeRoot: 88,
@@ -62,6 +63,7 @@ export const treeAt = (bytes, at = 0) => {
  * @typedef {object} Meta
  * @property {number} pageSize Bytes.
  * @property {bigint} transaction Number of the transaction that wrote it.
+ * @property {number} mapSize Bytes that the file may have.
  * @property {number} lastPage Number of the last page that the file has ever had.
  * @property {Tree} free Of the free pages.
  * @property {Tree} main Of the databases, by name.
@@ -85,6 +87,7 @@ export const readMeta = (file, position) => {
   return {
     pageSize,
     transaction: page.readBigUInt64LE(metaOffsets.transaction),
+    mapSize: Number(page.readBigUInt64LE(metaOffsets.mapSize)),
     lastPage: Number(page.readBigUInt64LE(metaOffsets.lastPage)),
     free: treeAt(page, metaOffsets.freeTree),
     main: treeAt(page, metaOffsets.mainTree),

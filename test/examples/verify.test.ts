@@ -1,0 +1,54 @@
+import { closeSync, openSync, statSync, writeSync } from "node:fs";
+import { expect } from "chai";
+import { HostError } from "../../examples/standalone/host-error.js";
+import { verify } from "../../examples/standalone/verify.js";
+import { newestMeta, openPageFile } from "../../src/store/lmdb/file/page-file.js";
+import { loadChain } from "../data/read.js";
+import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "../store/temporary-store.js";
+
+const chain = loadChain("core3-custom-c");
+
+describe("npm start -- --verify", function () {
+  this.timeout(60_000);
+  afterEach(closeTemporaryStores);
+
+  const told = async (options: Parameters<typeof verify>[0]): Promise<{ status: number; lines: string[] }> => {
+    const lines: string[] = [];
+    return { status: await verify(options, (line) => void lines.push(line)), lines };
+  };
+
+  const makeStore = async () => {
+    const { store, rules, dataDir } = openTemporaryStore(chain.network);
+    for (const block of chain.blocks.slice(0, 20)) await store.apply([rules.parseBlock(block)]);
+    await closeStores();
+    return { dataDir, path: store.environment.path };
+  };
+
+  it("prints height and id of a sound store, and exits with 0", async () => {
+    const { dataDir, path } = await makeStore();
+    const before = statSync(path).mtimeMs;
+    expect(await told({ dataDir, network: "local", verify: "any" })).to.deep.equal({ status: 0, lines: ["height  20", `id      ${chain.blocks[19]?.id ?? ""}`, `The store in ${dataDir} is sound.`] });
+    expect(statSync(path).mtimeMs).to.equal(before);
+  });
+
+  it("prints what is damaged, and exits with 1", async () => {
+    const { dataDir, path } = await makeStore();
+    const root = newestMeta(openPageFile(path))?.main.root ?? 0;
+    const file = openSync(path, "r+");
+    writeSync(file, Buffer.from([0xff]), 0, 1, root * 4_096 + 18);
+    closeSync(file);
+    const { status, lines } = await told({ dataDir, network: "local", verify: "any" });
+    expect([status, lines[0]]).to.deep.equal([1, "height  0"]);
+    expect(lines.join("\n")).to.include(`${path}: the list of databases: page ${root} is no page of a tree`);
+    expect(lines.at(-1)).to.match(/is damaged\. Restore the folder from a backup, or /);
+  });
+
+  it("exits with 1 for a store of another network than the one named, and with an error without a store", async () => {
+    const { dataDir } = await makeStore();
+    const { status, lines } = await told({ dataDir, network: "devnet", verify: "network" });
+    expect([status, lines.some((line) => line.includes("it belongs to the network "))]).to.deep.equal([1, true]);
+    const empty = temporaryFolder();
+    const error: unknown = await told({ dataDir: empty, network: "local", verify: "any" }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(HostError).with.property("message", `${empty} does not contain a Portico store.`);
+  });
+});

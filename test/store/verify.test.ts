@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { verifyStore } from "../../src/index.js";
+import { numberKey } from "../../src/store/layout/keys.js";
+import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { loadChain } from "../data/read.js";
+import { webhookRow } from "../webhooks/webhook-row.js";
+import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+
+const chain = loadChain("core3-custom-c");
+const { nethash } = chain.network.network;
+
+describe("verifyStore", function () {
+  this.timeout(120_000);
+  afterEach(closeTemporaryStores);
+
+  /** A store that has been written for a while: blocks with and without undo records, some reverted, webhooks. */
+  const makeStore = async (): Promise<{ dataDir: string; path: string }> => {
+    const { store, rules, dataDir } = openTemporaryStore(chain.network, { undoBlocks: 20 });
+    const webhooks = createWebhookStore(store.environment);
+    for (const block of chain.blocks.slice(0, 60)) await store.apply([rules.parseBlock(block)]);
+    for (let count = 0; count < 3; count++) await store.revert();
+    webhooks.transaction(() => void webhooks.addWebhook(webhookRow));
+    store.markComplete();
+    const { path } = store.environment;
+    await closeStores();
+    return { dataDir, path };
+  };
+
+  it("finds nothing wrong with a sound store, says what its tip is, and writes nothing", async () => {
+    const { dataDir, path } = await makeStore();
+    const bytes = readFileSync(path);
+    expect(await verifyStore({ dataDir, nethash })).to.deep.equal({ sound: true, faults: [], files: [path], height: 57, id: chain.blocks[56]?.id });
+    expect(readFileSync(path).equals(bytes)).to.equal(true);
+  });
+
+  it("reads the state of one moment beside a node that writes", async () => {
+    const { store, rules, dataDir } = openTemporaryStore(chain.network, { undoBlocks: 20 });
+    await store.apply([rules.parseBlock(chain.blocks[0]!)]);
+    let next = 1;
+    const stopped = new AbortController();
+    const writing = (async () => {
+      while (!stopped.signal.aborted && next < chain.blocks.length) await store.apply([rules.parseBlock(chain.blocks[next++]!)]);
+    })();
+    for (let times = 0; times < 10; times++) {
+      const { faults, height } = await verifyStore({ dataDir, nethash });
+      expect(faults).to.deep.equal([]);
+      expect(height).to.be.within(1, next);
+    }
+    stopped.abort();
+    await writing;
+  });
+
+  it("says so where there is no store, or one of another network", async () => {
+    const { dataDir, path } = await makeStore();
+    const error: unknown = await verifyStore({ dataDir: temporaryFolder() }).catch((reason: unknown) => reason);
+    expect(error).to.have.property("code", "NOT_READY");
+    const { sound, faults } = await verifyStore({ dataDir, nethash: "another" });
+    expect([sound, faults]).to.deep.equal([false, [`${path}: it belongs to the network ${nethash}, not to another`]]);
+  });
+
+  it("finds a record that was changed by somebody else, although everything can be read", async () => {
+    const { store, rules, dataDir } = openTemporaryStore(chain.network);
+    for (const block of chain.blocks.slice(0, 20)) await store.apply([rules.parseBlock(block)]);
+    const { db, path } = store.environment;
+    db.blocks.putSync(numberKey(7), db.blocks.get(numberKey(8)));
+    await closeStores();
+    const { faults } = await verifyStore({ dataDir });
+    expect(faults).to.deep.equal([`${path}: database "blocks", range 000000: its entries are not those that were written (20 are there, 20 were written)`]);
+  });
+});
