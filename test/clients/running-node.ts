@@ -1,16 +1,13 @@
 import { EventEmitter } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import type { IncomingHttpHeaders, Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createApiPlugin } from "../../src/index.js";
 import type { Peer } from "../../types/chain.js";
 import type { TransactionData } from "../../types/events.js";
-import type { ChainAdapter } from "../../types/chain-adapter.js";
-import type { ApiPlugin, NodeInfo, PorticoOptions, TransactionPool } from "../../types/node-context.js";
+import type { NodeInfo, PorticoOptions, TransactionPool } from "../../types/node-context.js";
 import { atEnd } from "../at-end.js";
 import { figuresOf } from "../e2e/figures.js";
+import { storedChain } from "../fixtures/stored-chain.js";
 import { createTestPool, refusingPool, type TestPool } from "./test-pool.js";
 
 /** A request as it reached the server, without its body. */
@@ -36,7 +33,7 @@ export interface RunningNode {
 
 export const chainName = "core3-custom-c";
 const figures = figuresOf(chainName);
-const { network, blocks, tip, meta } = figures;
+const { network, tip, meta } = figures;
 
 /** How many blocks the network is ahead of the node. */
 export const blocksBehind = 3;
@@ -124,36 +121,16 @@ const poolOf = (kind: PoolKind, working: TestPool): { pool?: TransactionPool } =
   return { pool: kind === "throwing" ? refusingPool : working };
 };
 
-let indexed: Promise<ApiPlugin> | undefined;
 const nodes = new Map<string, Promise<RunningNode>>();
 
-/** Reads the chain into an LMDB store, once for all tests. */
-const index = async (): Promise<ApiPlugin> => {
-  const dataDir = mkdtempSync(join(tmpdir(), "portico-clients-"));
-  const read = (fromHeight: number, limit: number) => blocks.slice(fromHeight - 1, fromHeight - 1 + limit);
-  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read, height: () => blocks.length }, options: { webhooks: false } });
-  atEnd(async () => {
-    nodes.clear();
-    indexed = undefined;
-    await plugin.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-  await plugin.start();
-  return plugin;
-};
-
 const start = async (options: PorticoOptions, poolKind: PoolKind): Promise<RunningNode> => {
-  indexed ??= index();
-  const { chain } = await indexed;
-  const tipId = "tipId" in chain ? (chain.tipId as () => string | undefined) : undefined;
-  const shared: ChainAdapter = { snapshot: () => chain.snapshot(), ...(tipId === undefined ? {} : { tipId }) };
   let peers: Peer[] = [];
   const pool = createTestPool(unconfirmed);
   const logged: string[] = [];
   const plugin = createApiPlugin({
     network,
     events: new EventEmitter(),
-    chain: shared,
+    chain: await storedChain(chainName),
     ...poolOf(poolKind, pool),
     peers: { list: () => peers, suspended: () => peers.filter(({ status }) => status !== 200) },
     sync: { networkHeight: () => tip.height + blocksBehind },
@@ -162,7 +139,10 @@ const start = async (options: PorticoOptions, poolKind: PoolKind): Promise<Runni
     logger: { debug: () => undefined, info: () => undefined, warn: (line) => logged.push(line), error: (line) => logged.push(line) },
     options,
   });
-  atEnd(plugin.stop);
+  atEnd(async () => {
+    nodes.clear();
+    await plugin.stop();
+  });
   const server = await plugin.listen(0);
   const { port } = server.address() as AddressInfo;
   peers = peersAt(port);

@@ -81,14 +81,17 @@ const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: st
 const decisive = (errors: ErrorObject[]): DefinedError =>
   (errors.find((error) => error.keyword === "anyOf") ?? errors[0]) as DefinedError;
 
-/** Makes the function that compiles input readers; one Ajv instance per edge. */
+/** Makes the function that makes input readers; one Ajv instance per edge. A reader is compiled when it is first needed: all would take a third of a second. */
 export const createInputReaders = () => {
   const ajv = createAjv();
-  return (schema: unknown, source: Source): ReadInput => {
+  const compile = (schema: unknown) => {
     const prepared = inputSchema(schema);
-    const coerce = coercion(prepared);
-    const validate = ajv.compile(prepared);
+    return { coerce: coercion(prepared), validate: ajv.compile(prepared) };
+  };
+  return (schema: unknown, source: Source): ReadInput => {
+    let compiled: ReturnType<typeof compile> | undefined;
     return (raw) => {
+      const { coerce, validate } = (compiled ??= compile(schema));
       const value = coerce === undefined ? raw : coerce(raw);
       if (validate(value)) {
         return value;
