@@ -1,5 +1,6 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../types/chain-adapter.js";
 import type { ApiPlugin, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
+import { openAtHeight, orUndo } from "./api/at-height.js";
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
@@ -80,7 +81,16 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const stateOf = (snapshot: ChainSnapshot | undefined): ApiState => createApiState(snapshot, stateNeeds);
 
-  const openState = (): MaybePromise<ApiState> => andThen(openSnapshot(), stateOf);
+  const finalHeight = (tip: number): number => finalHeightAt(tip, rules.milestones, options.finality);
+
+  const openState = (at?: string): MaybePromise<ApiState> =>
+    andThen(openSnapshot(), (snapshot) => {
+      if (at === undefined || snapshot === undefined) return stateOf(snapshot);
+      return orUndo(
+        () => andThen(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight }), (past) => createApiState(snapshot, stateNeeds, past)),
+        () => snapshot.release?.(),
+      );
+    });
 
   const { health, report, ready } = createHealth({
     phase: () => lifecycle.phase(),
@@ -90,7 +100,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     told,
     openSnapshot,
     unreadable,
-    finalHeight: (tip) => finalHeightAt(tip, rules.milestones, options.finality),
+    finalHeight,
     rules,
     clock,
     staleAfter: options.staleAfter,
@@ -171,8 +181,8 @@ const createChain = (context: NodeContext | ReaderContext, { options, prewarm, .
   }
   const companion = options.webhooks === false ? undefined : needs.companion;
   if (context.reader === true) {
-    return createReaderChain({ dataDir }, { ...needs, companion });
+    return createReaderChain({ dataDir, history: options.history }, { ...needs, companion });
   }
   const { events, blocks: source, onProgress } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks }, { ...needs, prewarm, companion, events, source, onProgress });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, history: options.history }, { ...needs, prewarm, companion, events, source, onProgress });
 };

@@ -135,6 +135,8 @@ export interface PorticoOptions {
   stopTimeout?: number;
   /** Rows of the store that one request may scan where no index has the answer; a request that needs more is refused with 400. */
   searchRows?: number;
+  /** Whether the states at earlier heights are kept and served. Default true. */
+  history?: boolean;
   /** Most blocks that can be reverted: the number of undo records kept. If the host goes back further, the store is rebuilt from `blocks`. */
   undoBlocks?: number;
   /** Blocks behind the tip at which a block counts as final. Default: twice the number of active delegates at the tip. */

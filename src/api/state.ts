@@ -28,6 +28,13 @@ export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks">
   readonly webhooks: Webhooks;
 }
 
+/** An earlier state. */
+export interface PastState {
+  chain: ChainSnapshot;
+  /** Whether its block will not be reverted. */
+  isFinal: boolean;
+}
+
 /** A class, because one is made for every request and an object literal with getters costs several times as much. */
 class OpenState implements ApiState {
   readonly rules: ChainRules;
@@ -35,22 +42,30 @@ class OpenState implements ApiState {
   readonly supports: ApiNeeds["supports"];
   readonly clock: Clock;
   declare readonly tip?: Tip;
+  declare readonly height?: number;
+  declare readonly isFinal?: boolean;
   private readonly snapshot: ChainSnapshot | undefined;
+  private readonly past: PastState | undefined;
   private readonly needs: ApiNeeds;
 
-  constructor(snapshot: ChainSnapshot | undefined, needs: ApiNeeds) {
+  constructor(snapshot: ChainSnapshot | undefined, needs: ApiNeeds, past: PastState | undefined) {
     this.rules = needs.rules;
     this.host = needs.host;
     this.supports = needs.supports;
     this.clock = needs.clock;
     if (snapshot !== undefined) this.tip = snapshot.tip;
+    if (past !== undefined) {
+      this.height = past.chain.tip.height;
+      this.isFinal = past.isFinal;
+    }
     this.snapshot = snapshot;
+    this.past = past;
     this.needs = needs;
   }
 
   get chain(): ChainSnapshot {
     if (this.snapshot === undefined) throw new PorticoError("NOT_READY");
-    return this.snapshot;
+    return this.past?.chain ?? this.snapshot;
   }
 
   get webhooks(): Webhooks {
@@ -58,12 +73,19 @@ class OpenState implements ApiState {
   }
 
   release(): void {
-    this.snapshot?.release?.();
+    try {
+      this.past?.chain.release?.();
+    } finally {
+      this.snapshot?.release?.();
+    }
   }
 }
 
-/** Makes the state from which one request is answered. Its `release` releases the snapshot. */
-export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds): ApiState => new OpenState(snapshot, needs);
+/**
+ * Makes the state from which one request is answered. Its `release` releases the snapshots. `past`: the earlier state that is asked about;
+ * replies are cached by the tip all the same.
+ */
+export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds, past?: PastState): ApiState => new OpenState(snapshot, needs, past);
 
 /** @throws PorticoError NOT_SUPPORTED if the host's adapter does not support the capability. */
 export const requireSupport = (capability: keyof ApiNeeds["supports"], { supports }: ApiState): void => {

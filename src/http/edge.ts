@@ -31,7 +31,7 @@ export type { Listener } from "./hosts/listener.js";
 export interface EdgeNeeds<State extends Scope> {
   routes: readonly Route<State>[];
   /** Opens the state from which one request is answered. The edge releases it when the reply has been computed. */
-  openState(): MaybePromise<State>;
+  openState(at?: string): MaybePromise<State>;
   /**
    * Id of the tip that `openState` would find now, if that is known without waiting; cached replies are then sent without opening a
    * state. Returns undefined if it is not known.

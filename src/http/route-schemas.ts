@@ -1,11 +1,16 @@
 import { Type, type TObject, type TSchema } from "@sinclair/typebox";
+import { At } from "./input/at.js";
 import { Meta, pagingProperties } from "./input/paging.js";
 import type { Route, Scope } from "./route.js";
 import type { Generation } from "./routing/version.js";
 
 /** All query parameters of a route, paging included. */
 export const querySchema = <State extends Scope>(route: Route<State>): TObject =>
-  Type.Object({ ...(route.kind === "list" ? pagingProperties : {}), ...route.query?.properties });
+  Type.Object({
+    ...(route.kind === "list" ? pagingProperties : {}),
+    ...route.query?.properties,
+    ...(route.atHeight === true ? { at: Type.Optional(At) } : {}),
+  });
 
 /** The schema of one page of a list. */
 const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });

@@ -24,6 +24,10 @@ export interface PageAnswer<Item> {
 export interface Scope {
   /** Identifies the state: replies computed at one tip are valid until the next. Absent while there is no state. */
   tip?: { id: string; height: number };
+  /** Height of the state, where that is an earlier one than the tip's. */
+  height?: number;
+  /** Whether the state is that of a block that will not be reverted: replies computed from it stay right for ever. */
+  isFinal?: boolean;
   release?(): void;
 }
 
@@ -67,6 +71,8 @@ interface RouteCommon<Path, Query, Body> {
   whileStopping?: boolean;
   /** For the docs only: error statuses besides 400, 429, 500 and 503 that it may answer with. */
   errors?: readonly number[];
+  /** Whether `at` is accepted besides `query`: it names the block, by height or id, as of which the route answers. Default false. */
+  atHeight?: boolean;
   /** Whether the header `Authorization` must be valid; it is checked before the input is read. Default false. */
   authenticated?: boolean;
 }

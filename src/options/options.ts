@@ -57,6 +57,12 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     check: wholeFrom(1),
   },
   stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: waitFrom(0) },
+  history: {
+    default: true,
+    unit: "true or false",
+    meaning: "Whether the states at earlier heights are kept and served (`at`); `false` costs nothing, and they are answered with 501.",
+    check: oneOf(true, false),
+  },
   undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far back the chain can be reverted. If the host goes back further, the store is rebuilt from `blocks`.", check: wholeFrom(1) },
   finality: { default: undefined, unit: "blocks", meaning: "How far behind the tip a block counts as final. Default: twice the number of active delegates at the tip.", check: wholeFrom(0) },
   followOrphans: {

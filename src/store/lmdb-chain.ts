@@ -89,6 +89,8 @@ export const createLmdbChain = (options: StoreOptions, { companion, prewarm, ...
       // The store is closed whatever the host's emitter throws: another start would find it in use.
       await closeAll(closing.follower.stop, () => companion?.closing(), () => closing.store.stop());
     },
+    supports: { history: options.history ?? true },
+    snapshotAt: (height, bounds) => (isReady() ? open?.store.snapshotAt(height, bounds) : undefined),
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
     tipId: () => open?.store.completeTip()?.id,
     isReady,

@@ -19,6 +19,8 @@ export interface ReaderOptions {
   dataDir: string;
   /** Milliseconds between two looks at the store's file. */
   lookInterval?: number;
+  /** Whether the states at earlier heights are served. Default true. */
+  history?: boolean;
   /** Milliseconds of waiting before the log says what for: the node may be about to start, or the folder misspelt. */
   patience?: number;
 }
@@ -46,7 +48,7 @@ const isNotReady = (error: unknown): boolean => error instanceof PorticoError &&
  *
  * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
  */
-export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion, problems }: ReaderNeeds): LmdbChain => {
+export const createReaderChain = ({ dataDir, history = true, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion, problems }: ReaderNeeds): LmdbChain => {
   const writes = problems === undefined ? unwatched : createWriteWatch(problems);
   const path = storeFile(dataDir);
   const snapshots = createOpenSnapshots();
@@ -95,7 +97,7 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
   const openAndServe = async (signal: AbortSignal, started: () => void): Promise<void> => {
     const identity = identityOf(path);
     // Another process writes the blocks: none is ever reverted here.
-    const store = createStore({ dataDir, undoBlocks: 1, access: companion === undefined ? "read" : "webhooks" }, { rules, writes });
+    const store = createStore({ dataDir, undoBlocks: 1, history, access: companion === undefined ? "read" : "webhooks" }, { rules, writes });
     try {
       opened = store;
       await serve(store, identity, signal, started);
@@ -146,6 +148,11 @@ export const createReaderChain = ({ dataDir, lookInterval = 200, patience = 5_00
       const ending = life;
       await ending?.stop();
       if (life === ending) life = undefined;
+    },
+    supports: { history },
+    snapshotAt: (height, bounds) => {
+      const snapshot = serving?.snapshotAt(height, bounds);
+      return snapshot === undefined ? undefined : snapshots.counted(snapshot);
     },
     snapshot: (bounds) => {
       const snapshot = serving?.snapshot(bounds);

@@ -17,6 +17,7 @@ export const blockchainRoutes: Route<ApiState>[] = [
     versions: [2],
     resource: "blockchain",
     path: "/blockchain",
+    atHeight: true,
     summary: "Returns the tip, the supply and the digest of the state.",
     reply: DataOf(BlockchainResource),
     answer: (_request, { chain: { tip, supply, digest } }) => ({

@@ -23,6 +23,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     ...common,
     method: "GET",
     path: "/delegates",
+    atHeight: true,
     summary: "Lists all registered delegates.",
     query: DelegateListQuery,
     item: DelegateResource,
@@ -32,6 +33,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     ...common,
     method: "POST",
     path: "/delegates/search",
+    atHeight: true,
     summary: "Searches delegates.",
     query: DelegateSearchQuery,
     body: DelegateSearchBody,
@@ -42,6 +44,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...ofOne,
     path: "/delegates/{id}",
+    atHeight: true,
     summary: "Returns a delegate.",
     reply: DataOf(DelegateResource),
     answer: ({ params: { id } }, state) =>
@@ -50,6 +53,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   list({
     ...ofOne,
     path: "/delegates/{id}/blocks",
+    atHeight: true,
     summary: "Lists the blocks that a delegate forged.",
     query: BlockListQuery,
     item: BlockResource,
@@ -61,6 +65,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   list({
     ...ofOne,
     path: "/delegates/{id}/voters",
+    atHeight: true,
     summary: "Lists the wallets that vote for a delegate.",
     query: WalletListQuery,
     item: WalletResource,
@@ -72,6 +77,7 @@ export const delegateRoutes: Route<ApiState>[] = [
   item({
     ...ofOne,
     path: "/delegates/{id}/voters/balances",
+    atHeight: true,
     summary: "Returns the balances of all wallets that vote for a delegate, by address, richest first.",
     reply: DataOf(BalancesResource),
     answer: async ({ params: { id } }, state) => {

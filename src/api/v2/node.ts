@@ -18,6 +18,7 @@ export const nodeRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/node/configuration",
+    atHeight: true,
     summary: "Returns the network's parameters, the constants at the tip and the node's settings.",
     reply: DataOf(NodeConfigurationResource),
     answer: (_request, { rules, chain, host }) => ({ data: presentNodeConfiguration(rules, chain.tip.height, host.node) }),
@@ -33,6 +34,7 @@ export const nodeRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/node/fees",
+    atHeight: true,
     summary: "Returns statistics of the fees paid in the days before the tip, by transaction type.",
     query: Type.Object({ days: WholeNumber({ minimum: 1, maximum: 30, default: 7 }) }),
     reply: Type.Object({ meta: Type.Object({ days: Type.Integer() }), data: Type.Array(FeeStatisticsResource) }),

@@ -14,6 +14,7 @@ export const roundRoutes: Route<ApiState>[] = [
     versions: [2],
     resource: "rounds",
     path: "/rounds/{id}/delegates",
+    atHeight: true,
     summary: "Lists the active delegates of a round, by rank.",
     params: Type.Object({ id: Text({ description: "Number of the round, from 1." }) }),
     errors: [404, 501],

@@ -15,6 +15,7 @@ export const voteRoutes: Route<ApiState>[] = [
   list({
     ...common,
     path: "/votes",
+    atHeight: true,
     summary: "Lists votes: transactions of type 3.",
     query: VoteListQuery,
     item: TransactionResource,
@@ -23,6 +24,7 @@ export const voteRoutes: Route<ApiState>[] = [
   item({
     ...common,
     path: "/votes/{id}",
+    atHeight: true,
     summary: "Returns a vote.",
     params: Type.Object({ id: Text({ description: "Id of the transaction." }) }),
     errors: [404],

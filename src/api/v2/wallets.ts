@@ -58,6 +58,7 @@ export const walletRoutes: Route<ApiState>[] = [
   item({
     ...ofOne,
     path: "/wallets/{id}",
+    atHeight: true,
     summary: "Returns a wallet.",
     reply: DataOf(WalletResource),
     answer: ({ params: { id } }, state) => andThen(findWallet(id, state), (wallet) => ({ data: presentWallet(wallet) })),
@@ -65,6 +66,7 @@ export const walletRoutes: Route<ApiState>[] = [
   list({
     ...ofOne,
     path: "/wallets/{id}/transactions",
+    atHeight: true,
     summary: "Lists the transactions that a wallet sent or received.",
     query: OwnedTransactionListQuery,
     item: TransactionResource,
@@ -77,6 +79,7 @@ export const walletRoutes: Route<ApiState>[] = [
   list({
     ...ofOne,
     path: "/wallets/{id}/transactions/received",
+    atHeight: true,
     summary: "Lists the transactions that a wallet received, including multipayments.",
     query: ReceivedTransactionListQuery,
     item: TransactionResource,
@@ -88,6 +91,7 @@ export const walletRoutes: Route<ApiState>[] = [
   list({
     ...ofOne,
     path: "/wallets/{id}/transactions/sent",
+    atHeight: true,
     summary: "Lists the transactions that a wallet sent.",
     query: OwnedTransactionListQuery,
     item: TransactionResource,
@@ -99,6 +103,7 @@ export const walletRoutes: Route<ApiState>[] = [
   list({
     ...ofOne,
     path: "/wallets/{id}/votes",
+    atHeight: true,
     summary: "Lists the votes that a wallet cast.",
     query: VoteListQuery,
     item: TransactionResource,

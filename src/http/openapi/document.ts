@@ -76,7 +76,7 @@ const refusedEarly = [400, 408, 417, 431];
 /** Error statuses that a route may answer with. In the first generation, few errors keep a status of their own. */
 const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
   const kept = (route.errors ?? []).filter((status) => status >= 500);
-  const told = generation === 1 ? kept : [...(route.params === undefined ? [] : [404]), ...(route.errors ?? [])];
+  const told = generation === 1 ? kept : [...(route.params === undefined ? [] : [404]), ...(route.errors ?? []), ...(route.atHeight === true ? [404, 410, 501] : [])];
   const body = generation === 1 || route.body === undefined ? [] : [413, ...(route.requiresJsonType === true ? [415] : [])];
   const entry = route.authenticated === true ? [401] : [];
   // Every route answers 503 while the node is stopping; that of a route with statuses of its own is in its `default`.

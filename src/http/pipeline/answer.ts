@@ -3,7 +3,7 @@ import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { ResponseCache } from "../cache/response-cache.js";
 import { bodyReply } from "../reply/body-reply.js";
-import { createReply, type Reply } from "../reply/reply.js";
+import { createReply, immutable, type Reply } from "../reply/reply.js";
 import type { BodyAnswer, Scope } from "../route.js";
 import type { Step } from "./climb.js";
 import type { ParsedRequest } from "./parsed-request.js";
@@ -12,7 +12,8 @@ import type { Streams } from "./streams.js";
 
 export interface AnswerNeeds<State extends Scope> {
   cache: ResponseCache<ParsedRequest<State>>;
-  openState(): MaybePromise<State>;
+  /** `at`: the block as of which it is to be, by height or id; undefined: the tip. */
+  openState(at?: string): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
   /** Bytes from which on replies are available compressed. */
   threshold: number;
@@ -28,9 +29,9 @@ const createWriter =
     createReply(
       {
         ...endpoint.write(answer, input, asked),
-        height: state.tip?.height,
+        height: state.height ?? state.tip?.height,
         validated: endpoint.cached,
-        cacheControl: endpoint.route.authenticated === true ? "no-store" : "no-cache",
+        cacheControl: endpoint.route.authenticated === true ? "no-store" : state.isFinal === true ? immutable : "no-cache",
         lasting: isKept && endpoint.cached,
       },
       threshold,
@@ -66,12 +67,16 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
 export const createAnswers = <State extends Scope>({ cache, openState, threshold, streams, maxStreams }: Omit<AnswerNeeds<State>, "tipId">) => {
   const writeReply = createWriter<State>(threshold);
 
-  const openOne: Step<State> = (context) =>
-    andThen(openState(), (state) => {
+  const openOne: Step<State> = (context) => {
+    const at = context.parsed?.input.at;
+    // Nobody waits for a state that was: it is the same at the next tip.
+    if (at !== undefined && context.entry !== undefined) context.entry.slow = true;
+    return andThen(openState(at), (state) => {
       context.state = state;
-      context.height = state.tip?.height;
+      context.height = state.height ?? state.tip?.height;
       if (state.tip === undefined && context.endpoint?.route.stateless !== true) throw new PorticoError("NOT_READY");
     });
+  };
 
   const reply = (context: RequestContext<State>, parsed: ParsedRequest<State>, state: State, answer: unknown): Reply => {
     const { entry } = context;

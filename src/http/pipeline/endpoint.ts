@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { inputError, PorticoError } from "../../errors.js";
 import type { ReadInput } from "../input/input-reader.js";
+import { refuseAt } from "../input/at.js";
 import { pageInput, type PageInput, pageMeta } from "../input/paging.js";
 import { createQueryLayout, type QueryPairs } from "../input/query-string.js";
 import type { PageAnswer, Route, Scope } from "../route.js";
@@ -21,6 +22,8 @@ export interface RouteInput {
   /** Set once the body has been read. */
   body: unknown;
   prefix: AmountPrefix;
+  /** The block as of which it is answered: height or id; undefined: the tip. */
+  at: string | undefined;
   /** For routes that make their bodies themselves only; set when they are asked. */
   headers?: IncomingHttpHeaders;
 }
@@ -99,14 +102,18 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
   const readQuery = needs.inputReader(schema, "query");
   const readParams = route.params === undefined ? undefined : needs.inputReader(route.params, "params");
   const own = route.query !== undefined;
+  const takesAt = route.atHeight === true;
+  // In the first generation it is as unknown as any other name.
+  const refusesAt = !takesAt && generationOf(route.versions) === 2 && !("at" in schema.properties);
   return ({ params, pairs, prefix }: Asked): RouteInput => {
     const parsedParams = readParams?.({ ...params });
-    const all = readQuery(layOut(pairs));
-    if (route.kind !== "list") {
-      return { params: parsedParams, query: own ? all : undefined, page: undefined, body: undefined, prefix };
-    }
+    if (refusesAt) refuseAt(pairs);
+    const { at, ...rest } = readQuery(layOut(pairs)) as { at?: string };
+    const all = takesAt || at === undefined ? rest : { at, ...rest };
+    const common = { params: parsedParams, body: undefined, prefix, at: takesAt ? at : undefined };
+    if (route.kind !== "list") return { ...common, query: own ? all : undefined, page: undefined };
     const { page, query } = splitPaging(all);
-    return { params: parsedParams, query: own ? query : undefined, page, body: undefined, prefix };
+    return { ...common, query: own ? query : undefined, page };
   };
 };
 

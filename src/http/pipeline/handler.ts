@@ -25,7 +25,7 @@ import { createStreams, type Streams } from "./streams.js";
 import type { Stage } from "./stages.js";
 
 export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
-  openState(): MaybePromise<State>;
+  openState(at?: string): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
   isStopping(): boolean;
   requestId: RequestId;

@@ -38,6 +38,9 @@ export interface Reply {
   ready?(encoding: Encoding): Variant | undefined;
 }
 
+/** For what will never be another: a year is the most that caches are meant to keep anything (RFC 9111). */
+export const immutable = "public, max-age=31536000, immutable";
+
 export interface ReplyFacts {
   status: number;
   json: string;
@@ -45,7 +48,7 @@ export interface ReplyFacts {
   height: number | undefined;
   /** Whether it gets an ETag, by which clients can revalidate it. */
   validated: boolean;
-  cacheControl: "no-cache" | "no-store";
+  cacheControl: "no-cache" | "no-store" | typeof immutable;
   /** Whether it will be kept in the cache. */
   lasting: boolean;
 }

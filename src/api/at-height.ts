@@ -1,0 +1,102 @@
+import type { ChainAdapter, ChainSnapshot, MaybePromise, SnapshotBounds } from "../../types/chain-adapter.js";
+import { andThen, isPromised } from "../async/maybe-promise.js";
+import { isDigits } from "../digits.js";
+import { PorticoError } from "../errors.js";
+import { notAtHeight } from "../http/input/at.js";
+import type { PastState } from "./state.js";
+
+export interface AtHeightNeeds {
+  adapter: Pick<ChainAdapter, "snapshotAt" | "supports">;
+  bounds: SnapshotBounds;
+  /** Height of the newest final block under a tip. */
+  finalHeight(tipHeight: number): number;
+}
+
+/** An earlier state as routes may use it. What is not kept for earlier heights is refused for the tip's, too: the reply would not last. */
+class AtHeight implements ChainSnapshot {
+  readonly tip: ChainSnapshot["tip"];
+  readonly supply: bigint;
+  private readonly snapshot: ChainSnapshot;
+
+  constructor(snapshot: ChainSnapshot) {
+    this.tip = snapshot.tip;
+    this.supply = snapshot.supply;
+    this.snapshot = snapshot;
+  }
+
+  get digest(): string | undefined {
+    return this.snapshot.digest;
+  }
+
+  walletChanges: NonNullable<ChainSnapshot["walletChanges"]> = (query) => {
+    if (this.snapshot.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
+    return this.snapshot.walletChanges(query);
+  };
+
+  wallet: ChainSnapshot["wallet"] = (identifier) => this.snapshot.wallet(identifier);
+  wallets: ChainSnapshot["wallets"] = (query) => {
+    if (query.filter.vote === undefined) throw notAtHeight("Lists of all wallets are not kept for earlier heights");
+    return this.snapshot.wallets(query);
+  };
+  delegate: ChainSnapshot["delegate"] = (identifier) => this.snapshot.delegate(identifier);
+  delegates: ChainSnapshot["delegates"] = (query) => this.snapshot.delegates(query);
+  block: ChainSnapshot["block"] = (key) => this.snapshot.block(key);
+  blocks: ChainSnapshot["blocks"] = (query) => {
+    const { field } = query.order;
+    if (field !== "height" && field !== "timestamp") throw notAtHeight(`Blocks by ${field} are not kept for earlier heights`);
+    return this.snapshot.blocks(query);
+  };
+  transaction: ChainSnapshot["transaction"] = (id) => this.snapshot.transaction(id);
+  transactions: ChainSnapshot["transactions"] = (query) => {
+    const { field } = query.order;
+    if (field !== "timestamp") throw notAtHeight(`Transactions by ${field} are not kept for earlier heights`);
+    return this.snapshot.transactions(query);
+  };
+  lock = (): never => {
+    throw notAtHeight("Locks are not kept for earlier heights");
+  };
+  locks = (): never => {
+    throw notAtHeight("Locks are not kept for earlier heights");
+  };
+  round: ChainSnapshot["round"] = (round) => this.snapshot.round(round);
+  feeStatistics: ChainSnapshot["feeStatistics"] = (window) => this.snapshot.feeStatistics(window);
+  release = (): void => this.snapshot.release?.();
+}
+
+/** The height that `at` names: digits are tried as a height first. @throws PorticoError BLOCK_NOT_FOUND */
+const heightNamed = (at: string, chain: ChainSnapshot): MaybePromise<number> => {
+  const height = Number(at);
+  if (isDigits(at) && height >= 1 && height <= chain.tip.height) return height;
+  return andThen(chain.block({ id: at }), (block) => {
+    if (block === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+    return block.height;
+  });
+};
+
+/**
+ * Opens the state at a block of the chain, named by height or id. `chain`: the state at the tip.
+ * @throws PorticoError BLOCK_NOT_FOUND, HISTORY_MISSING, NOT_SUPPORTED
+ */
+export const openAtHeight = (at: string, chain: ChainSnapshot, { adapter, bounds, finalHeight }: AtHeightNeeds): MaybePromise<PastState> => {
+  if (adapter.snapshotAt === undefined || adapter.supports?.history === false) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history: it answers for the tip only.");
+  return andThen(heightNamed(at, chain), (height) =>
+    andThen(adapter.snapshotAt?.(height, bounds), (snapshot) => {
+      if (snapshot === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+      return { chain: new AtHeight(snapshot), isFinal: height <= finalHeight(chain.tip.height) };
+    }),
+  );
+};
+
+/** As `andThen`; calls `undo` before whatever is thrown goes on. */
+export const orUndo = <T>(work: () => MaybePromise<T>, undo: () => void): MaybePromise<T> => {
+  const fail = (error: unknown): never => {
+    undo();
+    throw error;
+  };
+  try {
+    const done = work();
+    return isPromised(done) ? Promise.resolve(done).catch(fail) : done;
+  } catch (error) {
+    return fail(error);
+  }
+};
