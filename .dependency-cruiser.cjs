@@ -33,6 +33,7 @@ module.exports = {
     never("http-openapi", "^src/http/openapi/", "^src/http/(cache|pipeline|fast|hosts|edge\\.)"),
     never("only-hosts-know-koa", "^src/http/(?!hosts/|edge\\.ts|input/body\\.ts|routing/router\\.ts)", "node_modules/(koa|@koa|koa-bodyparser)/"),
     never("webhooks-are-handed-what-they-need", "^src/webhooks", "^src/(http|api|store|conformance|plugin)"),
+    never("lake-is-handed-what-it-needs", "^src/lake", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts)"),
     never("operate-is-handed-what-it-needs", "^src/operate", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|health-route\\.ts)"),
     never("conformance-needs-no-runner", "^src/conformance", "^src/(store|http|api|webhooks|plugin)|node_modules/(mocha|chai)"),
     never("only-the-store-knows-lmdb", "^src/(?!store/)", "node_modules/lmdb"),

@@ -42,6 +42,8 @@ export const errorTable = {
   OPTION_INVALID: { status: 500, exposed: false, message: "An option is not valid." },
   BLOCK_INVALID: { status: 500, exposed: false, message: "A block is not well formed." },
   BLOCK_DOES_NOT_CHAIN: { status: 500, exposed: false, message: "A block does not follow the tip." },
+  LAKE_DAMAGED: { status: 500, exposed: false, message: "A file of the lake is damaged." },
+  LAKE_FOREIGN: { status: 500, exposed: false, message: "The lake belongs to another network or node." },
   STORE_DAMAGED: { status: 500, exposed: false, message: "The store cannot be read." },
   STORE_IN_USE: { status: 500, exposed: false, message: "The store is being written by another process." },
   STORE_FOREIGN: { status: 500, exposed: false, message: "The store belongs to another network or version." },

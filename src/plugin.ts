@@ -16,6 +16,7 @@ import { andThen } from "./async/maybe-promise.js";
 import { createHealth } from "./operate/health.js";
 import { probeRoutes } from "./operate/routes.js";
 import { readOptions } from "./options/options.js";
+import { createLake } from "./plugin-lake.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
 import { createProblems } from "./problems.js";
 import { quietLogger } from "./options/guarded-logger.js";
@@ -92,6 +93,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
       );
     });
 
+  const lake = createLake<ApiState>(context, { options, chain, finalHeight, logger });
+
   const { health, report, ready } = createHealth({
     phase: () => lifecycle.phase(),
     problems,
@@ -115,7 +118,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const edge = createEdge(options, {
     damaged,
-    routes: [...v2Routes, ...v1Routes, ...probeRoutes<ApiState>({ ready })],
+    routes: [...v2Routes, ...v1Routes, ...lake.routes, ...probeRoutes<ApiState>({ ready })],
     openState,
     tipId: chain.tipId,
     health: report,
@@ -131,9 +134,11 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     open: async () => chain.start?.(),
     opened: async () => {
       if (chain.height === undefined) (await openSnapshot())?.release?.();
+      lake.start();
     },
     close: async () => {
       try {
+        await lake.stop();
         await chain.stop?.();
       } finally {
         await webhooks.closing();

@@ -108,6 +108,14 @@ export interface Clock {
   monotonic?(): number;
 }
 
+/** Final blocks in files that never change (src/lake/README.md). */
+export interface LakeOptions {
+  /** Folder of the files; created if missing. Each node has one of its own. */
+  dir: string;
+  /** A folder keeps what it began with. Default: 10,000. */
+  blocksPerFile?: number;
+}
+
 /** Every option. Defaults and units: `src/options/options.ts`. */
 export interface PorticoOptions {
   /** Path at which the interface is mounted. */
@@ -149,6 +157,8 @@ export interface PorticoOptions {
   maxStreams?: number;
   /** Block times without a block after which `GET {basePath}/health/ready` says `stale`; false for a node that is not meant to move. */
   staleAfter?: false | number;
+  /** Writes final blocks into files for other nodes and replicas, and serves them at `/lake`. Default: false. */
+  lake?: false | LakeOptions;
   /** The webhook engine; false switches it off. */
   webhooks?: false | WebhookOptions;
 }

@@ -15,7 +15,7 @@ export interface ChainSource extends BlockSource {
 type Fault = { height: number; message: string } | undefined;
 
 /** Finds the first block whose reward is not the network's: balances would be those of one network, everything else that of another. */
-const createRewardCheck = (network: Network): ((blocks: readonly BlockData[]) => Fault) => {
+export const createRewardCheck = (network: Network): ((blocks: readonly BlockData[]) => Fault) => {
   const { milestones } = createChainRules(network);
   const exempt = new Set(Array.isArray(network.exceptions.blocks) ? network.exceptions.blocks : []);
   const rewardAt = (height: number): bigint => parseAmount(milestones.at(height).reward);

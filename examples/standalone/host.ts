@@ -15,6 +15,7 @@ import { type ChainCrypto, createCrypto } from "./crypto.js";
 import { lockFolder } from "./folder-lock.js";
 import { createForger } from "./forger.js";
 import { localSeed } from "./genesis.js";
+import { isLake, openLakeImport } from "./lake-import.js";
 import { codeOf, HostError, messageOf, pathOf } from "./host-error.js";
 import { createHostEvents, type HostEmitter } from "./host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./key-ring.js";
@@ -148,7 +149,7 @@ const openFiles = async (options: HostOptions, network: Network, { logger, signa
   prepareFolder(options.dataDir);
   const lock = await lockFolder(options.dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
   closing.add(lock.release);
-  const imported = options.import === undefined ? undefined : await openImport(options.import, network);
+  const imported = options.import === undefined ? undefined : await (isLake(options.import) ? openLakeImport(options.import, network, options) : openImport(options.import, network));
   if (imported !== undefined) closing.add(imported.close);
   const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));
   closing.add(log.close);

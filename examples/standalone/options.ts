@@ -14,6 +14,12 @@ export interface HostOptions {
   port: number;
   dataDir: string;
   import?: string;
+  /** Folder. */
+  lake?: string;
+  /** Blocks in a file of the lake. */
+  lakeBlocks?: number;
+  /** In base64. */
+  lakeKey?: string;
   forge: boolean;
   /** Milliseconds. */
   forgeInterval?: number;
@@ -83,6 +89,13 @@ const tokenIn = ({ text, label }: Reading): string | undefined => {
   return token;
 };
 
+/** @throws UsageError */
+const keyIn = ({ text, label }: Reading): string | undefined => {
+  const key = text("lake-key");
+  if (key !== undefined && !/^[A-Za-z0-9+/]{43}=$/.test(key)) throw new UsageError(`${label("lake-key")} must be an ed25519 public key, 32 bytes in base64.`);
+  return key;
+};
+
 const refuseSecrets = ({ has, label }: Reading): void => {
   if (has("secrets")) throw new UsageError(`${label("secrets")} is for networks other than local: this host has the keys of local's delegates already.`);
 };
@@ -112,6 +125,9 @@ export const readHostOptions = (args: readonly string[], environment: Readonly<R
     ...defined({
       verify: has("verify") ? (has("network") ? "network" : "any") : undefined,
       import: text("import"),
+      lake: text("lake"),
+      lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,
+      lakeKey: keyIn(reading),
       forgeInterval: has("forge-interval") ? wholeNumber("forge-interval", 1, 86_400_000) : undefined,
       secrets: text("secrets"),
       webhookToken: tokenIn(reading),

@@ -18,8 +18,11 @@ const movesByItself = ({ network, forge }: HostOptions): boolean => network === 
 export const porticoOptions = (options: HostOptions): PorticoOptions => ({
   // A longer interval than the block time, of any network, makes for longer pauses.
   staleAfter: movesByItself(options) ? Math.max(5, (options.forgeInterval ?? 0) / 1000) : false,
+  ...lakeOptions(options),
   ...webhookOptions(options),
 });
+
+const lakeOptions = ({ lake, lakeBlocks }: HostOptions): PorticoOptions => (lake === undefined ? {} : { lake: { dir: lake, ...(lakeBlocks === undefined ? {} : { blocksPerFile: lakeBlocks }) } });
 
 const webhookOptions = ({ webhookToken, allowTargets }: HostOptions): PorticoOptions => ({
   webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) },

@@ -35,6 +35,8 @@ export const oneOf =
 /** The gaps of a sparse array are members, too. */
 const isListOf = (value: unknown, fits: (item: unknown) => boolean): boolean => Array.isArray(value) && [...(value as unknown[])].every(fits);
 
+export const text: Check = (value) => (typeof value === "string" && value !== "" ? undefined : "must be a text");
+
 export const texts: Check = (value) => (isListOf(value, (item) => typeof item === "string") ? undefined : "must be a list of strings");
 
 export const networks: Check = (value) => {

@@ -1,6 +1,6 @@
 import type { PorticoOptions } from "../../types/node-context.js";
 import { PorticoError } from "../errors.js";
-import { above, falseOr, isObject, networks, offOr, oneOf, type OptionRow, origins, path, waitFrom, wholeFrom } from "./checks.js";
+import { above, type Check, falseOr, isObject, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom } from "./checks.js";
 import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";
 
 /** All options, with defaults filled in. */
@@ -13,6 +13,9 @@ type Filled<T> = T extends string | number | boolean | readonly unknown[] ? T : 
 
 /** Milliseconds. */
 const day = 86_400_000;
+
+const lakeMembers = offOr({ dir: text, blocksPerFile: wholeFrom(1) });
+const lakeFault: Check = (value) => lakeMembers(value) ?? (isObject(value) && value.dir === undefined ? "needs `dir`, the folder of its files" : undefined);
 
 /** Every option: its default, unit, meaning and check. The README's table is generated from this. */
 export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow<Options[Name]>> } = Object.freeze({
@@ -79,6 +82,12 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     meaning: "Without a block for this long, `/health/ready` says `stale`; `false` for a node that is not meant to move.",
     check: falseOr(above(0)),
   },
+  lake: {
+    default: false,
+    unit: "an object, or false",
+    meaning: "Final blocks in files that never change: `{dir, blocksPerFile}`, served at `/lake`.",
+    check: lakeFault,
+  },
   webhooks: {
     default: webhookDefaults,
     unit: "an object, or false",
@@ -86,6 +95,9 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     check: offOr(Object.fromEntries(Object.entries(webhookOptionTable).map(([name, { check }]) => [name, check]))),
   },
 });
+
+/** What a lake has besides its folder. */
+export const lakeDefaults = Object.freeze({ blocksPerFile: 10_000 });
 
 const optionNames = Object.keys(optionTable) as (keyof Options)[];
 

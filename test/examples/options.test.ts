@@ -51,7 +51,7 @@ describe("the standalone host's command line", () => {
   });
 
   for (const [line, message] of [
-    ["--prot 1", "There is no option --prot; the options are --network, --host, --port, --data-dir, --import, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --config, --verify, --version, --help."],
+    ["--prot 1", "There is no option --prot; the options are --network, --host, --port, --data-dir, --import, --lake, --lake-blocks, --lake-key, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --config, --verify, --version, --help."],
     ["-p 1", "There is no option -p; the options are"],
     ["testnet", '"testnet" does not belong to an option'],
     ["--port", "--port needs a value: --port PORT."],

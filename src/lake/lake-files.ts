@@ -1,0 +1,140 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { messageOf, PorticoError } from "../errors.js";
+import { readIfThere } from "./files.js";
+import { type Manifest, manifestFile, olderManifest, parseManifest, sha256Of } from "./manifest.js";
+
+/** A lake's files, in a folder or behind a URL, each checked against the manifest before it is read. */
+export interface LakeFiles {
+  /** Folder or URL, without a slash at its end. */
+  readonly path: string;
+  readonly manifest: Manifest;
+  /** Name of a file on this machine that holds what the manifest says. It lasts until the next call, or `close`. @throws PorticoError LAKE_DAMAGED */
+  fetch(file: { file: string; bytes: number; sha256: string }): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface LakeDemands {
+  nethash: string;
+  /** The key that must have signed it, in base64. */
+  key?: string | undefined;
+}
+
+const isUrl = (path: string): boolean => /^https?:\/\//.test(path);
+
+/** Where files come from. Undefined: there is none of this name. */
+interface Source {
+  read(name: string): Promise<Buffer | undefined>;
+  open(name: string): Promise<Readable | undefined>;
+}
+
+const folderSource = (path: string): Source => ({
+  read: (name) => readIfThere(join(path, name)),
+  open: async (name) => {
+    const found = await stat(join(path, name)).catch(() => undefined);
+    return found?.isFile() === true ? createReadStream(join(path, name)) : undefined;
+  },
+});
+
+const webSource = (url: string): Source => {
+  const ask = async (name: string): Promise<Response | undefined> => {
+    const response = await fetch(`${url}/${name}`).catch((error: unknown) => {
+      throw new Error(`${url}/${name} cannot be read: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`, { cause: error });
+    });
+    if (response.ok) return response;
+    await response.body?.cancel();
+    if (response.status === 404) return undefined;
+    throw new Error(`${url}/${name} cannot be read: status ${response.status}`);
+  };
+  return {
+    read: async (name) => {
+      const response = await ask(name);
+      return response && Buffer.from(await response.arrayBuffer());
+    },
+    open: async (name) => {
+      const body = (await ask(name))?.body;
+      return body ? Readable.fromWeb(body) : undefined;
+    },
+  };
+};
+
+const foreign = (message: string): PorticoError => new PorticoError("LAKE_FOREIGN", message);
+const damaged = (message: string): PorticoError => new PorticoError("LAKE_DAMAGED", message);
+
+const requireWanted = (path: string, manifest: Manifest, { nethash, key }: LakeDemands): void => {
+  if (manifest.network.nethash !== nethash) throw foreign(`${path} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
+  if (key !== undefined && manifest.key !== key) throw foreign(`${path} is signed with the key ${manifest.key}, not with ${key}`);
+};
+
+/** Each manifest before must be there, whole, of the same key, and have no file of blocks that the next one lacks. */
+const checkChain = async (path: string, newest: Manifest, { read }: Source): Promise<void> => {
+  for (let next = newest; next.previous !== null; ) {
+    const name = olderManifest(next.previous);
+    const bytes = await read(name);
+    if (bytes === undefined) throw damaged(`${path}/${name} is missing: the manifest after it names it as the one before`);
+    if (sha256Of(bytes) !== next.previous) throw damaged(`${path}/${name} is not what its name says: its SHA-256 is ${sha256Of(bytes)}`);
+    const older = parseManifest(bytes, `${path}/${name}`);
+    if (older.key !== next.key || older.network.nethash !== next.network.nethash) throw foreign(`${path}/${name} is signed with another key than the manifest after it`);
+    const changed = older.blocks.find(({ sha256 }, i) => next.blocks[i]?.sha256 !== sha256);
+    if (changed !== undefined) throw damaged(`${path}/${name} has another ${changed.file} than the manifest after it`);
+    next = older;
+  }
+};
+
+const measure = async (source: AsyncIterable<Buffer>): Promise<{ bytes: number; sha256: string }> => {
+  const sum = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of source) {
+    sum.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: sum.digest("hex") };
+};
+
+/** Opens a lake and checks its manifests. @throws PorticoError LAKE_DAMAGED, LAKE_FOREIGN; Error where it cannot be reached */
+export const openLakeFiles = async (where: string, demands: LakeDemands): Promise<LakeFiles> => {
+  const path = where.replace(/\/+$/, "");
+  const source = isUrl(path) ? webSource(path) : folderSource(path);
+  const bytes = await source.read(manifestFile);
+  if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}`);
+  const manifest = parseManifest(bytes, `${path}/${manifestFile}`);
+  requireWanted(path, manifest, demands);
+  await checkChain(path, manifest, source);
+
+  let folder: string | undefined;
+  const close = async (): Promise<void> => {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    folder = undefined;
+  };
+
+  /** What is behind a URL is read twice, as any file is: to be checked, and then. */
+  const download = async (stream: Readable): Promise<string> => {
+    await close();
+    folder = await mkdtemp(join(tmpdir(), "portico-lake-"));
+    const copy = join(folder, "file");
+    await pipeline(stream, createWriteStream(copy));
+    return copy;
+  };
+
+  return {
+    path,
+    manifest,
+    fetch: async ({ file, bytes: length, sha256 }) => {
+      const stream = await source.open(file);
+      if (stream === undefined) throw damaged(`${path}/${file} is missing`);
+      let local = join(path, file);
+      if (isUrl(path)) local = await download(stream);
+      else stream.destroy();
+      const found = await measure(createReadStream(local));
+      if (found.bytes !== length) throw damaged(`${path}/${file} has ${found.bytes} bytes, not ${length} as its manifest says`);
+      if (found.sha256 !== sha256) throw damaged(`${path}/${file} is damaged: its SHA-256 is ${found.sha256}, not ${sha256} as its manifest says`);
+      return local;
+    },
+    close,
+  };
+};

@@ -1,0 +1,182 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
+import type { Transaction } from "../../types/chain.js";
+import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
+import type { Logger } from "../../types/node-context.js";
+import type { FullBlock } from "../chain/block.js";
+import { blockLine } from "../chain/block-data.js";
+import { messageOf, PorticoError } from "../errors.js";
+import { draftMark, putFile, putGzip, readIfThere } from "./files.js";
+import { blockFileName, type BlockFile, type Manifest, manifestBytes, manifestFile, olderManifest, parseManifest, sha256Of, signManifest } from "./manifest.js";
+
+export interface LakeOptions {
+  dir: string;
+  blocksPerFile: number;
+}
+
+export interface LakeWriterNeeds {
+  nethash: string;
+  /** The node's key. */
+  key: { publicKey: Buffer; sign(message: Uint8Array): Buffer };
+  openSnapshot(): MaybePromise<ChainSnapshot | undefined>;
+  /** From the height of the tip. */
+  finalHeight(tip: number): number;
+  logger: Logger;
+  /** Milliseconds between two looks at the chain. */
+  lookInterval?: number;
+}
+
+/** Writes final blocks into files, in the background. */
+export interface LakeWriter {
+  start(): void;
+  /** Resolves when nothing is being written any more; what was under way is begun again by the next start. */
+  stop(): Promise<void>;
+  /** Why the lake cannot be written; undefined if nothing is wrong. */
+  problem(): string | undefined;
+}
+
+/** Blocks read in one snapshot: while it is open, the store cannot reuse what newer blocks replace. */
+const blocksPerSnapshot = 50;
+const pageSize = 1_000;
+
+const fullBlockAt = async (snapshot: ChainSnapshot, height: number): Promise<FullBlock> => {
+  const block = await snapshot.block({ height });
+  if (block === undefined) throw new Error(`the chain has no block ${height}`);
+  const transactions: Transaction[] = [];
+  while (transactions.length < block.numberOfTransactions) {
+    const query = { filter: { blockId: block.id }, order: { field: "timestamp", direction: "asc" }, offset: transactions.length, limit: pageSize } as const;
+    const { rows } = await snapshot.transactions(query);
+    if (rows.length === 0) throw new Error(`the chain has ${transactions.length} of ${block.numberOfTransactions} transactions of block ${height}`);
+    transactions.push(...rows);
+  }
+  return { block, transactions };
+};
+
+const refuse = (message: string): never => {
+  throw new PorticoError("LAKE_FOREIGN", message);
+};
+
+/** Checks that this node may go on with what a folder has. @throws PorticoError LAKE_FOREIGN */
+const requireOwn = (dir: string, manifest: Manifest, { nethash, key }: LakeWriterNeeds, blocksPerFile: number): void => {
+  const [first] = manifest.blocks;
+  if (manifest.network.nethash !== nethash) refuse(`${dir} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
+  if (manifest.key !== key.publicKey.toString("base64")) refuse(`${dir} is the lake of another node, whose key is ${manifest.key}: each node writes a folder of its own`);
+  if (first !== undefined && first.to !== blocksPerFile) refuse(`${dir} has ${first.to} blocks in a file, not ${blocksPerFile}: a folder keeps its \`blocksPerFile\``);
+};
+
+export const createLakeWriter = ({ dir, blocksPerFile }: LakeOptions, needs: LakeWriterNeeds): LakeWriter => {
+  const { nethash, key, openSnapshot, finalHeight, logger, lookInterval = 1_000 } = needs;
+  let life: { ending: AbortController; ended: Promise<void> } | undefined;
+  let problem: string | undefined;
+
+  const inSnapshot = async <T>(work: (snapshot: ChainSnapshot) => Promise<T>): Promise<T | undefined> => {
+    const snapshot = await openSnapshot();
+    try {
+      return snapshot && (await work(snapshot));
+    } finally {
+      snapshot?.release?.();
+    }
+  };
+
+  /** Lines of the blocks in order, each of which follows the one before it; `last` is told of their ids. */
+  const linesOf = async function* (from: number, to: number, follows: string | undefined, last: (id: string) => void): AsyncGenerator<string> {
+    let previous = follows;
+    for (let height = from; height <= to; ) {
+      const lines = await inSnapshot(async (snapshot) => {
+        const read: string[] = [];
+        for (let i = 0; i < blocksPerSnapshot && height <= to; i++, height++) {
+          const full = await fullBlockAt(snapshot, height);
+          if (height > 1 && previous !== undefined && full.block.previousBlock !== previous) {
+            refuse(`block ${height} does not follow block ${previous} of the lake in ${dir}: the node's chain has left it. Move the folder away, and the lake is written anew`);
+          }
+          previous = full.block.id;
+          read.push(`${blockLine(full)}\n`);
+          await nextTurn();
+        }
+        return read;
+      });
+      if (lines === undefined) throw new Error("the chain cannot be read at present");
+      yield lines.join("");
+    }
+    last(previous ?? "");
+  };
+
+  const writeBlocks = async (from: number, manifest: Manifest | undefined, signal: AbortSignal): Promise<BlockFile> => {
+    const to = from + blocksPerFile - 1;
+    const file = blockFileName(from, to);
+    let last = "";
+    const lines = linesOf(from, to, manifest?.blocks.at(-1)?.last, (id) => (last = id));
+    const written = await putGzip(join(dir, file), lines, signal);
+    return { from, to, file, ...written, last };
+  };
+
+  /** Keeps the manifest before under its hash, then replaces it. */
+  const publish = async (before: Buffer | undefined, manifest: Omit<Manifest, "previous" | "key" | "signature">): Promise<void> => {
+    const previous = before === undefined ? null : sha256Of(before);
+    if (before !== undefined && previous !== null) await putFile(join(dir, olderManifest(previous)), before);
+    const signed = signManifest({ ...manifest, previous, key: key.publicKey.toString("base64") }, key.sign);
+    await putFile(join(dir, manifestFile), manifestBytes(signed));
+  };
+
+  /** Writes one file if all its blocks are final. Returns whether it did. */
+  const writeNext = async (signal: AbortSignal): Promise<boolean> => {
+    const before = await readIfThere(join(dir, manifestFile));
+    const manifest = before && parseManifest(before, join(dir, manifestFile));
+    if (manifest !== undefined) requireOwn(dir, manifest, needs, blocksPerFile);
+    const from = (manifest?.blocks.at(-1)?.to ?? 0) + 1;
+    const final = await inSnapshot(async (snapshot) => {
+      const height = finalHeight(snapshot.tip.height);
+      const block = height < from + blocksPerFile - 1 ? undefined : await snapshot.block({ height });
+      return block && { height, id: block.id };
+    });
+    if (final === undefined) return false;
+    const blocks = [...(manifest?.blocks ?? []), await writeBlocks(from, manifest, signal)];
+    await publish(before, { network: { nethash }, final, blocks, snapshots: manifest?.snapshots ?? [] });
+    logger.info(`the lake in ${dir} has the blocks up to ${from + blocksPerFile - 1}`);
+    return true;
+  };
+
+  /** What a process that was killed has left. */
+  const removeDrafts = async (): Promise<void> => {
+    for (const folder of ["", "blocks", "snapshots", "manifests"]) {
+      const names = await readdir(join(dir, folder)).catch(() => []);
+      for (const name of names.filter((one) => one.startsWith(draftMark))) await rm(join(dir, folder, name), { force: true });
+    }
+  };
+
+  const look = async (signal: AbortSignal): Promise<void> => {
+    try {
+      while (!signal.aborted && (await writeNext(signal)));
+      problem = undefined;
+    } catch (error) {
+      if (signal.aborted) return;
+      const message = messageOf(error);
+      if (message !== problem) logger.error(`the lake cannot be written: ${message}`);
+      problem = message;
+    }
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    await removeDrafts();
+    while (!signal.aborted) {
+      await look(signal);
+      await delay(lookInterval, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+
+  return {
+    start: () => {
+      if (life !== undefined) return;
+      const ending = new AbortController();
+      life = { ending, ended: run(ending.signal) };
+    },
+    stop: async () => {
+      const stopping = life;
+      stopping?.ending.abort();
+      await stopping?.ended;
+      if (life === stopping) life = undefined;
+    },
+    problem: () => problem,
+  };
+};

@@ -1,0 +1,44 @@
+import type { ChainAdapter } from "../types/chain-adapter.js";
+import type { Logger, NodeContext, ReaderContext } from "../types/node-context.js";
+import { PorticoError } from "./errors.js";
+import type { Route, Scope } from "./http/route.js";
+import { lakeRoutes } from "./lake/lake-routes.js";
+import { createLakeWriter, type LakeWriter } from "./lake/lake-writer.js";
+import { openNodeKey } from "./node-key.js";
+import { lakeDefaults, type Options } from "./options/options.js";
+
+export interface LakeNeeds {
+  options: Readonly<Options>;
+  chain: ChainAdapter;
+  finalHeight(tip: number): number;
+  logger: Logger;
+}
+
+/** The lake as the plugin holds it: every process serves its files, the node's own writes them. */
+export interface Lake<State extends Scope> {
+  routes: Route<State>[];
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** @throws PorticoError OPTION_INVALID */
+export const createLake = <State extends Scope>(context: NodeContext | ReaderContext, { options, chain, finalHeight, logger }: LakeNeeds): Lake<State> => {
+  const given = options.lake;
+  const settings = given === false ? undefined : { ...lakeDefaults, ...given };
+  const { dataDir } = context;
+  if (settings !== undefined && dataDir === undefined) throw new PorticoError("OPTION_INVALID", "options.lake needs `dataDir`, where the key is kept that signs the lake");
+  let writer: LakeWriter | undefined;
+  return {
+    routes: lakeRoutes<State>(settings?.dir),
+    start: () => {
+      if (settings === undefined || dataDir === undefined || context.reader === true) return;
+      const { nethash } = context.network.network;
+      writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger });
+      writer.start();
+    },
+    stop: async () => {
+      await writer?.stop();
+      writer = undefined;
+    },
+  };
+};
