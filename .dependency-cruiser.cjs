@@ -31,6 +31,7 @@ module.exports = {
     never("http-fast", "^src/http/fast/", "^src/http/(hosts|openapi|edge\\.)"),
     never("http-hosts", "^src/http/hosts/", "^src/http/(fast|openapi|edge\\.)"),
     never("http-openapi", "^src/http/openapi/", "^src/http/(cache|pipeline|fast|hosts|edge\\.)"),
+    never("http-docs", "^src/http/docs/", "^src/http/(cache|pipeline|fast|hosts|openapi|edge\\.)"),
     never("only-hosts-know-koa", "^src/http/(?!hosts/|edge\\.ts|input/body\\.ts|routing/router\\.ts)", "node_modules/(koa|@koa|koa-bodyparser)/"),
     never("webhooks-are-handed-what-they-need", "^src/webhooks", "^src/(http|api|store|conformance|plugin)"),
     never("lake-is-handed-what-it-needs", "^src/lake", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts)"),

@@ -3,7 +3,7 @@
  * `npm publish`, and for a host that installs this folder or its git repository.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -17,6 +17,10 @@ const build = () => {
   if (!existsSync(compiler) && npm !== undefined) run(npm, "ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund");
   rmSync(new URL("../dist", import.meta.url), { recursive: true, force: true });
   run(compiler, "-p", "tsconfig.build.json");
+  // The page of the docs is served from the package: hosts need not install what it is made of.
+  for (const file of ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "LICENSE", "NOTICE"]) {
+    cpSync(new URL(`../node_modules/swagger-ui-dist/${file}`, import.meta.url), new URL(`../dist/src/http/docs/swagger-ui/${file}`, import.meta.url));
+  }
 };
 
 // `npm ci --omit=dev` in this folder asks for no compiler, and may find `dist` built.

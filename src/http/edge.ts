@@ -4,6 +4,7 @@ import type Koa from "koa";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Health, Logger } from "../../types/node-context.js";
 import type { EdgeOptions } from "./edge-options.js";
+import { docsRoutes } from "./docs/docs-route.js";
 import { batching, createBatches } from "./fast/micro-batch.js";
 import { healthRoute } from "./health-route.js";
 import { normalizedBasePath } from "./hosts/base-path.js";
@@ -77,7 +78,7 @@ export interface Edge<State extends Scope> {
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const options: EdgeOptions = { ...given, basePath: normalizedBasePath(given.basePath) };
   const { basePath, defaultVersion } = options;
-  const ownRoutes = [rootRoute<State>(basePath, needs.info), healthRoute<State>(needs.health), openApiRoute<State>((prefix) => documents(prefix))];
+  const ownRoutes = [rootRoute<State>(basePath, needs.info), healthRoute<State>(needs.health), openApiRoute<State>((prefix) => documents(prefix)), ...docsRoutes<State>()];
   const routes: Route<State>[] = [...needs.routes, ...ownRoutes];
   const documents = createOpenApiByPrefix(routes, options, needs.info, needs.outgoing);
   const openapi = documents("");

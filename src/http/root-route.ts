@@ -7,6 +7,7 @@ const Root = Type.Object(
     title: Type.String(),
     version: Type.String(),
     openapi: Type.String({ description: "Path of the OpenAPI document." }),
+    docs: Type.String({ description: "Path of the interactive reference." }),
     health: Type.String({ description: "Path of the health report." }),
   },
   { title: "Front" },
@@ -14,7 +15,7 @@ const Root = Type.Object(
 
 /** `GET` of the base path itself: tells whoever opens it in a browser where to look next. */
 export const rootRoute = <State extends Scope>(basePath: string, { title, version }: OpenApiInfo): Route<State> => {
-  const at = (base: string) => ({ title, version, openapi: `${base}/openapi.json`, health: `${base}/health` });
+  const at = (base: string) => ({ title, version, openapi: `${base}/openapi.json`, docs: `${base}/docs`, health: `${base}/health` });
   return routesOf<State>().item({
     method: "GET",
     path: "",

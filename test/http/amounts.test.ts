@@ -102,7 +102,7 @@ describe("the form of amounts", () => {
     for (const [path, below] of [["/api/strings", "/api/strings"], ["/api/numbers/v2", "/api/numbers"], ["/api/strings/v1", "/api/strings"], ["/api", "/api"]] as const) {
       const { status, json } = await get(path);
       expect(status, path).to.equal(200);
-      expect(json).to.deep.equal({ data: { title: "Things", version: "1", openapi: `${below}/openapi.json`, health: `${below}/health` } });
+      expect(json).to.deep.equal({ data: { title: "Things", version: "1", openapi: `${below}/openapi.json`, docs: `${below}/docs`, health: `${below}/health` } });
     }
     for (const [path, location] of [["/api/strings/", "/api/strings"], ["/api/strings/things/?limit=1", "/api/strings/things?limit=1"]] as const) {
       const { status, headers } = await get(path);

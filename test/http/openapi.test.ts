@@ -72,7 +72,7 @@ describe("the OpenAPI document", () => {
     const written = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method} ${path}`),
     );
-    expect(written.sort()).to.deep.equal([...expected, "get /api", "get /api/health", "get /api/openapi.json"].sort());
+    expect(written.sort()).to.deep.equal([...expected, "get /api", "get /api/docs", "get /api/health", "get /api/openapi.json"].sort());
     expect(document.tags.map(({ name }) => name)).to.deep.equal(["things", "hooks", "node"]);
   });
 

@@ -152,7 +152,7 @@ describe("versions and paths", () => {
     for (const [path, version] of [["/api", "2"], ["/api/v1", "1"], ["/api/v2", "2"]] as const) {
       const { status, headers, json } = await get(path);
       expect([status, headers["api-version"]], path).to.deep.equal([200, version]);
-      expect(json).to.deep.equal({ data: { title: "Things", version: "1", openapi: "/api/openapi.json", health: "/api/health" } });
+      expect(json).to.deep.equal({ data: { title: "Things", version: "1", openapi: "/api/openapi.json", docs: "/api/docs", health: "/api/health" } });
     }
   });
 
@@ -225,7 +225,7 @@ describe("versions and paths", () => {
       expect((await ask(port, "/things?limit=1")).json)
         .to.have.property("meta")
         .that.includes({ self: "/v2/things?limit=1&page=1" });
-      expect((await ask(port, "/")).json).to.deep.equal({ data: { title: "Things", version: "1", openapi: "/openapi.json", health: "/health" } });
+      expect((await ask(port, "/")).json).to.deep.equal({ data: { title: "Things", version: "1", openapi: "/openapi.json", docs: "/docs", health: "/health" } });
       expect((await ask(port, "/v1/both")).json).to.deep.equal({ generation: 1 });
     }));
 });
