@@ -10,6 +10,7 @@ import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { fullClock } from "./clock.js";
 import { requireContext } from "./options/node-context.js";
 import { messageOf, PorticoError } from "./errors.js";
+import { createPatientHost } from "./options/patient-host.js";
 import { createEdge } from "./http/edge.js";
 import { createLifecycle } from "./lifecycle.js";
 import { andThen } from "./async/maybe-promise.js";
@@ -78,7 +79,9 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     }
   };
 
-  const stateNeeds: ApiNeeds = { rules, host: context, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open };
+  let stopping = new AbortController();
+  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => stopping.signal });
+  const stateNeeds: ApiNeeds = { rules, host, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open };
 
   const stateOf = (snapshot: ChainSnapshot | undefined): ApiState => createApiState(snapshot, stateNeeds);
 
@@ -107,7 +110,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     rules,
     clock,
     staleAfter: options.staleAfter,
-    sync: context.sync,
+    sync: host.sync,
   });
 
   const damage = problems.define({ begun: "the store is damaged", ended: "the store is sound again" });
@@ -161,9 +164,18 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     health,
     callback: edge.callback,
     mount: edge.mount,
-    listen: lifecycle.listen,
-    start: lifecycle.start,
-    stop: lifecycle.stop,
+    listen: (port, address) => {
+      if (stopping.signal.aborted) stopping = new AbortController();
+      return lifecycle.listen(port, address);
+    },
+    start: () => {
+      if (stopping.signal.aborted) stopping = new AbortController();
+      return lifecycle.start();
+    },
+    stop: () => {
+      stopping.abort();
+      return lifecycle.stop();
+    },
     settled: async () => {
       await chain.settled?.();
       await webhooks.engine()?.settled();

@@ -139,6 +139,12 @@ export interface PorticoOptions {
   compression?: false | { threshold?: number };
   /** Bytes of replies kept in memory; up to twice as many while a new tip is being prepared. */
   cacheSize?: number;
+  /** Milliseconds that the host's pool, peers and sync may take to answer a request; after that it is answered with 503. */
+  hostTimeout?: number;
+  /** Connections that may be open at a time to servers that `listen` made. */
+  maxConnections?: number;
+  /** The same from one address, unless `rateLimit.exempt` or `trustedProxies` names it. */
+  maxConnectionsPerAddress?: number;
   /** Milliseconds that `stop()` waits for open requests. */
   stopTimeout?: number;
   /** Rows of the store that one request may scan where no index has the answer; a request that needs more is refused with 400. */

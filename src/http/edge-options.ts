@@ -12,6 +12,9 @@ export interface EdgeOptions {
   rateLimit: false | { perMinute: number; exempt: readonly string[] };
   /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
+  /** Connections that may be open at a time to servers of the edge's own, in all and from one address that is not exempt. */
+  maxConnections: number;
+  maxConnectionsPerAddress: number;
   /** Origins that may read replies in a browser. */
   cors: false | { origins: "*" | readonly string[] };
   /** Reply bodies of at least this many bytes are compressed. */

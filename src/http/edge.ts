@@ -12,6 +12,8 @@ import { createKoaRouter } from "./hosts/koa.js";
 import { createListener, type Listener } from "./hosts/listener.js";
 import { createJsonServer } from "./hosts/node-server.js";
 import { createBodyReader } from "./input/body.js";
+import { bodyGateLimits, createBodyGate } from "./input/body-gate.js";
+import { clientKey } from "./pipeline/client-address.js";
 import { createInputReaders } from "./input/input-reader.js";
 import { createOpenApiByPrefix, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
@@ -100,7 +102,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     { ...needs, ...locate, requestId, tipId: needs.tipId, authorize: needs.authorize ?? (() => false) },
     batches ? createBatches : oneByOne,
   );
-  const readBody = createBodyReader(options.bodyLimit);
+  const readBody = createBodyReader(options.bodyLimit, createBodyGate({ ...bodyGateLimits, clientOf: clientKey(options.trustedProxies) }));
   const router = createKoaRouter({ basePath, defaultVersion, routes, handle, readBody });
   const callback = (): Listener => createListener({ basePath, handle, readBody, requestId, logger: needs.logger });
 
@@ -111,7 +113,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     mount: (app) => void app.use(router.routes()),
     prewarm,
     streams,
-    createServer: () => createJsonServer(callback(), requestId),
+    createServer: () => createJsonServer(callback(), requestId, options),
     get open() {
       return inFlight.count;
     },

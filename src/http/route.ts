@@ -58,6 +58,8 @@ interface RouteCommon<Path, Query, Body> {
   bodyOptional?: boolean;
   /** Bytes that a body may have, where that is more than the option `bodyLimit`. */
   bodyLimit?: number;
+  /** Bytes that a body may have, where that is less than the option `bodyLimit`. */
+  mostBody?: number;
   /** Whether the content type must be JSON (415 otherwise). Default false: any content type, or none, is read as JSON. */
   requiresJsonType?: boolean;
   /**

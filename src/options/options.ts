@@ -59,6 +59,19 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     meaning: "Rows of the store that one request may look at where no index has the answer. A request that needs more gets a 400.",
     check: wholeFrom(1),
   },
+  hostTimeout: {
+    default: 10_000,
+    unit: "milliseconds",
+    meaning: "How long the host's pool, peers and sync may take to answer a request; after that it is answered with 503.",
+    check: waitFrom(1),
+  },
+  maxConnections: { default: 5_000, unit: "connections", meaning: "Connections that may be open at a time to servers that `listen` made; further ones are closed.", check: wholeFrom(1) },
+  maxConnectionsPerAddress: {
+    default: 256,
+    unit: "connections",
+    meaning: "The same from one address, unless `rateLimit.exempt` or `trustedProxies` names it.",
+    check: wholeFrom(1),
+  },
   stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: waitFrom(0) },
   history: {
     default: true,

@@ -290,6 +290,8 @@ const edgeOptions: EdgeOptions = {
   bodyLimit: 10_000,
   rateLimit: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
   trustedProxies: [],
+  maxConnections: 5_000,
+  maxConnectionsPerAddress: 256,
   cors: { origins: "*" },
   compression: { threshold: 1024 },
   maxStreams: 1000,

@@ -15,7 +15,7 @@ describe("verifyStore", function () {
   afterEach(closeTemporaryStores);
 
   /** A store that has been written for a while: blocks with and without undo records, some reverted, webhooks. */
-  const makeStore = async (): Promise<{ dataDir: string; path: string }> => {
+  const makeStore = async (): Promise<{ dataDir: string; path: string; digest: string | undefined }> => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network, { undoBlocks: 20 });
     const webhooks = createWebhookStore(store.environment);
     for (const block of chain.blocks.slice(0, 60)) await store.apply([rules.parseBlock(block)]);
@@ -23,14 +23,18 @@ describe("verifyStore", function () {
     webhooks.transaction(() => void webhooks.addWebhook(webhookRow));
     store.markComplete();
     const { path } = store.environment;
+    const snapshot = store.snapshot();
+    const digest = snapshot?.digest;
+    snapshot?.release?.();
+    expect(digest).to.match(/^[0-9a-f]{64}$/);
     await closeStores();
-    return { dataDir, path };
+    return { dataDir, path, digest };
   };
 
   it("finds nothing wrong with a sound store, says what its tip is, and writes nothing", async () => {
-    const { dataDir, path } = await makeStore();
+    const { dataDir, path, digest } = await makeStore();
     const bytes = readFileSync(path);
-    expect(await verifyStore({ dataDir, nethash })).to.deep.equal({ sound: true, faults: [], files: [path], height: 57, id: chain.blocks[56]?.id });
+    expect(await verifyStore({ dataDir, nethash })).to.deep.equal({ sound: true, faults: [], files: [path], height: 57, id: chain.blocks[56]?.id, digest });
     expect(readFileSync(path).equals(bytes)).to.equal(true);
   });
 

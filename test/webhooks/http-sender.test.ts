@@ -44,6 +44,35 @@ describe("the HTTP sender", () => {
     expect(receiver.received).to.have.length(1);
   });
 
+  it("cuts off a target that sends interim responses without an end, or a flood of headers", async () => {
+    let sent = 0;
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        const more = (): void => {
+          if (socket.destroyed) return;
+          sent++;
+          socket.write("HTTP/1.1 102 Processing\r\n\r\n", () => setImmediate(more));
+        };
+        more();
+      });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const answer = await post(create(), `http://127.0.0.1:${port}`);
+    expect(answer.failure).to.deep.equal({ stage: "response", error: "The target sends interim responses without an end." });
+    // What was on its way already.
+    expect(sent).to.be.below(1_000);
+    server.close();
+
+    receiver.answer = (_request, response) => {
+      for (let count = 0; count < 3_000; count++) response.setHeader(`x-${count}`, "y".repeat(20));
+      response.end();
+    };
+    const flooded = await post(create(), receiver.url);
+    expect(flooded.failure).to.have.property("stage", "response");
+  });
+
   it("reads an endless response only up to its limit, then closes the connection", async () => {
     let [written, closed] = [0, false];
     receiver.answer = (_request, response) => {

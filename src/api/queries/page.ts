@@ -37,3 +37,6 @@ export const within = <Filter extends object>(filter: Filter, fixed: Partial<Fil
   }
   return { ...filter, ...fixed };
 };
+
+/** Bytes that the body of a search may have: some 450 addresses, or as many ids. */
+export const largestSearch = 16_384;

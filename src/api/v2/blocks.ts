@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { BlockListQuery, BlockSearchBody, BlockSearchQuery, findBlock, listBlocks, showBlock } from "../queries/blocks.js";
-import { within } from "../queries/page.js";
+import { largestSearch, within } from "../queries/page.js";
 import { listTransactions, transactionFilter, TransactionListQuery, withBlockId } from "../queries/transactions.js";
 import { BlockResource } from "../resources/block.js";
 import { DataOf } from "../resources/data.js";
@@ -49,6 +49,7 @@ export const blockRoutes: Route<ApiState>[] = [
     method: "POST",
     path: "/blocks/search",
     atHeight: true,
+    mostBody: largestSearch,
     summary: "Searches blocks.",
     query: BlockSearchQuery,
     body: BlockSearchBody,

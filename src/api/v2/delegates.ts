@@ -4,7 +4,7 @@ import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { BlockListQuery, listBlocks } from "../queries/blocks.js";
 import { delegateFilter, DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../queries/delegates.js";
-import { within } from "../queries/page.js";
+import { largestSearch, within } from "../queries/page.js";
 import { balancesOfVoters, listWallets, walletFilter, WalletListQuery } from "../queries/wallets.js";
 import { BalancesResource } from "../resources/balances.js";
 import { BlockResource } from "../resources/block.js";
@@ -34,6 +34,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     method: "POST",
     path: "/delegates/search",
     atHeight: true,
+    mostBody: largestSearch,
     summary: "Searches delegates.",
     query: DelegateSearchQuery,
     body: DelegateSearchBody,

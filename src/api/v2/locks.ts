@@ -4,6 +4,7 @@ import { type Route, routesOf } from "../../http/route.js";
 import { findLock, listLocks, LockListQuery, LockSearchBody, LockSearchQuery } from "../queries/locks.js";
 import { TransactionSearchQuery } from "../queries/transactions.js";
 import { listUnlocked, UnlockedBody } from "../queries/unlocked.js";
+import { largestSearch } from "../queries/page.js";
 import { DataOf } from "../resources/data.js";
 import { LockResource } from "../resources/lock.js";
 import { TransactionResource } from "../resources/transaction.js";
@@ -29,6 +30,7 @@ export const lockRoutes: Route<ApiState>[] = [
     ...common,
     method: "POST",
     path: "/locks/search",
+    mostBody: largestSearch,
     summary: "Searches open locks.",
     query: LockSearchQuery,
     body: LockSearchBody,

@@ -13,6 +13,7 @@ import {
   TransactionSearchBody,
   TransactionSearchQuery,
 } from "../queries/transactions.js";
+import { largestSearch } from "../queries/page.js";
 import { presentStaticFees, StaticFees } from "../resources/constants.js";
 import { DataOf } from "../resources/data.js";
 import { PoolResultResource } from "../resources/pool-result.js";
@@ -64,6 +65,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     method: "POST",
     path: "/transactions/search",
     atHeight: true,
+    mostBody: largestSearch,
     summary: "Searches transactions.",
     query: TransactionSearchQuery,
     body: TransactionSearchBody,

@@ -4,7 +4,7 @@ import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { listLocks, LockListQuery } from "../queries/locks.js";
-import { within } from "../queries/page.js";
+import { largestSearch, within } from "../queries/page.js";
 import {
   listTransactions,
   OwnedTransactionListQuery,
@@ -47,6 +47,7 @@ export const walletRoutes: Route<ApiState>[] = [
     ...common,
     method: "POST",
     path: "/wallets/search",
+    mostBody: largestSearch,
     summary: "Searches wallets.",
     query: WalletSearchQuery,
     body: WalletSearchBody,

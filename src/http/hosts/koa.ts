@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { Router } from "@koa/router";
 import type { Context, Next } from "koa";
 import { andThen } from "../../async/maybe-promise.js";
-import type { ReadBody } from "../input/body.js";
+import type { BodyBounds, ReadBody } from "../input/body.js";
 import type { Transport } from "../pipeline/request-context.js";
 import type { Route } from "../route.js";
 import { routeName } from "../route-names.js";
@@ -70,8 +70,8 @@ class KoaTransport implements Transport {
     this.abandon = abandon;
   }
 
-  readBody(limit?: number): Promise<unknown> {
-    return this.host.readBody(this.ctx, limit);
+  readBody(bounds?: BodyBounds): Promise<unknown> {
+    return this.host.readBody(this.ctx, bounds);
   }
 
   matched(route: Route<never>, params: Readonly<Record<string, string>>): void {

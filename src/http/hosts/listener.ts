@@ -4,7 +4,7 @@ import Koa from "koa";
 import { andThen } from "../../async/maybe-promise.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import type { Logger } from "../../../types/node-context.js";
-import type { ReadBody } from "../input/body.js";
+import type { BodyBounds, ReadBody } from "../input/body.js";
 import type { RequestId } from "../pipeline/request-id.js";
 import type { Transport } from "../pipeline/request-context.js";
 import { failureOf } from "../reply/error-reply.js";
@@ -51,8 +51,8 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
       this.response = response;
     }
 
-    readBody(limit?: number): Promise<unknown> {
-      return readBody(koa.createContext(this.request, this.response), limit);
+    readBody(bounds?: BodyBounds): Promise<unknown> {
+      return readBody(koa.createContext(this.request, this.response), bounds);
     }
 
     send(status: number, headers: string[], body: Buffer | Readable | undefined): void {

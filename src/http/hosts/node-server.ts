@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { type ErrorCode, PorticoError } from "../../errors.js";
 import { failureOf, reasonOf } from "../reply/error-reply.js";
 import type { RequestId } from "../pipeline/request-id.js";
+import { boundConnections, type ConnectionBounds } from "./connection-bounds.js";
 import { underWay } from "./pipelining.js";
 
 const seconds = 1000;
@@ -66,8 +67,10 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, nextId: () => stri
 export const createJsonServer = (
   listener: (request: IncomingMessage, response: ServerResponse) => void,
   requestId: RequestId,
+  bounds: ConnectionBounds,
 ): Server => {
   const server = createServer({ keepAliveTimeout, requestTimeout, requireHostHeader: false }, listener);
+  boundConnections(server, bounds);
   server.setTimeout(idleTimeout);
   // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;

@@ -3,10 +3,17 @@ import { finished } from "node:stream";
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { inputError, PorticoError } from "../../errors.js";
+import type { BodyGate } from "./body-gate.js";
 import { NumberError, parseExactJson, surveyJson } from "./exact-json.js";
 
-/** Reads the JSON body of a request, whatever its content type; undefined if there is none. `limit`: see `Route.bodyLimit`. */
-export type ReadBody = (ctx: Context, limit?: number) => Promise<unknown>;
+/** Bytes that a body may have, before and after decompression: see `Route`. */
+export interface BodyBounds {
+  bodyLimit?: number;
+  mostBody?: number;
+}
+
+/** Reads the JSON body of a request, whatever its content type; undefined if there is none. */
+export type ReadBody = (ctx: Context, bounds?: BodyBounds) => Promise<unknown>;
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -98,17 +105,17 @@ const parserOf = (limit: number) =>
     },
   });
 
-/** `usual`: bytes after decompression, where the route does not take more. */
-export const createBodyReader = (usual: number): ReadBody => {
+/** `usual`: bytes that a body may have, where the route does not take more, or less. */
+export const createBodyReader = (usual: number, gate: BodyGate): ReadBody => {
   const parsers = new Map<number, ReturnType<typeof parserOf>>();
-  return async (ctx, limit = usual) => {
-    const most = Math.max(limit, usual);
+  return async (ctx, { bodyLimit = usual, mostBody = Infinity } = {}) => {
+    const most = Math.min(Math.max(bodyLimit, usual), mostBody);
     const read = parsers.get(most) ?? parserOf(most);
     parsers.set(most, read);
     const before = readBefore(ctx);
     if (before === undefined) {
       nameCoding(ctx.req);
-      await unlessBrokenOff(ctx.req, read(ctx, nothing) as Promise<unknown>);
+      await gate.pass(ctx.req, most, () => unlessBrokenOff(ctx.req, read(ctx, nothing) as Promise<unknown>));
     }
     const raw = ctx.request.rawBody;
     if (typeof raw !== "string") {

@@ -70,7 +70,7 @@ export const createChecks = <State extends Scope>({ rateLimit, cache, versionHea
       const { endpoint, transport } = context;
       if (endpoint?.takesBody !== true) return;
       if (endpoint.route.requiresJsonType === true && !isJson(transport.request)) throw new PorticoError("UNSUPPORTED_MEDIA_TYPE");
-      return transport.readBody(endpoint.route.bodyLimit).then((body) => {
+      return transport.readBody(endpoint.route).then((body) => {
         context.body = endpoint.readBody(body);
       });
     },

@@ -39,3 +39,12 @@ export const countedBy = (address: Address): string =>
         .map((part) => part.toString(16))
         .join(":")
     : address.toString();
+
+/** The key by which a request's client is counted; "unknown" for all whose address is not known. */
+export const clientKey = (trustedProxies: readonly string[]): ((request: IncomingMessage) => string) => {
+  const clientAddress = createClientAddress(trustedProxies);
+  return (request) => {
+    const address = clientAddress(request);
+    return address === undefined ? "unknown" : countedBy(address);
+  };
+};

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import type { CacheEntry } from "../cache/response-cache.js";
+import type { BodyBounds } from "../input/body.js";
 import type { HeaderPairs } from "../reply/default-headers.js";
 import type { Reply } from "../reply/reply.js";
 import type { Route, Scope } from "../route.js";
@@ -13,8 +14,7 @@ export interface Transport {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Reads the JSON body; undefined if there is none. @throws PorticoError if it cannot be read */
-  /** `limit`: bytes that the body may have, where that is more than usual. */
-  readBody(limit?: number): Promise<unknown>;
+  readBody(bounds?: BodyBounds): Promise<unknown>;
   /** Tells the host which route was found, with the parameters of its path. */
   matched?(route: Route, params: Readonly<Record<string, string>>): void;
   /** Sends the reply. `headers` may be changed. Throws only if the host has sent a reply of its own. */

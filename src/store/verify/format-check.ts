@@ -1,6 +1,6 @@
-import { Unpackr } from "msgpackr";
 import { schemaVersion, textKey } from "../layout/keys.js";
 import type { EntryCheck } from "./entry-check.js";
+import { unpackRecord } from "./unpack-record.js";
 
 const formatKey = textKey("format");
 
@@ -11,7 +11,7 @@ export const createFormatCheck = (nethash: string | undefined): EntryCheck => {
     entry: (database, key, value) => {
       if (database !== "meta" || !key.equals(formatKey)) return;
       try {
-        format = new Unpackr({ useRecords: false }).unpack(Buffer.from(value)) as typeof format;
+        format = unpackRecord(value) as typeof format;
       } catch {
         // The check of records reports that it cannot be read.
       }

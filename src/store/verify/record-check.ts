@@ -1,13 +1,10 @@
-import { Unpackr } from "msgpackr";
 import { messageOf } from "../../errors.js";
 import { blockCodec } from "../layout/block-codec.js";
 import { stateCodec, type StateRecord } from "../layout/codec.js";
 import { databases, numberKey } from "../layout/keys.js";
 import { stateKey } from "../records/records.js";
 import type { EntryCheck } from "./entry-check.js";
-
-/** As the store's own encoding (environment.ts), and that of webhooks (databases.ts). */
-const unpackr = new Unpackr({ useRecords: false, useBigIntExtension: true, moreTypes: false });
+import { unpackRecord } from "./unpack-record.js";
 
 const isPacked = (database: string): boolean => database.startsWith("webhooks-") || (database in databases && databases[database as keyof typeof databases] !== "raw");
 
@@ -19,7 +16,7 @@ export const createRecordCheck = (): EntryCheck => {
   let last: { height: number; id: string } | undefined;
 
   const read = (database: string, key: Buffer, value: Buffer): void => {
-    const record: unknown = unpackr.unpack(value);
+    const record = unpackRecord(value);
     if (database === "meta" && key.equals(stateKey)) state = stateCodec.unpack(record as unknown[]);
     if (database !== "blocks") return;
     blocks++;
@@ -39,8 +36,7 @@ export const createRecordCheck = (): EntryCheck => {
     entry: (database, key, value) => {
       if (!isPacked(database)) return;
       try {
-        // A copy: what is unpacked may refer to its bytes.
-        read(database, key, Buffer.from(value));
+        read(database, key, value);
       } catch (error) {
         unreadable.push(`database "${database}", key ${key.toString("hex")}: its record cannot be read (${messageOf(error)})`);
       }

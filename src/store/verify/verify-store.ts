@@ -6,6 +6,7 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { storeFile } from "../lmdb/environment.js";
 import { openPageFile, type PageFile } from "../lmdb/file/page-file.js";
 import { createChecksumCheck } from "./checksum-check.js";
+import { createDigestCheck } from "./digest-check.js";
 import type { EntryCheck, Findings } from "./entry-check.js";
 import { createFormatCheck } from "./format-check.js";
 import { createRecordCheck } from "./record-check.js";
@@ -35,7 +36,7 @@ const turn = 10;
 const mostFaults = 100;
 
 /** What looks at a chain's entries. A new check is one line here. */
-const chainChecks = (nethash: string | undefined): EntryCheck[] => [createFormatCheck(nethash), createChecksumCheck(), createRecordCheck()];
+const chainChecks = (nethash: string | undefined): EntryCheck[] => [createFormatCheck(nethash), createChecksumCheck(), createRecordCheck(), createDigestCheck()];
 
 /**
  * Keeps the pages of the newest state from being used for others, if another process may be writing them: as a reader that LMDB knows of.

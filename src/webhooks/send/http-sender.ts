@@ -149,10 +149,17 @@ const keep = (arrived: Arrived, chunk: Buffer): void => {
   arrived.keptSize += part.length;
 };
 
+/** Bytes of an answer's headers, at the most. */
+const headerLimit = 16_384;
+
+/** Interim responses (1xx) to one request, at the most: each costs time, and some targets never send anything else. */
+const mostInterim = 16;
+
 /** One request: gathers the answer until it is complete, reaches the limit of time or size, or fails. */
 const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer: Answer) => void): Dispatcher.DispatchHandler => {
   let arrived: Arrived | undefined;
   let ended = false;
+  let interim = 0;
   let abort: (() => void) | undefined;
 
   const end = (answer: Answer): void => {
@@ -165,6 +172,10 @@ const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer
     end(arrived === undefined ? failed("timeout", `The target did not answer within ${timeout / 1000} s.`) : answerOf(arrived));
     abort?.();
   };
+  const refuse = (error: string): void => {
+    end(failed("response", error));
+    abort?.();
+  };
   const timer = setTimeout(giveUp, timeout);
 
   return {
@@ -174,7 +185,10 @@ const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer
       if (ended) abort();
     },
     onResponseStart: (_controller, status, headers) => {
-      if (status < 200) return;
+      if (status < 200) {
+        if (++interim > mostInterim) refuse("The target sends interim responses without an end.");
+        return;
+      }
       const [retryAfter, date] = [headerText(headers["retry-after"]), headerText(headers.date)];
       arrived = { status, retryAfter, date, kept: [], keptSize: 0, size: 0 };
     },
@@ -193,6 +207,8 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
   const agent = new Agent({
     connect: guardedConnector(guard, resolve, timeout),
     connections: concurrencyPerTarget,
+    // Of the headers of one response, in all.
+    maxHeaderSize: headerLimit,
     headersTimeout: timeout,
     bodyTimeout: timeout,
   });
