@@ -1,4 +1,5 @@
 import type { HostEvents } from "../types/events.js";
+import type { HostLog } from "../types/host-log.js";
 import type { Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import type { WebhookStore } from "../types/webhook-store.js";
 import type { FullClock } from "./clock.js";
@@ -7,6 +8,7 @@ import { PorticoError } from "./errors.js";
 import type { Problems } from "./problems.js";
 import type { Options } from "./options/options.js";
 import type { StoreChange } from "./store/state/change-log.js";
+import { createHostLog } from "./store/follow/host-log.js";
 import { whenFree } from "./store/lmdb/when-free.js";
 import { createWriteWatch } from "./store/lmdb/write-watch.js";
 import { openEventJournal } from "./store/webhooks/event-journal.js";
@@ -23,6 +25,11 @@ export interface Shared {
   problems: Problems;
 }
 
+export interface WebhooksNeeds extends Shared {
+  /** Is handed the log of the host's events where it is kept beside the webhooks, because the chain is a host's own. */
+  onLog(log: HostLog | undefined, writes: boolean): Promise<void>;
+}
+
 const silence = (): void => undefined;
 
 /** A reader receives no events. */
@@ -33,7 +40,7 @@ const noEvents: HostEvents = { on: silence, off: silence };
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems }: Shared) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, onLog }: WebhooksNeeds) => {
   const { dataDir } = context;
   const { events, chain } = context.reader === true ? { events: noEvents } : context;
   const keepsChain = chain === undefined;
@@ -78,7 +85,9 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
       authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
       if (keepsChain) return;
       own = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), logger);
-      if (own !== undefined) opened(own.store);
+      if (own === undefined) return;
+      await onLog(createHostLog(own.environment, { writes: settings.deliver }), settings.deliver);
+      opened(own.store);
     },
     opened,
     witness: (change: StoreChange) => engine?.witness(change),
@@ -86,7 +95,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
     closing: async () => {
       const [ending, environment] = [engine, own];
       engine = own = undefined;
-      await closeAll(() => ending?.stop(), () => environment?.close());
+      await closeAll(() => (environment === undefined ? undefined : onLog(undefined, false)), () => ending?.stop(), () => environment?.close());
     },
   };
 };

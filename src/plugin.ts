@@ -18,6 +18,7 @@ import { createHealth } from "./operate/health.js";
 import { probeRoutes } from "./operate/routes.js";
 import { readOptions } from "./options/options.js";
 import { createLake } from "./plugin-lake.js";
+import { createFollowing, type Following } from "./plugin-follow.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
 import { createProblems } from "./problems.js";
 import { quietLogger } from "./options/guarded-logger.js";
@@ -48,9 +49,10 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const clock = fullClock(context.clock);
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
-  const webhooks = createWebhooks(context, { options, logger, clock, problems });
+  const webhooks = createWebhooks(context, { options, logger, clock, problems, onLog: (log, writes) => following.onLog(log, writes) });
   const prewarm: Prewarm = (open) => edge.prewarm(stateOf(open(bounds)));
-  const chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm });
+  const following: Following = createFollowing(context, { options, rules, logger, clock, problems, chain: () => chain });
+  const chain: Chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm, onLog: following.onLog });
   const told = context.reader === true ? context.problem : undefined;
 
   /** State of a host's own chain when it was last asked. */
@@ -178,6 +180,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     },
     settled: async () => {
       await chain.settled?.();
+      await following.settled();
       await webhooks.engine()?.settled();
     },
   };
@@ -187,6 +190,7 @@ interface ChainNeeds {
   rules: ChainRules;
   companion: StoreCompanion;
   prewarm: Prewarm;
+  onLog: Following["onLog"];
 }
 
 /** The host's own chain, or else the LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. */
@@ -198,8 +202,8 @@ const createChain = (context: NodeContext | ReaderContext, { options, prewarm, .
   }
   const companion = options.webhooks === false ? undefined : needs.companion;
   if (context.reader === true) {
-    return createReaderChain({ dataDir, history: options.history }, { ...needs, companion });
+    return createReaderChain({ dataDir, history: options.history }, { ...needs, companion, onLog: (log) => needs.onLog(log, false) });
   }
   const { events, blocks: source, onProgress } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, history: options.history }, { ...needs, prewarm, companion, events, source, onProgress });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress });
 };

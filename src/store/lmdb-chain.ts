@@ -1,7 +1,11 @@
-import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainChanges } from "../../types/chain-adapter.js";
+import type { HostLog } from "../../types/host-log.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
 import { messageOf } from "../errors.js";
+import { createHostLog } from "./follow/host-log.js";
+import { trimOrphans } from "./follow/orphans.js";
+import { createWatchers } from "./follow/watchers.js";
 import { whenFree } from "./lmdb/when-free.js";
 import { createWriteWatch } from "./lmdb/write-watch.js";
 import type { ChangeListener } from "./state/change-log.js";
@@ -21,12 +25,15 @@ export interface StoreCompanion extends ChangeListener {
 export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   /** Not given: nobody is told of anything. */
   companion: StoreCompanion | undefined;
+  /** Is handed the log of the host's events when the store is open, before blocks are written; and undefined before it closes. */
+  onLog?: ((log: HostLog | undefined) => void | Promise<void>) | undefined;
   /** See `StoreNeeds`. */
   prewarm?: Prewarm | undefined;
 }
 
 /** The default ChainAdapter: the LMDB store, open and kept at the host's tip between `start` and `stop`. */
 export interface LmdbChain extends ChainAdapter {
+  readonly changes: ChainChanges;
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Id of the tip that `snapshot` would give now. */
@@ -47,7 +54,13 @@ export interface LmdbChain extends ChainAdapter {
 /** Milliseconds. While one state is held for long, other writes, as of webhooks, make the file grow: for no longer than this. */
 const freeingInterval = 60_000;
 
-export const createLmdbChain = (options: StoreOptions, { companion, prewarm, ...needs }: LmdbChainNeeds): LmdbChain => {
+export interface LmdbChainOptions extends StoreOptions {
+  /** Milliseconds that blocks taken off the chain are kept. Default: for ever. */
+  followOrphans?: number;
+}
+
+export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbChainOptions, { companion, prewarm, onLog, ...needs }: LmdbChainNeeds): LmdbChain => {
+  const watchers = createWatchers();
   const watched = watchSource(needs.source, needs.clock);
   const writes = createWriteWatch(needs.problems);
   let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
@@ -58,7 +71,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, prewarm, ...
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
-      const create = (): Store => createStore(options, { rules: needs.rules, listener: companion, prewarm, writes });
+      const create = (): Store => createStore(options, { rules: needs.rules, listener: companion, prewarm, writes, changed: watchers.tell, clock: needs.clock });
       const store = await whenFree(create, needs.logger, own.signal).finally(() => {
         if (opening === own) opening = undefined;
       });
@@ -66,6 +79,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, prewarm, ...
       const follower = createFollower({ ...needs, source: watched.source, store });
       const freePages = (): void => {
         try {
+          if (followOrphans !== Infinity) trimOrphans(store.environment, needs.clock.now() - followOrphans);
           store.freePages();
         } catch (error) {
           needs.logger.warn(`pages of the store cannot be freed: ${messageOf(error)}`);
@@ -73,6 +87,7 @@ export const createLmdbChain = (options: StoreOptions, { companion, prewarm, ...
       };
       const freeing = setInterval(freePages, freeingInterval).unref();
       open = { store, follower, freeing };
+      await onLog?.(createHostLog(store.environment, { writes: true }));
       companion?.opened(createWebhookStore(store.environment), async () => {
         if (isReady()) await follower.settled();
       });
@@ -87,10 +102,11 @@ export const createLmdbChain = (options: StoreOptions, { companion, prewarm, ...
       if (closing === undefined) return;
       clearInterval(closing.freeing);
       // The store is closed whatever the host's emitter throws: another start would find it in use.
-      await closeAll(closing.follower.stop, () => companion?.closing(), () => closing.store.stop());
+      await closeAll(closing.follower.stop, () => onLog?.(undefined), () => companion?.closing(), () => closing.store.stop());
     },
     supports: { history: options.history ?? true },
     snapshotAt: (height, bounds) => (isReady() ? open?.store.snapshotAt(height, bounds) : undefined),
+    changes: { view: () => (isReady() ? open?.store.changesView() : undefined), watch: watchers.add },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
     tipId: () => open?.store.completeTip()?.id,
     isReady,

@@ -1,11 +1,14 @@
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import type { HostLog } from "../../types/host-log.js";
 import type { Logger } from "../../types/node-context.js";
 import type { ChainRules } from "../chain/rules.js";
 import { closeAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { Problems } from "../problems.js";
+import { createHostLog } from "./follow/host-log.js";
+import { createPolling } from "./follow/watchers.js";
 import { storeFile } from "./lmdb/environment.js";
 import { createWriteWatch, unwatched } from "./lmdb/write-watch.js";
 import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
@@ -30,6 +33,8 @@ export interface ReaderNeeds {
   logger: Logger;
   /** Not given: nobody is told that webhooks cannot be written. */
   problems?: Problems;
+  /** See `LmdbChainNeeds`. Here the log is only read. */
+  onLog?: ((log: HostLog | undefined) => void | Promise<void>) | undefined;
   /** Not given: nothing is written to the store, not even webhooks. */
   companion?: Pick<StoreCompanion, "opened" | "closing"> | undefined;
 }
@@ -48,10 +53,13 @@ const isNotReady = (error: unknown): boolean => error instanceof PorticoError &&
  *
  * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
  */
-export const createReaderChain = ({ dataDir, history = true, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion, problems }: ReaderNeeds): LmdbChain => {
+export const createReaderChain = ({ dataDir, history = true, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion, problems, onLog }: ReaderNeeds): LmdbChain => {
   const writes = problems === undefined ? unwatched : createWriteWatch(problems);
   const path = storeFile(dataDir);
   const snapshots = createOpenSnapshots();
+  let hostLog: HostLog | undefined;
+  /** Nobody tells this process of a block, nor of an event. */
+  const polling = createPolling(() => `${serving?.completeTip()?.id ?? ""} ${hostLog?.last() ?? 0}`);
   let opened: Store | undefined;
   let serving: Store | undefined;
   let problem: string | undefined;
@@ -76,6 +84,9 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
   /** Serves an open store until its file is replaced, or until `stop`. */
   const serve = async (store: Store, identity: string | undefined, signal: AbortSignal, started: () => void): Promise<void> => {
     waits = undefined;
+    const log = createHostLog(store.environment, { writes: false });
+    hostLog = log;
+    await onLog?.(log);
     const webhooks = companion && createWebhookStore(store.environment);
     if (webhooks !== undefined) companion?.opened(webhooks);
     while (!signal.aborted && identityOf(path) === identity) {
@@ -102,8 +113,8 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
       opened = store;
       await serve(store, identity, signal, started);
     } finally {
-      opened = serving = undefined;
-      await closeAll(() => companion?.closing(), () => store.stop());
+      opened = serving = hostLog = undefined;
+      await closeAll(() => onLog?.(undefined), () => companion?.closing(), () => store.stop());
     }
   };
 
@@ -154,6 +165,7 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
       const snapshot = serving?.snapshotAt(height, bounds);
       return snapshot === undefined ? undefined : snapshots.counted(snapshot);
     },
+    changes: { view: () => serving?.changesView(), watch: polling.add },
     snapshot: (bounds) => {
       const snapshot = serving?.snapshot(bounds);
       return snapshot === undefined ? undefined : snapshots.counted(snapshot);

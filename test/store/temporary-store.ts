@@ -44,11 +44,11 @@ export const closeTemporaryStores = async (): Promise<void> => {
 
 const isOfUndo = (key: Buffer): boolean => parseChecksumKey(key)?.database === "undo";
 
-/** Every key and value of the store except undo records and their checksums. */
+/** Every key and value of the store except undo records, their checksums, and blocks taken off the chain. */
 export const contentsOf = ({ environment: { db } }: Store): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(db)
-      .filter(([name]) => name !== "undo")
+      .filter(([name]) => name !== "undo" && name !== "orphans")
       .map(([name, database]) => [
         name,
         [...database.getKeys({})].filter((key) => !isOfUndo(Buffer.from(key))).map((key) => `${Buffer.from(key).toString("hex")}=${database.getBinary(key)?.toString("hex") ?? ""}`),

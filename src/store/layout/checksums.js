@@ -7,7 +7,7 @@ import { crc32 } from "node:zlib";
  * what is replaced or removed is taken off.
  *
  * They are kept in the database `meta`, by the thread that commits blocks, in the same transaction. JavaScript, as commit-thread.js
- * imports it. Webhooks, changes that have not been told yet, and what is known of the store as a whole have none.
+ * imports it. Webhooks, blocks taken off the chain, changes that have not been told yet, and what is known of the store as a whole have none.
  */
 
 /** Noted in `meta` of a store that has kept checksums since its first block, as those of earlier versions have not. */
@@ -22,7 +22,7 @@ const rangeLengths = Object.freeze(
 const summedOfMeta = Object.freeze(["state", "ranking"]);
 
 /** @param {string} database @param {Buffer} key */
-export const hasChecksum = (database, key) => database !== "meta" || summedOfMeta.includes(key.toString("latin1"));
+export const hasChecksum = (database, key) => (database !== "meta" && database !== "orphans") || summedOfMeta.includes(key.toString("latin1"));
 
 /** @param {string} database @param {Buffer} key @returns {Buffer} First bytes of the keys of the range that a key is in. */
 export const rangeOf = (database, key) => key.subarray(0, rangeLengths[database] ?? 0);

@@ -44,6 +44,8 @@ export const databases = {
   digests: "raw",
   /** What blocks have overwritten, by kind, number and height (history-rows.ts). */
   history: "raw",
+  /** Blocks taken off the chain, and blocks that this node applied at the tip: when, and how often before (follow/orphans.ts). Survives a rebuild. */
+  orphans: "record",
 } as const;
 
 export type DatabaseName = keyof typeof databases;

@@ -10,6 +10,7 @@ import { createReading } from "../lmdb/reading.js";
 import { transact } from "../lmdb/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
 import type { WriteBatch } from "../write/write-batch.js";
+import { directly, putOrphan, withApplied } from "../follow/orphans.js";
 import type { ChangeListener } from "./change-log.js";
 
 /** A store that is being built anew, in place, because the host's chain left it further back than it can be reverted. */
@@ -51,14 +52,27 @@ const turn = 10;
  */
 const keysPerWrite = 2_000;
 
-/** Tells the listener of the old chain's blocks above the fork, from the tip downwards, each in the transaction that notes it. */
-const tellReversals = async (environment: Environment, { witness, witnessed }: ChangeListener, isStopped: () => boolean): Promise<void> => {
+export interface RemovalNeeds {
+  listener: ChangeListener | undefined;
+  /** Milliseconds since 1970. */
+  now(): number;
+  isStopped(): boolean;
+}
+
+/**
+ * Keeps the old chain's blocks above the fork for readers that follow the chain, and tells the listener of them, from the tip downwards,
+ * each in the transaction that notes it.
+ */
+const tellReversals = async (environment: Environment, { listener, now, isStopped }: RemovalNeeds): Promise<void> => {
   const reading = createReading(environment);
+  const direct = directly(environment);
   const tellSome = (): boolean => {
     const begun = performance.now();
     let rebuild = readRebuild(environment);
     while (rebuild !== undefined && rebuild.untold > rebuild.fork && performance.now() - begun < turn) {
-      witness({ kind: "reverted", full: readFullBlock(reading, rebuild.untold) });
+      const full = withApplied(reading, readFullBlock(reading, rebuild.untold));
+      putOrphan(direct, full, now());
+      listener?.witness({ kind: "reverted", full });
       rebuild = { ...rebuild, untold: rebuild.untold - 1 };
     }
     writeRebuild(environment, rebuild);
@@ -66,7 +80,7 @@ const tellReversals = async (environment: Environment, { witness, witnessed }: C
   };
   for (let more = true; more && !isStopped(); await nextTurn()) {
     more = transact(environment, tellSome);
-    witnessed();
+    listener?.witnessed();
   }
 };
 
@@ -78,7 +92,7 @@ const removalKey = (database: DatabaseName, key: Buffer): Buffer => {
 };
 
 const empty = async (environment: Environment, isStopped: () => boolean): Promise<void> => {
-  const names = (Object.keys(databases) as DatabaseName[]).filter((name) => name !== "meta");
+  const names = (Object.keys(databases) as DatabaseName[]).filter((name) => name !== "meta" && name !== "orphans");
   const log = createWriteLog();
   for (const name of names) {
     const database = environment.db[name];
@@ -105,11 +119,11 @@ const empty = async (environment: Environment, isStopped: () => boolean): Promis
   });
 };
 
-/** Removes the old chain, after the listener has been told. Goes on where it was interrupted, also by the end of the process. */
-export const removeOldChain = async (environment: Environment, listener: ChangeListener | undefined, isStopped: () => boolean): Promise<void> => {
+/** Removes the old chain, after its blocks above the fork are kept and the listener has been told of them. Goes on where it was interrupted, also by the end of the process. */
+export const removeOldChain = async (environment: Environment, needs: RemovalNeeds): Promise<void> => {
   if (readRebuild(environment)?.emptied !== false) return;
-  if (listener !== undefined && readRebuild(environment)?.silent === false) await tellReversals(environment, listener, isStopped);
-  await empty(environment, isStopped);
+  if (readRebuild(environment)?.silent === false) await tellReversals(environment, needs);
+  await empty(environment, needs.isStopped);
 };
 
 /** For `health`. `target`: height at which the chain ends, if that is known. */

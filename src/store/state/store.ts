@@ -1,7 +1,6 @@
 import type { Block, Tip } from "../../../types/chain.js";
-import type { ChainAdapter, ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, ChangesView, SnapshotBounds } from "../../../types/chain-adapter.js";
 import type { FullBlock } from "../../chain/block.js";
-import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { dropStaleHistory, historyMissing } from "../history/completeness.js";
 import { oldestState } from "../history/past-records.js";
@@ -9,9 +8,13 @@ import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js
 import { historyFromKey } from "../layout/history-rows.js";
 import { existing, readBlock } from "../records/records.js";
 import { readHistoryFrom } from "../write/history.js";
+import { systemClock } from "../../clock.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { textKey } from "../layout/keys.js";
-import { type ChangeListener, createChangeLog, type StoreChange } from "./change-log.js";
+import { createChangesView } from "../follow/changes-view.js";
+import { putOrphan } from "../follow/orphans.js";
+import { createChangeLog, type StoreChange } from "./change-log.js";
+import type { Prewarm, StoreNeeds } from "./store-needs.js";
 import { noEntries } from "../layout/write-log.js";
 import { type Environment, openEnvironment, type StoreAccess, type StoreDatabases } from "../lmdb/environment.js";
 import { checkRules } from "../records/rules-fingerprint.js";
@@ -20,10 +23,9 @@ import { createFreshReads } from "../write/fresh-read.js";
 import { createWriteBatch } from "../write/write-batch.js";
 import { openTransaction } from "../lmdb/reading.js";
 import { firstOtherReward, type OtherReward } from "../query/rewards.js";
-import { createSearch, createSearches, type SearchesOptions } from "../query/search.js";
+import { createSearch, createSearches } from "../query/search.js";
 import { createSnapshot, type StateView } from "./snapshot.js";
 import { createViews } from "./read-views.js";
-import type { WriteWatch } from "../lmdb/write-watch.js";
 import { beginRebuild, completeKey, readRebuild, rebuildKey, type Rebuild, removeOldChain, writeRebuild } from "./rebuild.js";
 import { transact } from "../lmdb/transact.js";
 import { createCommitQueue } from "../write/commit-queue.js";
@@ -46,23 +48,7 @@ export interface StoreOptions {
   disposable?: boolean;
 }
 
-/** `open` gives a snapshot of the state that is about to be shown. */
-export type Prewarm = (open: (bounds?: SnapshotBounds) => ChainSnapshot) => Promise<void>;
-
-export interface StoreNeeds {
-  rules: ChainRules;
-  /** Is told how writes go. */
-  writes?: WriteWatch;
-  /** How searches share the process. */
-  searches?: SearchesOptions;
-  /**
-   * Once the store is complete, told of each change exactly once and in order, within a write transaction after that of the block, even
-   * if the process ends between the two. Not given: changes are not kept.
-   */
-  listener?: ChangeListener | undefined;
-  /** Called with each new state before `snapshot` gives it: that waits until this resolves. */
-  prewarm?: Prewarm | undefined;
-}
+export type { Prewarm, StoreNeeds };
 
 type BlockName = Pick<Block, "height" | "id">;
 
@@ -77,21 +63,23 @@ export interface Store extends ChainAdapter {
   oldest(): Pick<Tip, "height" | "id"> | undefined;
   /** Adds rows of history that were missing (reindex.ts), unless the chain has left the block up to which they are. Says whether it did. */
   extendHistory(oldest: Pick<Tip, "height" | "id">, rows: Iterable<[key: Buffer, value: Buffer]>): Promise<boolean>;
+  /** For readers that follow the chain; undefined while the store is not complete. */
+  changesView(): ChangesView | undefined;
   tip(): Tip | undefined;
   /** Undefined unless the store is complete. */
   completeTip(): Tip | undefined;
   /**
    * Writes blocks on the tip, in one LMDB transaction: all of them, or none. Where the chain is known to go on up to a height
-   * (`chainHeight`), those `undoBlocks` or more below it are written without undo records. Until it resolves the store answers as
-   * before; one write at a time.
+   * (`chainHeight`), those `undoBlocks` or more below it are written without undo records. `appliedAt`: when they are applied, in
+   * milliseconds since 1970, if that is at the tip. Until it resolves the store answers as before; one write at a time.
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID
    */
-  apply(blocks: readonly FullBlock[], chainHeight?: number): Promise<void>;
+  apply(blocks: readonly FullBlock[], chainHeight?: number, appliedAt?: number): Promise<void>;
   /**
    * The same, but resolves when the blocks are prepared and those before are committed, so that the next can be prepared while these are
    * committed. If that fails, the next call rejects, or `written`. What was prepared on blocks that could not be committed is discarded.
    */
-  applyAhead(blocks: readonly FullBlock[], chainHeight?: number): Promise<void>;
+  applyAhead(blocks: readonly FullBlock[], chainHeight?: number, appliedAt?: number): Promise<void>;
   /** Resolves when all is committed. */
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
@@ -130,6 +118,7 @@ const disownedKey = textKey("disowned");
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY if another process has to make it first */
 export const createStore = (options: StoreOptions, { rules, listener, ...needs }: StoreNeeds): Store => {
   const { access = "write", disposable = false, history = true } = options;
+  const { clock = systemClock } = needs;
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, {
     access,
     disposable,
@@ -208,6 +197,11 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     return undefined;
   };
 
+  const changesView = (): ChangesView | undefined => {
+    const view = access === "write" ? (complete ? views.ofNow() : undefined) : completeView();
+    return view && createChangesView(view, views.take(view));
+  };
+
   const isComplete = (): boolean => {
     if (access === "write") return complete;
     environment.root.resetReadTxn();
@@ -228,16 +222,21 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     if (listener !== undefined) await changes.tell(listener);
   };
 
+  const showNow = (view: StateView | undefined): void => {
+    views.show(view);
+    needs.changed?.();
+  };
+
   const show = async (view: StateView | undefined): Promise<void> => {
     // If nothing was committed, nothing has to be read beforehand.
     const isNew = view?.state.tip.id !== views.ofNow()?.state.tip.id;
-    if (view === undefined || !isNew || !isComplete()) return views.show(view);
+    if (view === undefined || !isNew || !isComplete()) return showNow(view);
     const letGo = views.take(view);
     try {
       await runSliced(views.prewarm(view));
       await needs.prewarm?.((bounds) => snapshotOf(view, bounds));
     } finally {
-      views.show(view);
+      showNow(view);
       letGo();
     }
   };
@@ -259,12 +258,15 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     },
   });
 
-  const putOn = (blocks: readonly FullBlock[], chainHeight = 0): Sliced<void> =>
-    writer.apply(blocks, chainHeight - options.undoBlocks, (full) => note({ kind: "applied", full }));
+  const putOn = (blocks: readonly FullBlock[], chainHeight = 0, appliedAt?: number): Sliced<void> =>
+    writer.apply(blocks, chainHeight - options.undoBlocks, (full) => note({ kind: "applied", full }), appliedAt);
 
   const takeOut = function* (): Sliced<void> {
     const full = writer.revert();
-    if (full !== undefined) note({ kind: "reverted", full });
+    if (full !== undefined) {
+      putOrphan(pending, full, clock.now());
+      note({ kind: "reverted", full });
+    }
     yield;
   };
 
@@ -277,11 +279,11 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
       complete = false;
       pending.clear();
       await beginRebuild(pending, rebuild);
-      views.show(undefined);
+      showNow(undefined);
       writer.aborted();
     }
     onBegun?.();
-    await removeOldChain(environment, listener, isStopped);
+    await removeOldChain(environment, { listener, now: clock.now, isStopped });
     rebuild = readRebuild(environment);
   };
 
@@ -311,10 +313,11 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
       return view && oldestOf(view);
     },
     extendHistory,
+    changesView,
     tip: access === "write" ? () => views.ofNow()?.state.tip : readTip,
     completeTip: access === "write" ? () => (complete ? views.ofNow()?.state.tip : undefined) : readCompleteTip,
-    apply: (blocks, chainHeight) => line.write(putOn(blocks, chainHeight)),
-    applyAhead: (blocks, chainHeight) => line.writeAhead(putOn(blocks, chainHeight)),
+    apply: (blocks, chainHeight, appliedAt) => line.write(putOn(blocks, chainHeight, appliedAt)),
+    applyAhead: (blocks, chainHeight, appliedAt) => line.writeAhead(putOn(blocks, chainHeight, appliedAt)),
     written: line.written,
     revert: () => line.write(takeOut()),
     completeDigest: () => line.write(writer.completeDigest()),
@@ -349,6 +352,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
       });
       complete = true;
       rebuild = undefined;
+      needs.changed?.();
     },
     freePages: () => {
       environment.root.readerCheck();

@@ -22,21 +22,21 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
 
   const nextHeight = (): number => (store.tip()?.height ?? 0) + 1;
 
-  const applySingly = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
-    for (const block of batch) if (block.height >= nextHeight() && !isStopped()) await store.apply([await parse(block, "background")], target);
+  const applySingly = async (batch: readonly BlockData[], { target, appliedAt }: Now): Promise<void> => {
+    for (const block of batch) if (block.height >= nextHeight() && !isStopped()) await store.apply([await parse(block, "background")], target, appliedAt);
   };
 
-  const applyBatch = async (batch: readonly BlockData[], target: number | undefined): Promise<void> => {
+  const applyBatch = async (batch: readonly BlockData[], now: Now): Promise<void> => {
     try {
       const parsed: FullBlock[] = [];
       for (const block of batch) parsed.push(await parse(block, "cooperative"));
-      await store.applyAhead(parsed, target);
+      await store.applyAhead(parsed, now.target, now.appliedAt);
     } catch (error) {
       // A block that cannot be parsed is found while the previous batch is still being committed.
       await store.written();
       // If it was the previous batch that failed, these blocks do not follow the tip.
       if (batch[0]?.height !== nextHeight()) throw error;
-      await applySingly(batch, target);
+      await applySingly(batch, now);
     }
   };
 
@@ -49,7 +49,7 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
       progress.tell(ahead, store);
     };
     if (blocks.length === 1) {
-      await applySingly(blocks, progress.target());
+      await applySingly(blocks, { target: progress.target(), appliedAt: progress.appliedAt() });
       written();
       progress.tell(1, store);
       return;
@@ -57,7 +57,7 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
     for (let from = 0; from < blocks.length && !isStopped(); ) {
       const batch = blocks.slice(from, from + size);
       const before = performance.now();
-      await applyBatch(batch, progress.target());
+      await applyBatch(batch, { target: progress.target(), appliedAt: progress.appliedAt() });
       const spent = performance.now() - before;
       if (spent < writeBudget / 2) size = Math.min(largestBatch, size * 2);
       else if (spent > writeBudget) size = Math.max(1, Math.floor(size / 2));
@@ -71,14 +71,21 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
   };
 };
 
+interface Now {
+  target: number | undefined;
+  appliedAt: number | undefined;
+}
+
 export interface Progress {
+  /** What time it is, if the blocks are such as the host applies now; undefined while catching up. */
+  appliedAt(): number | undefined;
   /** Height at which the block source ends, once that is known. */
   target(): number | undefined;
   tell(blocks: number, store: Store): void;
 }
 
-/** For blocks whose progress nobody follows. */
-export const silent: Progress = { target: () => undefined, tell: () => undefined };
+/** For blocks that the host applies now, whose progress nobody follows. */
+export const silentProgress = (clock: FullClock): Progress => ({ appliedAt: clock.now, target: () => undefined, tell: () => undefined });
 
 export const createProgress = (source: BlockSource, clock: FullClock, report: (progress: IndexingProgress) => void): Progress => {
   const start = clock.monotonic();
@@ -88,6 +95,7 @@ export const createProgress = (source: BlockSource, clock: FullClock, report: (p
     () => undefined,
   );
   return {
+    appliedAt: () => undefined,
     target: () => target,
     tell: (blocks, store) => {
       total += blocks;

@@ -7,7 +7,7 @@ import type { FullClock } from "../../clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import type { Problems } from "../../problems.js";
 import { runSliced, type Pace } from "../../async/time-slicing.js";
-import { createBatchedApply, createProgress, type Progress, silent } from "./batch-apply.js";
+import { createBatchedApply, createProgress, type Progress, silentProgress } from "./batch-apply.js";
 import { createGoingBack } from "./going-back.js";
 import { firstWhere } from "../records/binary-search.js";
 import { createRewardCheck } from "./reward-check.js";
@@ -65,7 +65,10 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
   const { read, isStopped } = source;
   let noteCompared: () => void = () => undefined;
   const compared = new Promise<void>((resolve) => (noteCompared = resolve));
+  const silent = silentProgress(clock);
   let current: Progress = silent;
+  /** The height from which on the host has just applied blocks, which may have to be read from the source. */
+  let liveFrom = Infinity;
   /** Highest block of the store's that the source has had since the store was opened, and where the source ends if it no longer has that. */
   let [seen, shrunkTo] = [0, undefined as number | undefined];
   /** The source's block beyond the tip when it was last looked at. */
@@ -158,6 +161,12 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
     return isOther;
   };
 
+  const applyBeyond = async (beyond: readonly BlockData[], progress: Progress): Promise<void> => {
+    const firstLive = firstWhere(0, beyond.length, (place) => (beyond[place]?.height ?? 0) >= liveFrom);
+    if (firstLive > 0) await applyAll(beyond.slice(0, firstLive), progress);
+    if (firstLive < beyond.length) await applyAll(beyond.slice(firstLive), { ...progress, appliedAt: clock.now });
+  };
+
   const catchUp = async (): Promise<void> => {
     await store.tell();
     await leaveDisowned();
@@ -182,7 +191,7 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
         seen = Math.max(seen, tip?.height ?? 0);
         return finish();
       }
-      await applyAll(beyond, progress);
+      await applyBeyond(beyond, progress);
     }
   };
 
@@ -226,7 +235,8 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
       if (blocks === undefined) throw error;
     }
     if (lacking(run).length === 0) return true;
-    await catchUp();
+    liveFrom = first.height;
+    await catchUp().finally(() => (liveFrom = Infinity));
     // A source that lags may have had what was missing before them.
     await applyDirectly(lacking(run));
     return true;

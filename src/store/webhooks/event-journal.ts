@@ -18,6 +18,8 @@ export interface JournalNeeds {
   /** Is told of lines that cannot be read. */
   logger?: Pick<Logger, "error">;
   writes?: WriteWatch;
+  /** Of the file. Default: `webhooks.journal`. */
+  name?: string;
 }
 
 /** Milliseconds until a journal that could not be written is tried again. */
@@ -38,8 +40,8 @@ const setAside = (path: string, lines: readonly string[], logger: JournalNeeds["
  * the end of the process without a wait for the disk; a moment later it is in the store. Only one process may have a folder's journal.
  * @throws PorticoError STORE_DAMAGED
  */
-export const openEventJournal = (dataDir: string, { logger, writes = unwatched }: JournalNeeds = {}): EventJournal => {
-  const path = resolve(dataDir, "webhooks.journal");
+export const openEventJournal = (dataDir: string, { logger, writes = unwatched, name = "webhooks.journal" }: JournalNeeds = {}): EventJournal => {
+  const path = resolve(dataDir, name);
   let kept: HeardEvent[] = [];
   let file: number;
   /** Bytes of the file, and of what it still has to keep. */

@@ -10,6 +10,7 @@ import { becomeWriter } from "../lmdb/writer-lock.js";
 import { endWriting, transact, transactAnyway, transactSoon } from "../lmdb/transact.js";
 import { noteFile } from "../lmdb/write-gate.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
+import type { LogEnvironment } from "../follow/host-log.js";
 import { isAbout } from "./about.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { migrate } from "./migrate.js";
@@ -176,11 +177,12 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
 /** A separate webhook store, for hosts whose chain is kept elsewhere: `webhooks.mdb` in a folder, made if it is missing. */
 export interface WebhookEnvironment {
   store: WebhookStore;
+  environment: LogEnvironment;
   close(): Promise<void>;
 }
 
 // As for the chain (environment.ts): no failure in a promise that nobody holds, and no wait that may never end.
-const rootOptions = { maxDbs: 16, noSubdir: true, eventTurnBatching: false, overlappingSync: false };
+const rootOptions = { maxDbs: 32, noSubdir: true, eventTurnBatching: false, overlappingSync: false };
 
 const openFile = (path: string) => openSound<never, never>(path, rootOptions);
 
@@ -207,7 +209,7 @@ export const openWebhookStore = (dataDir: string, { deliver = true, writes = unw
         await giveUpRole?.();
       }
     };
-    return { store, close };
+    return { store, environment: { path, root: opened, writes }, close };
   } catch (cause) {
     void root?.close();
     void giveUpRole?.();

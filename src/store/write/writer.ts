@@ -1,4 +1,5 @@
 import type { Block } from "../../../types/chain.js";
+import type { KeptBlock } from "../../../types/chain-adapter.js";
 import { applySliced, type BlockChanges } from "../../chain/apply.js";
 import type { FullBlock } from "../../chain/block.js";
 import { createDigest, type Digest, supplyPart } from "../../chain/digest.js";
@@ -17,6 +18,7 @@ import type { WriteBatch } from "./write-batch.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { putUndo, readUndo, removeUndo } from "./undo.js";
+import { noteApplied, withApplied } from "../follow/orphans.js";
 import { writeDelegates, writeLocks, writeWallets } from "./accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./chain.js";
 import { endRound } from "./round-end.js";
@@ -26,12 +28,13 @@ import type { Writing } from "./writing.js";
 /** Adds blocks to the pending writes, in steps, so that the process serves others meanwhile; and reverts them. */
 export interface Writer {
   /**
-   * Writes blocks on the tip, and calls `written` after each. Those up to the height `settled` get no undo record.
+   * Writes blocks on the tip, and calls `written` after each. Those up to the height `settled` get no undo record. `appliedAt` is the time
+   * (milliseconds since 1970) at which they are applied, if they are applied at the tip.
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the pending writes must then be discarded.
    */
-  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void): Sliced<void>;
+  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void, appliedAt?: number): Sliced<void>;
   /** Reverts the tip and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
-  revert(): FullBlock | undefined;
+  revert(): KeptBlock | undefined;
   /** To be called when pending writes were discarded. */
   aborted(): void;
   /** Computes the digest of the tip's state if none is kept: an earlier version has written the store. */
@@ -76,7 +79,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
   };
 
   return {
-    apply: function* (blocks, settled, written) {
+    apply: function* (blocks, settled, written, appliedAt) {
       // Blocks that will not be reverted share a journal, so that a count that several change is written once.
       const journal = createPlainJournal(pending);
       const rankedSets = sets.writer(journal);
@@ -93,6 +96,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
         if (height > options.undoBlocks + 1) removeDigest(pending, height - options.undoBlocks - 1);
         // A block without an undo record replaces that of an older block all the same.
         if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
+        noteApplied(pending, full, appliedAt);
         written(full);
       }
       yield* rankedSets.flush();
@@ -107,7 +111,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
           `block ${state.tip.height} cannot be reverted: at most ${options.undoBlocks} blocks can be (\`undoBlocks\`)`,
         );
       }
-      const full = readFullBlock(pending, state.tip.height);
+      const full = withApplied(pending, readFullBlock(pending, state.tip.height));
       forget();
       rollBack(pending, undo);
       removeUndo(pending, state.tip.height);

@@ -1,0 +1,39 @@
+import type { Block, RoundDelegate, Transaction } from "../../types/chain.js";
+import type { ChainRules } from "../chain/rules.js";
+import { payloadJson } from "./payload.js";
+
+/** Payloads of the chain's events, made from the chain: JSON values with amounts as decimal strings. */
+
+/** What a fork's asset holds may be anything. */
+const plainValue = (value: unknown): unknown => JSON.parse(payloadJson(value));
+
+/** A block's header, as hosts emit it. */
+export const blockPayload = (block: Block): Record<string, unknown> => ({
+  ...block,
+  totalAmount: String(block.totalAmount),
+  totalFee: String(block.totalFee),
+  reward: String(block.reward),
+});
+
+/** Whom a transaction concerns: its sender, its recipient, and those of its payments, each once. */
+export const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): string[] => {
+  const { senderId, recipientId } = transaction;
+  return [...new Set([senderId, ...(recipientId === undefined ? [] : [recipientId]), ...rules.recipientsOf(transaction)])];
+};
+
+/** A transaction as hosts emit it: the wire form and its place in the chain; and beyond that, `addresses`. */
+export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): Record<string, unknown> => {
+  const { senderId: _senderId, nonce, amount, fee, asset, ...rest } = transaction;
+  return {
+    ...rest,
+    ...(nonce === undefined ? {} : { nonce: String(nonce) }),
+    amount: String(amount),
+    fee: String(fee),
+    ...(asset === undefined ? {} : { asset: plainValue(asset) }),
+    addresses: addressesOf(transaction, rules),
+  };
+};
+
+/** The delegates of a round, as `/rounds/{id}/delegates` shows them. */
+export const roundPayload = (delegates: readonly RoundDelegate[]): Record<string, unknown>[] =>
+  delegates.map(({ publicKey, username, voteBalance }) => ({ publicKey, username, votes: String(voteBalance) }));

@@ -1,0 +1,231 @@
+import { performance } from "node:perf_hooks";
+import type { ChainChanges, ChangesView } from "../../types/chain-adapter.js";
+import type { HostLog, LoggedEvent } from "../../types/host-log.js";
+import { ask, type Asking, drive } from "../async/drive.js";
+import { finalHeightAt } from "../chain/finality.js";
+import { endsRound, roundOf } from "../chain/rounds.js";
+import type { ChainRules } from "../chain/rules.js";
+import { PorticoError } from "../errors.js";
+import { type BlockName, type Cursor, type CursorText, type LogPlace, parseCursors } from "./cursor.js";
+import type { DerivedChange } from "./derive.js";
+import type { Group } from "./event.js";
+import type { Batch, Follow, ReadOptions } from "./follow.js";
+import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host-events.js";
+import { createRecentChanges } from "./recent-changes.js";
+
+export interface ChainReaderNeeds {
+  changes: ChainChanges;
+  log: () => HostLog | undefined;
+  rules: ChainRules;
+  finality: number | undefined;
+}
+
+/** Milliseconds of reading, where a reader does not say how many groups it wants. */
+const longestRead = 5;
+/** Blocks read at a time. */
+const blocksTogether = 100;
+/** Events of the log read at a time. */
+const eventsTogether = 100;
+
+/** One reader, while it reads: where it is, and what has been read ahead for it. */
+interface Reading {
+  readonly view: ChangesView;
+  readonly log: HostLog | undefined;
+  readonly options: ReadOptions & { limit?: number };
+  block: BlockName | undefined;
+  sequence: number;
+  /** Events after `sequence`, ascending; undefined: not read yet. */
+  events: LoggedEvent[] | undefined;
+  /** Changes of the blocks above `block`, ascending. */
+  ahead: DerivedChange[];
+  groups: Group[];
+}
+
+const named = ({ height, id }: BlockName): BlockName => ({ height, id });
+
+const parentOf = ({ block: { height, previousBlock } }: DerivedChange["full"]): BlockName | undefined =>
+  previousBlock === null || height === 1 ? undefined : { height: height - 1, id: previousBlock };
+
+const placeIn = ({ log, sequence }: Pick<Reading, "log" | "sequence">): LogPlace | undefined => log && placeOf(log.node, sequence);
+
+class ChangeGroup implements Group {
+  readonly change: DerivedChange;
+  readonly before: Cursor;
+  readonly after: Cursor;
+
+  constructor(change: DerivedChange, log: LogPlace | undefined) {
+    const [block, parent] = [named(change.full.block), parentOf(change.full)];
+    this.change = change;
+    this.before = cursorOf(change.kind === "applied" ? parent : block, log);
+    this.after = cursorOf(change.kind === "applied" ? block : parent, log);
+  }
+
+  get events() {
+    return this.change.events;
+  }
+}
+
+/** Following a chain that offers its changes. */
+export const createChainReader = ({ changes, log: openLog, rules, finality }: ChainReaderNeeds): Pick<Follow, "locate" | "tip" | "after" | "behind"> => {
+  const { milestones } = rules;
+  const recent = createRecentChanges(rules);
+
+  /** Does work on one state of the chain. */
+  const within = <T>(work: (view: ChangesView) => Asking<T>) =>
+    drive(
+      (function* (): Asking<T> {
+        const view = yield* ask(changes.view());
+        if (view === undefined) throw new PorticoError("NOT_READY");
+        try {
+          yield* recent.see(view.tip, (height) => view.idAt(height));
+          return yield* work(view);
+        } finally {
+          view.release?.();
+        }
+      })(),
+    );
+
+  /** The highest block that a reader is told of. */
+  const highest = ({ tip }: ChangesView, { confirmations = 0 }: ReadOptions): number =>
+    confirmations === "final" ? finalHeightAt(tip.height, milestones, finality) : tip.height - confirmations;
+
+  const logFor = ({ hostEvents = true }: ReadOptions): HostLog | undefined => (hostEvents ? openLog() : undefined);
+
+  function* unknown(view: ChangesView): Asking<PorticoError> {
+    const oldest = { height: 1, id: yield* ask(view.idAt(1)) };
+    return new PorticoError("CURSOR_UNKNOWN", undefined, { members: { code: "CURSOR_UNKNOWN", oldest, tip: named(view.tip) } });
+  }
+
+  function* isOnChain(view: ChangesView, block: BlockName | undefined): Asking<boolean> {
+    return block === undefined || (yield* ask(view.idAt(block.height))) === block.id;
+  }
+
+  function* roundAfter(view: ChangesView, height: number) {
+    return endsRound(height, milestones) ? yield* ask(view.round(roundOf(height + 1, milestones).round)) : undefined;
+  }
+
+  /** The changes of the next blocks of the chain, up to a height: one at least. */
+  function* readAhead(view: ChangesView, from: number, last: number): Asking<DerivedChange[]> {
+    if (last === from) {
+      const known = recent.applied((yield* ask(view.idAt(from))) ?? "");
+      if (known !== undefined) return [known];
+    }
+    const found: DerivedChange[] = [];
+    for (const kept of yield* ask(view.blocks(from, Math.min(blocksTogether, last - from + 1)))) {
+      found.push(recent.putApplied(kept, yield* roundAfter(view, kept.block.height)));
+    }
+    return found;
+  }
+
+  const take = (reading: Reading, change: DerivedChange): void => {
+    const group = new ChangeGroup(change, placeIn(reading));
+    reading.groups.push(group);
+    reading.block = group.after.block;
+  };
+
+  /** Takes the next change of the chain. Returns whether there was one. */
+  function* takeChange(reading: Reading): Asking<boolean> {
+    const { view, block, options } = reading;
+    const next = reading.ahead.shift();
+    if (next !== undefined) {
+      take(reading, next);
+      return true;
+    }
+    if (yield* isOnChain(view, block)) {
+      const height = block?.height ?? 0;
+      const last = highest(view, options);
+      if (height >= last) return false;
+      reading.ahead = yield* readAhead(view, height + 1, last);
+      return reading.ahead.length > 0 && (yield* takeChange(reading));
+    }
+    const known = block && recent.reverted(block.id);
+    const orphan = known === undefined && block !== undefined ? yield* ask(view.orphan(block.id)) : undefined;
+    const change = known ?? (orphan && recent.putReverted(orphan));
+    if (change === undefined) throw yield* unknown(view);
+    take(reading, change);
+    return true;
+  }
+
+  /** The next event of the host, if it comes before the next change of the chain, or if there is none (`isLast`). */
+  function* takeHostEvent(reading: Reading, isLast: boolean): Asking<boolean> {
+    const { log, view, block } = reading;
+    if (log === undefined) return false;
+    if (reading.events === undefined || (reading.events.length === 0 && log.last() > reading.sequence)) reading.events = log.read(reading.sequence, eventsTogether);
+    const [next] = reading.events;
+    if (next === undefined) return false;
+    const comesNext = isLast || (yield* isDue(view, next.position, block));
+    if (!comesNext) return false;
+    reading.events.shift();
+    reading.groups.push(hostGroup(log.node, next, cursorOf(block, placeIn(reading))));
+    reading.sequence = next.sequence;
+    return true;
+  }
+
+  function* isDue(view: ChangesView, position: BlockName | null, block: BlockName | undefined): Asking<boolean> {
+    if (position?.id === block?.id) return true;
+    // Before what was taken off the chain is reverted, only what arrived at that very block.
+    if (!(yield* isOnChain(view, block))) return false;
+    return (yield* heightOnChain(view, position)) <= (block?.height ?? 0);
+  }
+
+  function* sequenceOf(view: ChangesView, log: HostLog | undefined, { block, log: place }: Cursor): Asking<number> {
+    if (log === undefined) return 0;
+    return place !== undefined && place.node === log.node ? Math.min(place.sequence, log.last()) : yield* sequenceFrom(view, log, block);
+  }
+
+  const cursorNow = (reading: Reading): Cursor => cursorOf(reading.block, placeIn(reading));
+
+  function* readOn(view: ChangesView, cursor: Cursor, options: Reading["options"]): Asking<Batch> {
+    const log = logFor(options);
+    const reading: Reading = { view, log, options, block: cursor.block, sequence: yield* sequenceOf(view, log, cursor), events: undefined, ahead: [], groups: [] };
+    const begun = performance.now();
+    const { limit } = options;
+    const hasRoom = (): boolean => (limit === undefined ? performance.now() - begun < longestRead : reading.groups.length < limit);
+    while (hasRoom() || reading.groups.length === 0) {
+      if (yield* takeHostEvent(reading, false)) continue;
+      if (yield* takeChange(reading)) continue;
+      if (yield* takeHostEvent(reading, true)) continue;
+      return { groups: reading.groups, cursor: cursorNow(reading), atEnd: true };
+    }
+    return { groups: reading.groups, cursor: cursorNow(reading), atEnd: false };
+  }
+
+  function* tipOf(view: ChangesView, options: ReadOptions): Asking<Cursor> {
+    const log = logFor(options);
+    const height = highest(view, options);
+    const id = yield* ask(view.idAt(height));
+    return cursorOf(id === undefined ? undefined : { height, id }, log && placeOf(log.node, log.last()));
+  }
+
+  function* find(view: ChangesView, text: CursorText, options: ReadOptions): Asking<Cursor | undefined> {
+    if (text.kind === "tip") return yield* tipOf(view, options);
+    const log = logFor(options);
+    if (text.kind === "height") {
+      const id = text.height === 0 ? undefined : yield* ask(view.idAt(text.height));
+      if (text.height > view.tip.height) return undefined;
+      const block = id === undefined ? undefined : { height: text.height, id };
+      return cursorOf(block, log && placeOf(log.node, yield* sequenceFrom(view, log, block)));
+    }
+    const { block } = text.cursor;
+    const isKnown = (yield* isOnChain(view, block)) || (block !== undefined && (yield* ask(view.orphan(block.id)))?.block.height === block.height);
+    return isKnown ? cursorOf(block, log && placeOf(log.node, yield* sequenceOf(view, log, text.cursor))) : undefined;
+  }
+
+  function* locate(view: ChangesView, text: string, options: ReadOptions): Asking<Cursor> {
+    const texts = parseCursors(text);
+    for (const one of texts) {
+      const found = yield* find(view, one, options);
+      if (found !== undefined) return found;
+    }
+    const [first] = texts;
+    if (first?.kind === "height" && texts.length === 1) throw new PorticoError("BAD_REQUEST", `the height ${first.height} is above the tip (${view.tip.height})`);
+    throw yield* unknown(view);
+  }
+
+  return {
+    locate: (text, options = {}) => within((view) => locate(view, text, options)),
+    tip: (options = {}) => within((view) => tipOf(view, options)),
+    after: (cursor, options = {}) => within((view) => readOn(view, cursor, options)),
+    behind: (cursor) => within((view) => ask(Math.max(0, view.tip.height - (cursor.block?.height ?? 0)))),
+  };
+};

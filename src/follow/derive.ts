@@ -1,0 +1,144 @@
+import type { KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
+import type { RoundDelegate, Transaction } from "../../types/chain.js";
+import type { ChainRules } from "../chain/rules.js";
+import { blockPayload, roundPayload, transactionPayload } from "./chain-payload.js";
+import type { BlockName } from "./cursor.js";
+import type { Change, FollowEvent } from "./event.js";
+
+/** Events that are derived from the chain, and not taken from the host as well. */
+export const derivedEvents: readonly string[] = [
+  "block.applied",
+  "block.reverted",
+  "transaction.applied",
+  "transaction.reverted",
+  "delegate.registered",
+  "delegate.resigned",
+  "wallet.vote",
+  "wallet.unvote",
+  "round.applied",
+  "round.created",
+];
+
+/** Most readers ask for the payloads of a few events only. */
+class ChainEvent implements FollowEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly at: number;
+  readonly block: BlockName;
+  private readonly make: () => unknown;
+  private made: { value: unknown } | undefined;
+  private text: string | undefined;
+
+  constructor(id: string, event: string, at: number, block: BlockName, make: () => unknown) {
+    this.id = id;
+    this.event = event;
+    this.at = at;
+    this.block = block;
+    this.make = make;
+  }
+
+  get data(): unknown {
+    this.made ??= { value: this.make() };
+    return this.made.value;
+  }
+
+  get json(): string {
+    return (this.text ??= JSON.stringify(this.data));
+  }
+}
+
+/** A change, with all that its events are derived from. */
+export interface DerivedChange extends Change {
+  /** How often this node had applied the block before. */
+  readonly times: number;
+  /** The delegates of the round that begins after the block; undefined where none does, or the adapter does not know. */
+  readonly round?: readonly RoundDelegate[] | undefined;
+  /** Made when first asked for, then kept. */
+  readonly events: readonly FollowEvent[];
+}
+
+/** What an event is called, and its payload, before it has its place in the group. */
+type Derived = readonly [event: string, data: () => unknown];
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+};
+
+/** What a transaction causes. */
+const causedBy = (transaction: Transaction, payload: () => unknown, rules: ChainRules): Derived[] => {
+  if (transaction.typeGroup !== 1) return [];
+  switch (rules.types.of(transaction).key) {
+    case "delegateRegistration":
+      return [["delegate.registered", payload]];
+    case "delegateResignation":
+      return [["delegate.resigned", payload]];
+    case "vote": {
+      const votes = (transaction.asset?.votes ?? []) as unknown[];
+      return votes
+        .filter((vote) => typeof vote === "string")
+        .map((vote) => [vote.startsWith("+") ? "wallet.vote" : "wallet.unvote", () => ({ delegate: vote, transaction: payload() })]);
+    }
+    default:
+      return [];
+  }
+};
+
+const appliedEvents = function* ({ full: { block, transactions }, round }: DerivedChange, rules: ChainRules): Generator<Derived> {
+  yield ["block.applied", () => blockPayload(block)];
+  for (const transaction of transactions) {
+    const payload = once(() => transactionPayload(transaction, rules));
+    yield ["transaction.applied", payload];
+    yield* causedBy(transaction, payload, rules);
+  }
+  if (round === undefined) return;
+  yield ["round.applied", () => null];
+  yield ["round.created", () => roundPayload(round)];
+};
+
+const revertedEvents = function* ({ full: { block, transactions } }: DerivedChange, rules: ChainRules): Generator<Derived> {
+  yield ["block.reverted", () => blockPayload(block)];
+  for (const transaction of transactions.toReversed()) yield ["transaction.reverted", () => transactionPayload(transaction, rules)];
+};
+
+/** The events of a change, always the same and in the same order. */
+const eventsOf = (change: DerivedChange, rules: ChainRules): FollowEvent[] => {
+  const { kind, at, times, full } = change;
+  const { height, id } = full.block;
+  const again = times === 0 ? "" : `.${times}`;
+  const derived = kind === "applied" ? appliedEvents(change, rules) : revertedEvents(change, rules);
+  const events: FollowEvent[] = [];
+  for (const [event, make] of derived) events.push(new ChainEvent(`${id}.${kind}.${events.length}${again}`, event, at, { height, id }, make));
+  return events;
+};
+
+class LazyChange implements DerivedChange {
+  readonly kind: Change["kind"];
+  readonly full: DerivedChange["full"];
+  readonly at: number;
+  readonly times: number;
+  readonly round: DerivedChange["round"];
+  private readonly rules: ChainRules;
+  private made: readonly FollowEvent[] | undefined;
+
+  constructor(change: Omit<DerivedChange, "events">, rules: ChainRules) {
+    this.kind = change.kind;
+    this.full = change.full;
+    this.at = change.at;
+    this.times = change.times;
+    this.round = change.round;
+    this.rules = rules;
+  }
+
+  get events(): readonly FollowEvent[] {
+    return (this.made ??= eventsOf(this, this.rules));
+  }
+}
+
+/** A block that was applied. `round`: the delegates of the round that begins after it, if one does. */
+export const appliedChange = ({ block, transactions, appliedAt, times = 0 }: KeptBlock, round: readonly RoundDelegate[] | undefined, rules: ChainRules): DerivedChange =>
+  new LazyChange({ kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toUnix(block.timestamp) * 1000, times, round }, rules);
+
+/** A block that was reverted. */
+export const revertedChange = ({ block, transactions, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>
+  new LazyChange({ kind: "reverted", full: { block, transactions }, at: revertedAt, times }, rules);

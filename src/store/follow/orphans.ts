@@ -1,0 +1,117 @@
+import type { KeptBlock, OrphanBlock } from "../../../types/chain-adapter.js";
+import type { FullBlock } from "../../chain/block.js";
+import { blockCodec, transactionCodec } from "../layout/block-codec.js";
+import { numberKey, textDigest, textKey } from "../layout/keys.js";
+import type { Environment } from "../lmdb/environment.js";
+import type { Getting } from "../lmdb/reading.js";
+import { transact } from "../lmdb/transact.js";
+import type { WriteBatch } from "../write/write-batch.js";
+
+/**
+ * What the store keeps of blocks beyond the chain, for readers that follow it. Three kinds of keys in the database `orphans`:
+ *
+ * - `o`, digest of a block's id -> the block, when it was applied and reverted, and how often it had been applied before
+ * - `t`, when it was reverted (milliseconds), that digest -> true: what retention looks at
+ * - `a`, height of a block of the chain -> digest of its id, when it was applied, how often before; not for blocks read while catching up
+ *
+ * None is undone with a block, nor lost in a rebuild: each names its block.
+ */
+
+const timeLength = 6;
+
+const timeKey = (time: number): Buffer => {
+  const key = Buffer.alloc(timeLength);
+  key.writeUIntBE(Math.max(0, Math.floor(time)), 0, timeLength);
+  return key;
+};
+
+const orphanKey = (digest: Buffer): Buffer => Buffer.concat([textKey("o"), digest]);
+const revertedKey = (time: number, digest: Buffer): Buffer => Buffer.concat([textKey("t"), timeKey(time), digest]);
+const appliedKey = (height: number): Buffer => Buffer.concat([textKey("a"), numberKey(height)]);
+
+type OrphanRow = [block: unknown[], transactions: unknown[][], appliedAt: number | null, revertedAt: number, times: number];
+type AppliedRow = [digest: Buffer, at: number | null, times: number];
+
+type Puts = Pick<WriteBatch, "put" | "putBytes">;
+
+const timesReverted = (reading: Getting, digest: Buffer): number => {
+  const row = reading.get("orphans", orphanKey(digest)) as OrphanRow | undefined;
+  return row === undefined ? 0 : row[4] + 1;
+};
+
+/** Notes that a block was applied at the tip. Without a time, it was read while catching up. */
+export const noteApplied = (pending: Puts & Getting, { block: { height, id } }: FullBlock, at: number | undefined): void => {
+  const digest = textDigest(id);
+  const key = appliedKey(height);
+  const before = pending.get("orphans", key) as AppliedRow | undefined;
+  // In a rebuild, the same block is written again.
+  if (before !== undefined && digest.equals(before[0])) return;
+  const times = timesReverted(pending, digest);
+  if (at !== undefined || times > 0) pending.put("orphans", key, [digest, at ?? null, times] satisfies AppliedRow);
+  else if (before !== undefined) pending.putBytes("orphans", key, null);
+};
+
+/** A block of the chain, with what is known of its application. */
+export const withApplied = (reading: Getting, full: FullBlock): KeptBlock => {
+  const row = reading.get("orphans", appliedKey(full.block.height)) as AppliedRow | undefined;
+  if (row === undefined || !textDigest(full.block.id).equals(row[0])) return full;
+  const [, at, times] = row;
+  return { ...full, times, ...(at === null ? {} : { appliedAt: at }) };
+};
+
+/** Keeps a block that is taken off the chain. */
+export const putOrphan = (pending: Puts & Getting, { block, transactions, appliedAt, times = 0 }: KeptBlock, revertedAt: number): void => {
+  const digest = textDigest(block.id);
+  const before = pending.get("orphans", orphanKey(digest)) as OrphanRow | undefined;
+  if (before !== undefined) pending.putBytes("orphans", revertedKey(before[3], digest), null);
+  const row: OrphanRow = [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times];
+  pending.put("orphans", orphanKey(digest), row);
+  pending.put("orphans", revertedKey(revertedAt, digest), true);
+  // The same block may be applied again at the same height, and then counts anew.
+  pending.putBytes("orphans", appliedKey(block.height), null);
+};
+
+export const readOrphan = (reading: Getting, id: string): OrphanBlock | undefined => {
+  const row = reading.get("orphans", orphanKey(textDigest(id))) as OrphanRow | undefined;
+  if (row === undefined) return undefined;
+  const [block, transactions, appliedAt, revertedAt, times] = row;
+  return {
+    block: blockCodec.unpack(block),
+    transactions: transactions.map((one) => transactionCodec.unpack(one)),
+    revertedAt,
+    times,
+    ...(appliedAt === null ? {} : { appliedAt }),
+  };
+};
+
+/** Blocks removed in one transaction. */
+const removedTogether = 200;
+
+/** Forgets blocks that were reverted before a time. Returns whether some are left. */
+export const trimOrphans = (environment: Environment, before: number): boolean => {
+  const { orphans } = environment.db;
+  const range = { start: textKey("t"), end: Buffer.concat([textKey("t"), timeKey(before)]), limit: removedTogether };
+  const old = [...orphans.getKeys(range)].map((key) => Buffer.from(key));
+  if (old.length === 0) return false;
+  transact(environment, () => {
+    for (const key of old) {
+      const digest = key.subarray(1 + timeLength);
+      const row = orphans.get(orphanKey(digest)) as OrphanRow | undefined;
+      // It may have been reverted again meanwhile.
+      if (row !== undefined && row[3] === key.readUIntBE(1, timeLength)) orphans.removeSync(orphanKey(digest));
+      orphans.removeSync(key);
+    }
+  });
+  return old.length === removedTogether;
+};
+
+/** Puts at once, within an open transaction, what is otherwise put with a block. */
+export const directly = ({ db }: Pick<Environment, "db">): Puts & Getting => ({
+  get: (database, key) => db[database].get(key),
+  put: (database, key, value) => db[database].putSync(key, value),
+  putBytes: (database, key, bytes) => {
+    if (bytes !== null) throw new Error("bytes are put with a block");
+    db[database].removeSync(key);
+  },
+});
+
