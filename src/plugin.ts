@@ -83,7 +83,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   let stopping = new AbortController();
   const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => stopping.signal });
-  const stateNeeds: ApiNeeds = { rules, host, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open };
+  const snapshotAt = chain.snapshotAt && ((height: number) => chain.snapshotAt?.(height, bounds));
+  const stateNeeds: ApiNeeds = { rules, host, supports: chain.supports ?? {}, clock, openWebhooks: webhooks.open, snapshotAt };
 
   const stateOf = (snapshot: ChainSnapshot | undefined): ApiState => createApiState(snapshot, stateNeeds);
 

@@ -1,8 +1,9 @@
 import type { Tip } from "../../types/chain.js";
-import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { Clock, NodeContext } from "../../types/node-context.js";
 import type { Webhooks } from "../../types/webhooks.js";
 import type { ChainRules } from "../chain/rules.js";
+import { andThen } from "../async/maybe-promise.js";
 import { PorticoError } from "../errors.js";
 import type { Scope } from "../http/route.js";
 
@@ -17,15 +18,19 @@ export interface ApiNeeds {
   /** @throws PorticoError NOT_READY while the webhook store is closed, NOT_SUPPORTED if the node has no webhooks. */
   openWebhooks(): Webhooks;
   clock: Clock;
+  /** As that of the adapter. */
+  snapshotAt?: ((height: number) => MaybePromise<ChainSnapshot | undefined>) | undefined;
 }
 
 /** Everything from which an answer is computed: one state of the chain, the network's rules and the host. */
-export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks">> {
+export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks" | "snapshotAt">> {
   tip?: Tip;
   /** @throws PorticoError NOT_READY while there is no state; only stateless routes are called then. */
   readonly chain: ChainSnapshot;
   /** @throws PorticoError as `openWebhooks` does. */
   readonly webhooks: Webhooks;
+  /** Opens this state again, for a reply that outlives the request. @throws PorticoError NOT_SUPPORTED, BLOCK_NOT_FOUND if the block was reverted */
+  again(): MaybePromise<ChainSnapshot>;
 }
 
 /** An earlier state. */
@@ -66,6 +71,15 @@ class OpenState implements ApiState {
   get chain(): ChainSnapshot {
     if (this.snapshot === undefined) throw new PorticoError("NOT_READY");
     return this.past?.chain ?? this.snapshot;
+  }
+
+  again(): MaybePromise<ChainSnapshot> {
+    const { height, id } = this.chain.tip;
+    return andThen(this.needs.snapshotAt?.(height), (snapshot) => {
+      if (snapshot?.tip.id === id) return snapshot;
+      snapshot?.release?.();
+      throw new PorticoError(this.needs.snapshotAt === undefined ? "NOT_SUPPORTED" : "BLOCK_NOT_FOUND");
+    });
   }
 
   get webhooks(): Webhooks {

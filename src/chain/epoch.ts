@@ -40,6 +40,8 @@ export const createEpoch = (epoch: string) => {
   const write = createTimeWriter();
   return {
     toUnix: (timestamp: number): number => start + timestamp,
+    /** As `fromUnix`, with the fraction. */
+    toEpoch: (unix: number): number => unix - start,
     fromUnix: (unix: number): number => Math.floor(unix - start),
     timestamp: (timestamp: number): Timestamp => {
       const unix = start + timestamp;

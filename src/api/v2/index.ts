@@ -9,6 +9,7 @@ import { peerRoutes } from "./peers.js";
 import { roundRoutes } from "./rounds.js";
 import { transactionRoutes } from "./transactions.js";
 import { voteRoutes } from "./votes.js";
+import { walletHistoryRoutes } from "./wallet-history.js";
 import { walletRoutes } from "./wallets.js";
 import { webhookRoutes } from "./webhooks.js";
 
@@ -16,6 +17,7 @@ import { webhookRoutes } from "./webhooks.js";
 export const v2Routes: Route<ApiState>[] = [
   ...nodeRoutes,
   ...walletRoutes,
+  ...walletHistoryRoutes,
   ...delegateRoutes,
   ...voteRoutes,
   ...peerRoutes,

@@ -1,0 +1,52 @@
+import type { ChainSnapshot } from "../../../types/chain-adapter.js";
+import type { Epoch } from "../../chain/epoch.js";
+import { isDigits } from "../../digits.js";
+import { inputError } from "../../errors.js";
+import { InputOf } from "../../http/input/schema.js";
+import { firstHeightAt } from "./heights.js";
+
+/** A height, or the first and the last moment of what is named, in seconds since 1970. */
+export type PeriodEnd = { height: number } | { begin: number; end: number };
+
+const date = /^\d{4}-\d{2}-\d{2}$/;
+const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+const secondsADay = 86_400;
+
+const parseEnd = (text: string): PeriodEnd | undefined => {
+  if (isDigits(text) && text.length < 16) return { height: Number(text) };
+  if (!date.test(text) && !time.test(text)) return undefined;
+  const unix = Date.parse(text) / 1000;
+  if (Number.isNaN(unix)) return undefined;
+  return date.test(text) ? { begin: unix, end: unix + secondsADay - 1 } : { begin: unix, end: unix };
+};
+
+/** One end of a period. */
+export const PeriodEndInput = (description: string) =>
+  InputOf<PeriodEnd>(
+    {
+      parse: (value) => {
+        const end = typeof value === "string" ? parseEnd(value) : undefined;
+        return end === undefined ? { rule: "must be a height, an ISO 8601 time with its zone, or a date" } : { value: end };
+      },
+      accepts: { type: "string", pattern: `^[0-9]{1,15}$|${date.source}|${time.source}` },
+    },
+    { description },
+  );
+
+export interface Heights {
+  from: number;
+  to: number;
+}
+
+/** The heights of a period, both included; the end is the tip at the latest. @throws PorticoError BAD_REQUEST if it ends before it begins */
+export const heightsOf = async (from: PeriodEnd | undefined, to: PeriodEnd | undefined, chain: ChainSnapshot, epoch: Epoch): Promise<Heights> => {
+  const refuse = (): never => {
+    throw inputError("query", "from", 'must not be beyond "to"');
+  };
+  if (from !== undefined && to !== undefined && "height" in from && "height" in to && from.height > to.height) refuse();
+  if (from !== undefined && to !== undefined && "begin" in from && "begin" in to && from.begin > to.end) refuse();
+  const first = from === undefined ? 1 : "height" in from ? Math.max(1, from.height) : await firstHeightAt(Math.ceil(epoch.toEpoch(from.begin)), chain);
+  const last = to === undefined ? chain.tip.height : "height" in to ? to.height : (await firstHeightAt(Math.floor(epoch.toEpoch(to.end)) + 1, chain)) - 1;
+  if (from !== undefined && to !== undefined && "height" in from !== "height" in to && first > last + 1) refuse();
+  return { from: first, to: Math.min(last, chain.tip.height) };
+};

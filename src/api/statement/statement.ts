@@ -1,0 +1,224 @@
+import type { Block, Lock, Transaction, Wallet } from "../../../types/chain.js";
+import type { ChainSnapshot, MaybePromise, Page, WalletChange } from "../../../types/chain-adapter.js";
+import type { ChainRules } from "../../chain/rules.js";
+import { PorticoError } from "../../errors.js";
+import { amountText, type Booking } from "./booking.js";
+import { type Effect, effectOn } from "./effect.js";
+import type { Heights } from "./period.js";
+
+export interface StatementNeeds {
+  rules: ChainRules;
+  wallet: Pick<Wallet, "address" | "publicKey">;
+  heights: Heights;
+  /** Opens the state that the statement is of, again and again, so that none is held while a client is slow. */
+  open(): MaybePromise<ChainSnapshot>;
+}
+
+/** Rows read at a time: as many as are answered in one step. */
+const pageRows = 100;
+
+/** The rows of a list, page by page, each from a state of its own. */
+class Pages<Row> {
+  private rows: Row[] = [];
+  private place = 0;
+  private offset: number;
+  private isEnded = false;
+  private readonly ask: (chain: ChainSnapshot, offset: number, limit: number) => MaybePromise<Page<Row>>;
+
+  constructor(ask: (chain: ChainSnapshot, offset: number, limit: number) => MaybePromise<Page<Row>>, offset = 0) {
+    this.ask = ask;
+    this.offset = offset;
+  }
+
+  /** The next row, which stays the next until `take`. */
+  async next(chain: ChainSnapshot): Promise<Row | undefined> {
+    if (this.place >= this.rows.length && !this.isEnded) {
+      const { rows, total } = await this.ask(chain, this.offset, pageRows);
+      this.rows = rows;
+      this.place = 0;
+      this.offset += rows.length;
+      this.isEnded = rows.length === 0 || this.offset >= total;
+    }
+    return this.rows[this.place];
+  }
+
+  take(): void {
+    this.place++;
+  }
+}
+
+interface Sources {
+  owned: Pages<Transaction>;
+  forged: Pages<Block> | undefined;
+  changes: Pages<WalletChange>;
+}
+
+const ownedBy =
+  (address: string) =>
+  (chain: ChainSnapshot, offset: number, limit: number): MaybePromise<Page<Transaction>> =>
+    chain.transactions({ filter: { ownerId: address }, order: { field: "timestamp", direction: "asc" }, offset, limit });
+
+/** How many of a wallet's transactions are below a height. */
+const ownedBelow = async (address: string, height: number, chain: ChainSnapshot): Promise<number> => {
+  if (height <= 1) return 0;
+  let [low, high] = [0, (await ownedBy(address)(chain, 0, 1)).total];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const [row] = (await ownedBy(address)(chain, middle, 1)).rows;
+    if (row === undefined || row.blockHeight >= height) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+const changesOf = (chain: ChainSnapshot, query: Parameters<NonNullable<ChainSnapshot["walletChanges"]>>[0]): MaybePromise<Page<WalletChange>> => {
+  if (chain.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
+  return chain.walletChanges(query);
+};
+
+const sourcesOf = async ({ wallet: { address, publicKey }, heights }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => ({
+  owned: new Pages(ownedBy(address), await ownedBelow(address, heights.from, chain)),
+  forged:
+    publicKey === null
+      ? undefined
+      : new Pages((snapshot, offset, limit) =>
+          snapshot.blocks({ filter: { generatorPublicKey: publicKey, height: heights }, order: { field: "height", direction: "asc" }, offset, limit }),
+        ),
+  changes: new Pages((snapshot, offset, limit) => changesOf(snapshot, { address, heights, direction: "asc", offset, limit })),
+});
+
+/** The lock that a claim or refund ends, as its own transaction opened it. */
+const lockEnded = async ({ asset }: Transaction, chain: ChainSnapshot): Promise<Lock | undefined> => {
+  const ending = (asset?.claim ?? asset?.refund) as { lockTransactionId?: unknown } | undefined;
+  const id = ending?.lockTransactionId;
+  const opened = typeof id === "string" ? await chain.transaction(id) : undefined;
+  if (opened === undefined) return undefined;
+  const { lock } = (opened.asset ?? {}) as { lock?: Pick<Lock, "secretHash" | "expiration"> };
+  if (lock === undefined) return undefined;
+  const { senderId, senderPublicKey, amount, timestamp } = opened;
+  return { lockId: opened.id, senderId, senderPublicKey, recipientId: opened.recipientId ?? senderId, amount, timestamp, ...lock };
+};
+
+interface Entry {
+  effect: Effect;
+  kind: string;
+  id: string;
+  counterparty: string;
+  memo: string;
+}
+
+const otherParty = (address: string, transaction: Transaction, lock: Lock | undefined, rules: ChainRules): string => {
+  if (lock !== undefined && transaction.senderId !== address) return lock.senderId === address ? lock.recipientId : lock.senderId;
+  if (lock !== undefined) return address === lock.senderId ? lock.recipientId : lock.senderId;
+  if (transaction.senderId !== address) return transaction.senderId;
+  const recipients = rules.recipientsOf(transaction);
+  const others = recipients.filter((recipient) => recipient !== address);
+  return others.length > 1 ? "" : (others[0] ?? recipients[0] ?? "");
+};
+
+const entryOf = async (transaction: Transaction, { wallet: { address }, rules }: StatementNeeds, chain: ChainSnapshot): Promise<Entry> => {
+  const mayEndLock = transaction.asset?.claim !== undefined || transaction.asset?.refund !== undefined;
+  const lock = mayEndLock ? await lockEnded(transaction, chain) : undefined;
+  return {
+    effect: effectOn(address, transaction, lock, rules),
+    kind: rules.types.of(transaction).key,
+    id: transaction.id,
+    counterparty: otherParty(address, transaction, lock, rules),
+    memo: transaction.vendorField ?? "",
+  };
+};
+
+const netOf = (entries: readonly Entry[]): bigint => entries.reduce((sum, { effect }) => sum + effect.in - effect.out - effect.fee, 0n);
+
+/**
+ * The entries of a block whose own do not come out at what the wallet had after it: transactions of others may pay a wallet without naming
+ * it, as a claim that anybody sends does. What is still left then is one entry more.
+ */
+const completed = async (block: Block, own: readonly Entry[], change: bigint, needs: StatementNeeds, chain: ChainSnapshot): Promise<Entry[]> => {
+  const entries: Entry[] = [];
+  for (let offset = 0; ; offset += pageRows) {
+    const { rows, total } = await chain.transactions({ filter: { blockId: block.id }, order: { field: "timestamp", direction: "asc" }, offset, limit: pageRows });
+    for (const transaction of rows) {
+      const known = own.find(({ id }) => id === transaction.id);
+      const entry = known ?? (await entryOf(transaction, needs, chain));
+      if (known !== undefined || entry.effect.in !== 0n || entry.effect.out !== 0n || entry.effect.fee !== 0n) entries.push(entry);
+    }
+    if (offset + rows.length >= total || rows.length === 0) break;
+  }
+  entries.push(...own.filter(({ kind }) => kind === forgedKind));
+  const left = change - netOf(entries);
+  if (left !== 0n) {
+    const effect = { in: left > 0n ? left : 0n, out: left < 0n ? -left : 0n, fee: 0n };
+    entries.push({ effect, kind: "other", id: block.id, counterparty: "", memo: "" });
+  }
+  return entries;
+};
+
+const forgedKind = "forged";
+
+/** The next block that did something to the wallet, and what; undefined at the end. */
+const nextBlock = async ({ owned, forged, changes }: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; entries: Entry[]; balance: bigint | undefined } | undefined> => {
+  const heads = [(await owned.next(chain))?.blockHeight, (await forged?.next(chain))?.height, (await changes.next(chain))?.height];
+  const height = Math.min(...heads.map((head) => head ?? Infinity));
+  if (height > needs.heights.to) return undefined;
+  const entries: Entry[] = [];
+  for (let row = await owned.next(chain); row?.blockHeight === height; row = await owned.next(chain)) {
+    entries.push(await entryOf(row, needs, chain));
+    owned.take();
+  }
+  const made = await forged?.next(chain);
+  const block = made?.height === height ? made : await chain.block({ height });
+  if (block === undefined) throw new Error(`the chain has no block ${height}`);
+  if (made?.height === height) {
+    forged?.take();
+    const earned = block.reward + block.totalFee;
+    if (earned > 0n) entries.push({ effect: { in: earned, out: 0n, fee: 0n }, kind: forgedKind, id: block.id, counterparty: "", memo: "" });
+  }
+  const change = await changes.next(chain);
+  const isChanged = change?.height === height;
+  if (isChanged) changes.take();
+  const expected = isChanged ? change.change : 0n;
+  return { block, entries: netOf(entries) === expected ? entries : await completed(block, entries, expected, needs, chain), balance: isChanged ? change.balance : undefined };
+};
+
+const bookingOf = ({ effect, ...entry }: Entry, { height }: Block, time: string, balance: bigint): Booking => {
+  const { kind, id, counterparty, memo } = entry;
+  return { time, height, kind, id, counterparty, memo, in: amountText(effect.in), out: amountText(effect.out), fee: amountText(effect.fee), balance: balance.toString() };
+};
+
+/** Where the period changed nothing, the first change after it tells what the balance was. */
+const openingBalance = async ({ wallet: { address }, heights: { to } }: StatementNeeds, { changes }: Sources, chain: ChainSnapshot): Promise<bigint> => {
+  const after = async () => (await changesOf(chain, { address, heights: { from: to + 1 }, direction: "asc", offset: 0, limit: 1 })).rows[0];
+  const first = (await changes.next(chain)) ?? (await after());
+  return first === undefined ? ((await chain.wallet(address))?.balance ?? 0n) : first.balance - first.change;
+};
+
+/** Every booking of a wallet in a period, oldest first, some at a time: balance = balance before + in − out − fee, to the digit. */
+export async function* statement(needs: StatementNeeds): AsyncGenerator<Booking[]> {
+  const reading = async <T>(read: (chain: ChainSnapshot) => Promise<T>): Promise<T> => {
+    const chain = await needs.open();
+    try {
+      return await read(chain);
+    } finally {
+      chain.release?.();
+    }
+  };
+  const sources = await reading((chain) => sourcesOf(needs, chain));
+  let balance = await reading((chain) => openingBalance(needs, sources, chain));
+  for (let isEnded = false; !isEnded; ) {
+    const bookings: Booking[] = [];
+    await reading(async (chain) => {
+      while (bookings.length < pageRows) {
+        const next = await nextBlock(sources, needs, chain);
+        isEnded = next === undefined;
+        if (next === undefined) return;
+        const time = needs.rules.epoch.timestamp(next.block.timestamp).human;
+        for (const entry of next.entries) {
+          balance += entry.effect.in - entry.effect.out - entry.effect.fee;
+          bookings.push(bookingOf(entry, next.block, time, balance));
+        }
+      }
+    });
+    if (bookings.length > 0) yield bookings;
+  }
+}

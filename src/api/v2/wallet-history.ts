@@ -1,0 +1,87 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Type } from "@sinclair/typebox";
+import { PorticoError } from "../../errors.js";
+import { OneOf, Range, Text, WholeNumber } from "../../http/input/schema.js";
+import { type Chunk, type Route, routesOf } from "../../http/route.js";
+import { findWallet } from "../queries/wallets.js";
+import { overlap } from "../queries/page.js";
+import { presentWalletChange, WalletChangeResource } from "../resources/wallet-change.js";
+import { csvHeader, csvLine, jsonLine } from "../statement/booking.js";
+import { heightsWithin } from "../statement/heights.js";
+import { heightsOf, PeriodEndInput } from "../statement/period.js";
+import { statement, type StatementNeeds } from "../statement/statement.js";
+import { type ApiState, requireSupport } from "../state.js";
+
+const { list, body } = routesOf<ApiState>();
+const common = { method: "GET", versions: [2], resource: "wallets", atHeight: true, errors: [404, 410, 501] } as const;
+const params = Type.Object({ id: Text({ description: "Address, public key or username." }) });
+
+/** @throws PorticoError NOT_SUPPORTED */
+const changesOf = (state: ApiState) => {
+  requireSupport("history", state);
+  const { chain } = state;
+  if (chain.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
+  return chain.walletChanges.bind(chain);
+};
+
+const formats = ["ndjson", "csv"] as const;
+const contentTypes = { ndjson: "application/x-ndjson; charset=utf-8", csv: "text/csv; charset=utf-8; header=present" } as const;
+
+async function* written(needs: StatementNeeds, format: (typeof formats)[number]): AsyncGenerator<Chunk> {
+  const line = format === "csv" ? csvLine : jsonLine;
+  if (format === "csv") yield csvHeader;
+  for await (const bookings of statement(needs)) {
+    yield bookings.map(line).join("");
+    // Between two pieces, others are answered.
+    await nextTurn();
+  }
+}
+
+export const walletHistoryRoutes: Route<ApiState>[] = [
+  list({
+    ...common,
+    path: "/wallets/{id}/history",
+    operation: "getWalletHistory",
+    summary: "Lists the blocks that changed a wallet, newest first, with what it had after each.",
+    params,
+    query: Type.Object({
+      height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact: true })),
+      timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact: true, description: "Seconds since the network's epoch." })),
+    }),
+    item: WalletChangeResource,
+    answer: async ({ params: { id }, query: { height, timestamp }, page }, state) => {
+      const { chain, rules } = state;
+      const ask = changesOf(state);
+      const { address } = await findWallet(id, state);
+      const heights = overlap(height, timestamp && (await heightsWithin(timestamp, chain))) ?? {};
+      const { rows, total } = await ask({ address, heights, direction: "desc", ...page });
+      const blocks = await Promise.all(rows.map(async (row) => chain.block({ height: row.height })));
+      return { rows: rows.map((row, place) => presentWalletChange(row, blocks[place], rules.epoch)), total };
+    },
+  }),
+  body({
+    ...common,
+    path: "/wallets/{id}/statement",
+    operation: "getWalletStatement",
+    summary: "Returns every booking of a wallet, oldest first, as JSON lines or CSV.",
+    params,
+    query: Type.Object({
+      from: Type.Optional(PeriodEndInput("First block: a height, a time (ISO 8601), or a day (UTC).")),
+      to: Type.Optional(PeriodEndInput("Last block, included: a height, a time, or a whole day.")),
+      format: Type.Optional(OneOf(formats, { description: "Default: `ndjson`, or `csv` where `Accept` names `text/csv`." })),
+    }),
+    content: { "application/x-ndjson": Type.String(), "text/csv": Type.String() },
+    answer: async ({ params: { id }, query: { from, to, format: given }, headers }, state) => {
+      const { chain, rules } = state;
+      const ask = changesOf(state);
+      const wallet = await findWallet(id, state);
+      // Refused here if it is not known whole: a reply that has begun cannot be.
+      await ask({ address: wallet.address, heights: {}, direction: "asc", offset: 0, limit: 1 });
+      const heights = await heightsOf(from, to, chain, rules.epoch);
+      const format = given ?? (/\btext\/csv\b/.test(headers.accept ?? "") ? "csv" : "ndjson");
+      const needs: StatementNeeds = { rules, wallet, heights, open: () => state.again() };
+      const lasting = state.isFinal === true ? ["Cache-Control", "public, max-age=31536000, immutable"] : ["Cache-Control", "no-cache"];
+      return { stream: () => written(needs, format), contentType: contentTypes[format], headers: [...lasting, "Vary", "Accept"] };
+    },
+  }),
+];

@@ -1,0 +1,197 @@
+import { EventEmitter } from "eventemitter3";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createApiPlugin } from "../../src/index.js";
+import { csvLine } from "../../src/api/statement/booking.js";
+import type { ApiPlugin } from "../../types/node-context.js";
+import type { WalletChange } from "../../types/chain-adapter.js";
+import { type ChainName, loadChain } from "../data/read.js";
+import { type Answer, ask, type Question } from "../http/ask.js";
+
+interface Row {
+  time: string;
+  height: number;
+  kind: string;
+  id: string;
+  counterparty: string;
+  memo: string;
+  in: string;
+  out: string;
+  fee: string;
+  balance: string;
+}
+
+const rowsOf = ({ text }: Answer): Row[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Row);
+
+const amount = (text: string): bigint => (text === "" ? 0n : BigInt(text));
+
+/** A parser of its own, by RFC 4180 alone. */
+const parseCsv = (text: string): string[][] => {
+  const rows: string[][] = [[]];
+  for (let at = 0; at < text.length; ) {
+    const row = rows.at(-1) as string[];
+    let field = "";
+    if (text[at] === '"') {
+      for (at++; text[at] !== '"' || text[at + 1] === '"'; at++) {
+        if (text[at] === '"') at++;
+        field += text[at] ?? "";
+      }
+      at++;
+    } else {
+      while (at < text.length && text[at] !== "," && text[at] !== "\r") field += text[at++] ?? "";
+    }
+    row.push(field);
+    if (text[at] === ",") at++;
+    else if (text.startsWith("\r\n", at)) {
+      at += 2;
+      if (at < text.length) rows.push([]);
+    } else if (at < text.length) throw new Error(`neither a comma nor an end of line at ${at}`);
+  }
+  return rows;
+};
+
+for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
+  describe(`history and statements of ${name}`, function () {
+    this.timeout(120_000);
+    const { network, blocks, wallets } = loadChain(name);
+    let plugin: ApiPlugin;
+    let get: (path: string, question?: Question) => Promise<Answer>;
+    const kept = new Map<string, Row[]>();
+    const statementOf = async (address: string): Promise<Row[]> => {
+      const rows = kept.get(address) ?? rowsOf(await get(`/wallets/${address}/statement`));
+      kept.set(address, rows);
+      return rows;
+    };
+    const dataDir = mkdtempSync(join(tmpdir(), "portico-statements-"));
+
+    before(async () => {
+      const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit), height: () => blocks.length };
+      plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false } });
+      const server = await plugin.listen(0);
+      if (!server.listening) await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      get = (path, question) => ask(port, `/api${path}`, question);
+    });
+    after(async () => {
+      await plugin.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+
+    it("add up for every wallet, to the digit, in the chain's order, without an unexplained row", async () => {
+      const times = new Map(blocks.map(({ height }) => [height, true]));
+      for (const { address, balance } of wallets) {
+        const rows = await statementOf(address);
+        let [running, height] = [0n, 0];
+        for (const row of rows) {
+          running += amount(row.in) - amount(row.out) - amount(row.fee);
+          expect({ address, id: row.id, balance: row.balance }).to.deep.equal({ address, id: row.id, balance: String(running) });
+          expect(row.kind, `${address} ${row.id}`).to.not.equal("other");
+          expect(row.height).to.be.at.least(height);
+          expect(times.get(row.height)).to.equal(true);
+          height = row.height;
+        }
+        expect({ address, balance: String(running) }).to.deep.equal({ address, balance });
+      }
+    });
+
+    it("have one row for each transaction that a wallet sent or received, and for each block that it forged with earnings", async () => {
+      const payees = (asset: unknown): string[] => ((asset as { payments?: { recipientId: string }[] } | undefined)?.payments ?? []).map(({ recipientId }) => recipientId);
+      const addressOf = new Map(wallets.map(({ publicKey, address }) => [publicKey, address]));
+      const expected = new Map<string, string[]>(wallets.map(({ address }) => [address, []]));
+      for (const block of blocks) {
+        for (const one of block.transactions ?? []) {
+          const parties = [addressOf.get(one.senderPublicKey) ?? "", ...(one.recipientId === undefined ? [] : [one.recipientId]), ...payees(one.asset)];
+          for (const address of new Set(parties)) expected.get(address)?.push(one.id);
+        }
+        const earned = BigInt(String(block.reward)) + BigInt(String(block.totalFee));
+        if (earned > 0n) expected.get(addressOf.get(block.generatorPublicKey) ?? "")?.push(block.id);
+      }
+      for (const { address } of wallets) {
+        const ids = (await statementOf(address)).map(({ id }) => id);
+        expect(new Set(ids).size, address).to.equal(ids.length);
+        const unnamed = new Set(ids.filter((id) => expected.get(address)?.includes(id) !== true));
+        expect(ids.filter((id) => !unnamed.has(id))).to.deep.equal(expected.get(address));
+        // What is not named there are claims and refunds that others sent.
+        const types = new Set(blocks.flatMap(({ transactions = [] }) => transactions.filter(({ id }) => unnamed.has(id)).map(({ type }) => type)));
+        for (const type of types) expect(type).to.be.oneOf([9, 10]);
+      }
+    });
+
+    it("agree with the history, whose changes add up too", async () => {
+      for (const { address, balance, nonce } of wallets.slice(-80)) {
+        const history: { height: number; balance: bigint; change: bigint; nonce: string }[] = [];
+        for (let page = 1, more = true; more; page++) {
+          const { meta, data } = (await get(`/strings/wallets/${address}/history?limit=50&page=${page}`)).json as { meta: { next: string | null }; data: { height: number; balance: string; change: string; nonce: string }[] };
+          history.push(...data.map((row) => ({ ...row, balance: BigInt(row.balance), change: BigInt(row.change) })));
+          more = meta.next !== null;
+        }
+        let running = 0n;
+        for (const row of history.toReversed()) expect(row.balance).to.equal((running += row.change));
+        expect({ address, balance: String(running), nonce: history[0]?.nonce ?? "0" }).to.deep.equal({ address, balance, nonce });
+        const last = new Map((await statementOf(address)).map((row) => [row.height, row.balance]));
+        for (const [height, after] of last) {
+          const found: Pick<WalletChange, "balance"> | undefined = history.find((row) => row.height <= height);
+          expect({ address, height, balance: String(found?.balance ?? 0n) }).to.deep.equal({ address, height, balance: after });
+        }
+      }
+    });
+
+    it("of a period begin with the balance before it and end with that at its end", async () => {
+      const middle = Math.floor(blocks.length / 2);
+      for (const { address } of wallets.slice(0, 40)) {
+        const whole = await statementOf(address);
+        const part = rowsOf(await get(`/wallets/${address}/statement?from=${middle}&to=${middle + 60}`));
+        expect(part).to.deep.equal(whole.filter(({ height }) => height >= middle && height <= middle + 60));
+        const then = await get(`/wallets/${address}/statement?at=${middle}`);
+        expect(then.status === 200 ? rowsOf(then) : []).to.deep.equal(whole.filter(({ height }) => height <= middle));
+      }
+    });
+
+    it("take times and days, both ends included, and refuse a period that ends before it begins", async () => {
+      const { address } = wallets.find(({ nonce }) => BigInt(nonce) > 5n) ?? { address: "" };
+      const whole = await statementOf(address);
+      const [first, last] = [whole[3]?.time ?? "", whole.at(-2)?.time ?? ""];
+      const part = rowsOf(await get(`/wallets/${address}/statement?from=${first}&to=${last}`));
+      expect(part).to.deep.equal(whole.filter(({ time }) => time >= first && time <= last));
+      const day = first.slice(0, 10);
+      expect(rowsOf(await get(`/wallets/${address}/statement?from=${day}&to=${day}`))).to.deep.equal(whole.filter(({ time }) => time.startsWith(day)));
+      for (const query of ["from=9&to=8", "from=2030-01-01&to=2029-01-01", "from=yesterday", "to=2020-13-45"]) {
+        expect({ query, status: (await get(`/wallets/${address}/statement?${query}`)).status }).to.deep.equal({ query, status: 400 });
+      }
+      expect((await get(`/wallets/${address}/statement?to=999999999`)).status).to.equal(200);
+      expect((await get("/wallets/nobody/statement")).status).to.equal(404);
+    });
+
+    it("are CSV by RFC 4180 where that is asked for, with the same values", async () => {
+      for (const { address } of wallets.slice(0, 30)) {
+        const rows = await statementOf(address);
+        const csv = await get(`/wallets/${address}/statement`, { headers: { accept: "text/csv" } });
+        expect(csv.headers["content-type"]).to.match(/^text\/csv/);
+        expect((await get(`/wallets/${address}/statement?format=csv`)).text).to.equal(csv.text);
+        const [header, ...lines] = parseCsv(csv.text);
+        expect(header).to.deep.equal(["time", "height", "kind", "id", "counterparty", "memo", "in", "out", "fee", "balance"]);
+        const guarded = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+        expect(lines).to.deep.equal(rows.map((row) => Object.entries(row).map(([column, value]) => (column === "memo" ? guarded(String(value)) : String(value)))));
+      }
+    });
+  });
+}
+
+describe("a line of a statement as CSV", () => {
+  it("keeps commas, quotes and line ends within a field, and lets no text begin a formula", () => {
+    const base: Row = { time: "t", height: 1, kind: "transfer", id: "i", counterparty: "c", memo: "", in: "", out: "5", fee: "1", balance: "-7" };
+    for (const memo of ['a,"b"\r\nc', "=1+1", "+1", "-1", "@x", "\tx", "\rx", "plain"]) {
+      const [[...fields] = []] = parseCsv(csvLine({ ...base, memo }));
+      expect(fields[5]).to.equal(/^[=+\-@\t\r]/.test(memo) ? `'${memo}` : memo);
+      expect(fields[9]).to.equal("-7");
+    }
+  });
+});
