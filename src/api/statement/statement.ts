@@ -205,19 +205,19 @@ export async function* statement(needs: StatementNeeds): AsyncGenerator<Booking[
   };
   const sources = await reading((chain) => sourcesOf(needs, chain));
   let balance = await reading((chain) => openingBalance(needs, sources, chain));
-  for (let isEnded = false; !isEnded; ) {
+  for (let isMore = true; isMore; ) {
     const bookings: Booking[] = [];
-    await reading(async (chain) => {
+    isMore = await reading(async (chain) => {
       while (bookings.length < pageRows) {
         const next = await nextBlock(sources, needs, chain);
-        isEnded = next === undefined;
-        if (next === undefined) return;
+        if (next === undefined) return false;
         const time = needs.rules.epoch.timestamp(next.block.timestamp).human;
         for (const entry of next.entries) {
           balance += entry.effect.in - entry.effect.out - entry.effect.fee;
           bookings.push(bookingOf(entry, next.block, time, balance));
         }
       }
+      return true;
     });
     if (bookings.length > 0) yield bookings;
   }
