@@ -129,8 +129,8 @@ export interface PorticoOptions {
   amounts?: "number" | "string";
   /** Largest request body, in bytes. */
   bodyLimit?: number;
-  /** Requests per minute and client address, and who is exempt (addresses or CIDR); false switches the limit off. */
-  rateLimit?: false | { perMinute?: number; exempt?: string[] };
+  /** Requests and milliseconds of work per minute and client address, and who is exempt (addresses or CIDR); false switches the limit off. */
+  rateLimit?: false | { perMinute?: number; workPerMinute?: number; exempt?: string[] };
   /** Proxies (addresses or CIDR) whose X-Forwarded-For is trusted. */
   trustedProxies?: string[];
   /** Origins allowed by CORS: "*" or a list; false switches CORS off. */

@@ -9,7 +9,7 @@ export interface EdgeOptions {
   /** Largest request body, in bytes after decompression. */
   bodyLimit: number;
   /** Requests per minute and client address, and who is exempt (addresses or CIDR). */
-  rateLimit: false | { perMinute: number; exempt: readonly string[] };
+  rateLimit: false | { perMinute: number; workPerMinute?: number; exempt: readonly string[] };
   /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
   /** Connections that may be open at a time to servers of the edge's own, in all and from one address that is not exempt. */

@@ -29,10 +29,11 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   },
   bodyLimit: { default: 1_048_576, unit: "bytes", meaning: "Largest accepted request body.", check: wholeFrom(1) },
   rateLimit: {
-    default: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
-    unit: "requests; addresses or CIDR",
-    meaning: "Requests per minute from one address, and the addresses that are exempt; `false` switches the limit off.",
-    check: offOr({ perMinute: wholeFrom(1), exempt: networks }),
+    default: { perMinute: 300, workPerMinute: 15_000, exempt: ["127.0.0.0/8", "::1"] },
+    unit: "requests; milliseconds; addresses or CIDR",
+    meaning:
+      "Requests per minute from one address, the work that they may cause (a request counts as one more for each 50 ms, `workPerMinute / perMinute`, for which it holds the process), and the addresses that are exempt; `false` switches the limit off.",
+    check: offOr({ perMinute: wholeFrom(1), workPerMinute: wholeFrom(1), exempt: networks }),
   },
   trustedProxies: {
     default: [],

@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 import { expect } from "chai";
 import { countedBy, createClientAddress } from "../../src/http/pipeline/client-address.js";
 import { ask } from "./ask.js";
-import { withThings } from "./things.js";
+import { manyThings, withThings } from "./things.js";
 
 const from = (remoteAddress: string, forwarded?: string): IncomingMessage => {
   const socket = new Socket();
@@ -44,6 +44,32 @@ describe("the rate limit", () => {
       }
       expect(states.opened).to.equal(opened);
     }));
+
+  it("counts work, too: a request that holds the process for long counts as many, in the same headers", () => {
+    const hold = (milliseconds: number): void => {
+      for (const end = performance.now() + milliseconds; performance.now() < end; );
+    };
+    let held = 0;
+    const openState = () => {
+      hold(held);
+      return { things: manyThings(3), tip: { id: `tip${performance.now()}`, height: 1 } };
+    };
+    return withThings({ rateLimit: { perMinute: 20, workPerMinute: 2_000, exempt: [] } }, { openState, tipId: undefined }, async ({ port }) => {
+      const remaining = async (): Promise<number> => Number((await ask(port, "/api/things?limit=1")).headers["x-ratelimit-remaining"]);
+      const before = await remaining();
+      expect(before).to.be.above(10);
+      held = 350;
+      const after = await remaining();
+      // Three times 100 ms, and itself.
+      expect(after).to.be.at.most(before - 4);
+      held = 0;
+      expect(await remaining()).to.be.within(after - 2, after - 1);
+      held = 500;
+      for (let left = after; left > 0; left = await remaining());
+      const { status, headers } = await ask(port, "/api/things?limit=1");
+      expect([status, headers["x-ratelimit-remaining"]]).to.deep.equal([429, "0"]);
+    });
+  });
 
   it("keeps nobody waiting for longer than a window where the wall clock is set back by an hour", () =>
     withThings({ rateLimit: { perMinute: 1, exempt: [] } }, {}, async ({ port }) => {

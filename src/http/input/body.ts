@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
+import { currentMeter, metered } from "../../async/work-meter.js";
 import { inputError, PorticoError } from "../../errors.js";
 import type { BodyGate } from "./body-gate.js";
 import { NumberError, parseExactJson, surveyJson } from "./exact-json.js";
@@ -109,6 +110,7 @@ const parserOf = (limit: number) =>
 export const createBodyReader = (usual: number, gate: BodyGate): ReadBody => {
   const parsers = new Map<number, ReturnType<typeof parserOf>>();
   return async (ctx, { bodyLimit = usual, mostBody = Infinity } = {}) => {
+    const meter = currentMeter();
     const most = Math.min(Math.max(bodyLimit, usual), mostBody);
     const read = parsers.get(most) ?? parserOf(most);
     parsers.set(most, read);
@@ -121,6 +123,6 @@ export const createBodyReader = (usual: number, gate: BodyGate): ReadBody => {
     if (typeof raw !== "string") {
       return before;
     }
-    return raw === "" ? undefined : exactly(raw, ctx.request.body);
+    return raw === "" ? undefined : metered(meter, () => exactly(raw, ctx.request.body));
   };
 };

@@ -40,6 +40,7 @@ export const createChecks = <State extends Scope>({ rateLimit, cache, versionHea
       if (isStopping() && !answersWhileStopping(context)) throw new PorticoError("NOT_READY", "The node is stopping.");
       return andThen(rateLimit.count(context.transport.request), (allowance) => {
         if (allowance === undefined) return;
+        context.allowance = allowance;
         context.addHeaders(allowance.headers);
         if (!allowance.granted) throw new PorticoError("RATE_LIMITED");
       });

@@ -1,3 +1,4 @@
+import { metered } from "../../async/work-meter.js";
 import { isPromised } from "../../async/maybe-promise.js";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Scope } from "../route.js";
@@ -8,7 +9,7 @@ export type Step<State extends Scope> = (context: RequestContext<State>) => Mayb
 
 /** Takes one step after another, until there is a reply; synchronously as far as nothing has to be awaited. `fail` makes the reply of an error. */
 export const createClimb = <State extends Scope>(fail: (context: RequestContext<State>, error: unknown) => void) => {
-  const climb = (context: RequestContext<State>, steps: readonly Step<State>[]): MaybePromise<void> => {
+  const go = (context: RequestContext<State>, steps: readonly Step<State>[]): MaybePromise<void> => {
     for (const [index, step] of steps.entries()) {
       if (context.reply !== undefined) return;
       try {
@@ -24,5 +25,6 @@ export const createClimb = <State extends Scope>(fail: (context: RequestContext<
       }
     }
   };
+  const climb = (context: RequestContext<State>, steps: readonly Step<State>[]): MaybePromise<void> => metered(context, () => go(context, steps));
   return climb;
 };

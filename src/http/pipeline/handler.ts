@@ -110,7 +110,10 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const run = inStages<Context>([
     (context) => climb(context, upToBody),
     (context) => andThen(climb(context, upToWrite), () => releaseUnlessKept(context)),
-    send,
+    (context) => {
+      context.charge();
+      return send(context);
+    },
   ]);
 
   return {

@@ -7,8 +7,8 @@ import type { HeaderPairs } from "../reply/default-headers.js";
 import { countedBy, createClientAddress } from "./client-address.js";
 
 export interface RateLimitOptions {
-  /** Requests per minute and client address; false: no limit. */
-  rateLimit: false | { perMinute: number; exempt: readonly string[] };
+  /** Requests per minute and client address, and milliseconds of work (not given: any); false: no limit. */
+  rateLimit: false | { perMinute: number; workPerMinute?: number; exempt: readonly string[] };
   /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
 }
@@ -18,6 +18,8 @@ export interface Allowance {
   granted: boolean;
   /** Headers that tell the client where it stands. */
   headers: HeaderPairs;
+  /** Counts the request's work, in milliseconds: as so many more requests, which are returned. */
+  charge(worked: number): number;
 }
 
 export interface RateLimit {
@@ -59,7 +61,11 @@ const headersOf = (limit: number, granted: boolean, { remainingPoints, msBeforeN
   ];
 };
 
-/** Counts requests by client address in windows of a minute. Requests whose address is not known share one count. */
+/**
+ * Counts requests by client address in windows of a minute. A request counts as one, and as another for each `perMinute`-th part of
+ * `workPerMinute` that it has held the event loop. Requests whose address is not known
+ * share one count.
+ */
 export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions): RateLimit => {
   if (rateLimit === false) {
     return { count: () => undefined };
@@ -80,10 +86,18 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
     trustedProxies.length === 0
       ? (request: IncomingMessage): boolean => judgements.memo(request.socket.remoteAddress ?? "", { context: request })
       : isExempt;
+  const workOfOne = (rateLimit.workPerMinute ?? Infinity) / rateLimit.perMinute;
+  const charge = (key: string, worked: number): number => {
+    const more = Math.floor(worked / workOfOne);
+    // It is kept in memory, and so at once.
+    if (more > 0) void limiter.penalty(key, more);
+    return more;
+  };
   const take = async (request: IncomingMessage): Promise<Allowance> => {
     const address = clientAddress(request);
-    const { granted, state } = await consume(limiter, address === undefined ? "unknown" : countedBy(address));
-    return { granted, headers: headersOf(rateLimit.perMinute, granted, state) };
+    const key = address === undefined ? "unknown" : countedBy(address);
+    const { granted, state } = await consume(limiter, key);
+    return { granted, headers: headersOf(rateLimit.perMinute, granted, state), charge: (worked) => charge(key, worked) };
   };
   return { count: (request) => (isNotCounted(request) ? undefined : take(request)) };
 };

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
+import type { WorkMeter } from "../../async/work-meter.js";
 import type { CacheEntry } from "../cache/response-cache.js";
 import type { BodyBounds } from "../input/body.js";
 import type { HeaderPairs } from "../reply/default-headers.js";
@@ -7,6 +8,7 @@ import type { Reply } from "../reply/reply.js";
 import type { Route, Scope } from "../route.js";
 import type { Whereabouts } from "../routing/resolve.js";
 import type { Endpoint } from "./endpoint.js";
+import type { Allowance } from "./rate-limit.js";
 import type { ParsedRequest } from "./parsed-request.js";
 
 /** A request, and the way its reply goes out: at a listener or in a Koa app (http/hosts). */
@@ -24,7 +26,11 @@ export interface Transport {
 }
 
 /** One request on its way through the ladder: what each step has found out. */
-export class RequestContext<State extends Scope> {
+export class RequestContext<State extends Scope> implements WorkMeter {
+  /** Milliseconds for which it has held the event loop so far. */
+  worked = 0;
+  /** What the rate limit has counted it as; undefined where it does not count. */
+  allowance: Allowance | undefined;
   readonly transport: Transport;
   readonly id: string;
   /** Headers of this reply alone, besides those that the reply has for everybody. */
@@ -48,6 +54,13 @@ export class RequestContext<State extends Scope> {
   constructor(transport: Transport, id: string) {
     this.transport = transport;
     this.id = id;
+  }
+
+  /** Counts the work as requests, and corrects what the headers say is left. To be called once, when the reply is about to be sent. */
+  charge(): void {
+    const charged = this.allowance?.charge(this.worked) ?? 0;
+    const place = charged === 0 ? -1 : this.ownHeaders.indexOf("X-RateLimit-Remaining");
+    if (place >= 0) this.ownHeaders[place + 1] = String(Math.max(0, Number(this.ownHeaders[place + 1]) - charged));
   }
 
   addHeaders(pairs: HeaderPairs): void {

@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import type { Sliced } from "../../async/time-slicing.js";
+import { currentMeter, metered } from "../../async/work-meter.js";
 
 /**
  * Queries that no index answers outright look at many rows. They do so in steps, between which the process serves others, and up to a
@@ -32,7 +33,7 @@ export interface SearchesOptions {
   most: number;
 }
 
-export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, most: 32 }): Searches => {
+export const createSearches = ({ turn, most }: SearchesOptions = { turn: 2, most: 32 }): Searches => {
   const waiting: Job[] = [];
   /** Milliseconds taken in the present round of the event loop. */
   let used = 0;
@@ -65,11 +66,12 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, mos
     }
   };
 
-  const wait = <T>(work: Sliced<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
+  const wait = <T>(work: Sliced<T>): Promise<T> => {
+    const meter = currentMeter();
+    return new Promise((resolve, reject) => {
       const turn = (): boolean => {
         try {
-          const result = goOn(work);
+          const result = metered(meter, () => goOn(work));
           if (result.done === true) resolve(result.value);
           return result.done === true;
         } catch (error) {
@@ -80,6 +82,7 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 10, mos
       waiting.push({ turn, fail: reject });
       plan();
     });
+  };
 
   return {
     run: (work) => {

@@ -1,0 +1,43 @@
+/**
+ * A node to be flooded: `node --import tsx flood-node.ts DIR TRANSACTIONS PER_BLOCK`. It serves a chain of that many transfers, prints its port
+ * and, told to by a line of input, its memory, or the longest stall of its loop since it was last asked.
+ */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { createInterface } from "node:readline";
+import { EventEmitter } from "eventemitter3";
+import { createApiPlugin } from "../../src/index.js";
+import { actors } from "../../src/conformance/actors.js";
+import { createChainMaker } from "../../src/conformance/chain-maker.js";
+import { transfer } from "../../src/conformance/drafts.js";
+import { milestones, networkOf } from "../../src/conformance/network.js";
+import { silentLogger } from "../silent.js";
+
+const [, , dataDir = "", transactions = "0", perBlock = "1"] = process.argv;
+const { origin, ...people } = actors;
+const others = Object.values(people);
+const maker = createChainMaker(milestones);
+maker.add({ generator: origin, transactions: [transfer(origin, actors.ada, 10n ** 17n)] });
+const draftAt = (i: number) => transfer(actors.ada, others[i % others.length] ?? origin, BigInt((i * 7_919) % 100_003), { vendorField: `number ${i}` });
+for (let made = 0; made < Number(transactions); made += Number(perBlock)) {
+  maker.add({ generator: actors.bob, transactions: Array.from({ length: Number(perBlock) }, (_, i) => draftAt(made + i)) });
+}
+const [first] = maker.blocks;
+if (first === undefined) throw new Error("no genesis");
+const plugin = createApiPlugin({
+  network: networkOf(first),
+  events: new EventEmitter(),
+  dataDir,
+  blocks: { read: (from, limit) => maker.blocks.slice(from - 1, from - 1 + limit) },
+  logger: silentLogger,
+});
+const lag = monitorEventLoopDelay({ resolution: 5 });
+lag.enable();
+const server = await plugin.listen(0);
+const told = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
+told({ port: (server.address() as { port: number }).port, stall: lag.max / 1e6, memory: process.memoryUsage().rss / 2 ** 20 });
+lag.reset();
+for await (const _ of createInterface({ input: process.stdin })) {
+  told({ stall: lag.max / 1e6, memory: process.memoryUsage().rss / 2 ** 20 });
+  lag.reset();
+}
+await plugin.stop();
