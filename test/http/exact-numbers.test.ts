@@ -87,6 +87,20 @@ describe("exact numbers", () => {
       );
     });
 
+    it("are exact wherever they stand, and texts and keys that look like them stay what they are", () => {
+      const text = `{"a":[${big},-${big},1.5e3,[{"b":${big}}],"${big}","-1e22"],"${big}":{"__proto__":12345678901234567890,"toString":1E2},"c":-0.5,"d":12345678901234567.25}`;
+      const value = parseExactJson(text) as { a: unknown[]; c: number; d: number } & Record<string, Record<string, unknown>>;
+      expect(value.a).to.deep.equal([big, -big, 1_500, [{ b: big }], `${big}`, "-1e22"]);
+      expect(Object.entries(value[`${big}`] ?? {})).to.deep.equal([["__proto__", 12345678901234567890n], ["toString", 100]]);
+      expect([value.c, value.d]).to.deep.equal([-0.5, 12345678901234567.25]);
+      for (const wrong of ["[1e]", "[1.e5]", "[01e5]", "[1e5", "[--1e5]", "[1e5-3]", "[.5e3]"]) expect(() => parseExactJson(wrong), wrong).to.throw(SyntaxError);
+    });
+
+    it("are refused if there are more than any body needs", () => {
+      expect(parseExactJson("[1e22,1e22]", 2)).to.deep.equal([10n ** 22n, 10n ** 22n]);
+      expect(() => parseExactJson("[1e22,1e22,1e22]", 2)).to.throw(NumberError, "one of more than 2 with so many digits or an exponent");
+    });
+
     it("are detected wherever JSON.parse might round", () => {
       fc.assert(
         fc.property(fc.bigInt({ min: 2n ** 53n, max: 10n ** 30n }), (value) => {

@@ -52,7 +52,10 @@ const refusalOf = (error: unknown): PorticoError => {
 /** Levels; deeper than any legitimate body. Serializing much deeper values could exhaust the stack. */
 const deepestNesting = 100;
 
-const exactly = (raw: string, parsed: unknown): unknown => {
+/** Numbers of a body that a double may not hold: more than any legitimate body of so many bytes has. */
+const mostExact = (limit: number): number => Math.max(10_000, Math.floor(limit / 64));
+
+const exactly = (raw: string, parsed: unknown, limit: number): unknown => {
   const { depth, mayLoseDigits } = surveyJson(raw);
   if (depth > deepestNesting) {
     throw new PorticoError("MALFORMED_JSON", `The request body is nested deeper than ${deepestNesting} levels.`);
@@ -61,7 +64,7 @@ const exactly = (raw: string, parsed: unknown): unknown => {
     return parsed;
   }
   try {
-    return parseExactJson(raw);
+    return parseExactJson(raw, mostExact(limit));
   } catch (cause) {
     if (!(cause instanceof NumberError)) throw refusalOf(cause);
     throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation: { source: "payload", keys: ["value"] } });
@@ -123,6 +126,6 @@ export const createBodyReader = (usual: number, gate: BodyGate): ReadBody => {
     if (typeof raw !== "string") {
       return before;
     }
-    return raw === "" ? undefined : metered(meter, () => exactly(raw, ctx.request.body));
+    return raw === "" ? undefined : metered(meter, () => exactly(raw, ctx.request.body, most));
   };
 };
