@@ -7,6 +7,7 @@ import { type Served, serveFirst } from "../../e2e/first-generation.js";
 import { parsed } from "../../e2e/interface.js";
 import { blockKindOf } from "../../e2e/kinds.js";
 import { queryOf, sorted } from "../../e2e/naive-list.js";
+import { spread } from "../../fixtures/long.js";
 
 const rewards = { "core3-testnet-a": 0, "core3-custom-c": 300_000_000 };
 const nethash = "d9acd04bde4234a81addb8482333b4ac906bed7be5a9970ce8ada428bd083192";
@@ -87,7 +88,7 @@ for (const name of chainNames) {
 
     describe("GET /blocks/get", () => {
       it("shows every block by id and by height", async () => {
-        for (const row of blockRows) {
+        for (const row of spread(blockRows, 60)) {
           for (const id of [row.id, row.height]) {
             expect(await served.get(`/blocks/get?id=${id}`)).to.deep.equal({ block: block(row), success: true });
           }

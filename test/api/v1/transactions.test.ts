@@ -7,6 +7,7 @@ import { type Served, serveFirst } from "../../e2e/first-generation.js";
 import { exactJson, parsed } from "../../e2e/interface.js";
 import { transactionKindOf } from "../../e2e/kinds.js";
 import { sorted } from "../../e2e/naive-list.js";
+import { spread } from "../../fixtures/long.js";
 
 type Passes = (row: TransactionRow) => boolean;
 
@@ -87,11 +88,10 @@ for (const name of chainNames) {
       }
 
       it("lists what matches either of any two filters", async () => {
-        for (const [index, [a, passesA]] of single.entries()) {
-          for (const [b, passesB] of single.slice(index + 1)) {
-            if (a.split("=")[0] === b.split("=")[0]) continue;
-            await lists(`${a}&${b}&limit=20`, (row) => passesA(row) || passesB(row), "timestamp:desc", [0, 20]);
-          }
+        const pairs = single.flatMap((one, index) => single.slice(index + 1).map((other) => [one, other] as const));
+        const distinct = pairs.filter(([[a], [b]]) => a.split("=")[0] !== b.split("=")[0]);
+        for (const [[a, passesA], [b, passesB]] of spread(distinct, 20)) {
+          await lists(`${a}&${b}&limit=20`, (row) => passesA(row) || passesB(row), "timestamp:desc", [0, 20]);
         }
       });
 
@@ -107,18 +107,17 @@ for (const name of chainNames) {
       it("returns each transaction once across its offsets with several filters, in each order", async () => {
         const passes: Passes = (row) => sent(busiest.address)(row) || row.type === 3 || row.block === fullest;
         const filters = `senderId=${busiest.address}&type=3&blockId=${fullest.id}`;
-        for (const field of Object.keys(kind.orders)) {
-          for (const direction of ["asc", "desc"]) {
-            const expected = sorted(transactionRows.filter(passes), `${field}:${direction}`, kind);
-            const step = 97;
-            const seen: unknown[] = [];
-            for (let offset = 0; offset < expected.length + step; offset += step) {
-              const page = await served.get(`/transactions?${filters}&orderBy=${field}:${direction}&limit=${step}&offset=${offset}`);
-              expect(page.count).to.equal(expected.length);
-              seen.push(...(page.transactions as unknown[]));
-            }
-            expect(seen, `${field}:${direction}`).to.deep.equal(expected.map(transaction));
+        const orders = Object.keys(kind.orders).flatMap((field) => ["asc", "desc"].map((direction) => [field, direction] as const));
+        for (const [field, direction] of spread(orders, 3)) {
+          const expected = sorted(transactionRows.filter(passes), `${field}:${direction}`, kind);
+          const step = 97;
+          const seen: unknown[] = [];
+          for (let offset = 0; offset < expected.length + step; offset += step) {
+            const page = await served.get(`/transactions?${filters}&orderBy=${field}:${direction}&limit=${step}&offset=${offset}`);
+            expect(page.count).to.equal(expected.length);
+            seen.push(...(page.transactions as unknown[]));
           }
+          expect(seen, `${field}:${direction}`).to.deep.equal(expected.map(transaction));
         }
       });
 
@@ -173,7 +172,7 @@ for (const name of chainNames) {
 
     describe("GET /transactions/get", () => {
       it("shows every transaction", async () => {
-        for (const row of transactionRows.filter((_, index) => index % 5 === 0)) {
+        for (const row of spread(transactionRows, 60)) {
           expect(await served.get(`/transactions/get?id=${row.id}`)).to.deep.equal({ transaction: transaction(row), success: true });
         }
       });
