@@ -1,5 +1,5 @@
 import type { RoundDelegate } from "../../types/chain.js";
-import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { Network } from "../../types/node-context.js";
 import type { BlockData } from "../../types/events.js";
 import type { FullBlock } from "../../src/chain/block.js";
@@ -13,8 +13,8 @@ import { createMemoryAdapter } from "../memory-adapter/adapter.js";
  * only be checked, forger by forger, if its fault is taken into account; without third-party claims there is no difference.
  */
 interface Drift {
-  /** Adds the effect of a block, given the state before it. */
-  add(block: FullBlock, before: ChainSnapshot | undefined): Promise<void>;
+  /** Adds the effect of a block, given the state before it, which is asked for only if the block claims a lock: it takes long to make. */
+  add(block: FullBlock, stateBefore: () => MaybePromise<ChainSnapshot | undefined>): Promise<void>;
   of(publicKey: string): bigint;
 }
 
@@ -32,7 +32,9 @@ const createDrift = (): Drift => {
     if (delegate !== null) byDelegate.set(delegate, (byDelegate.get(delegate) ?? 0n) + by);
   };
 
-  const add: Drift["add"] = async ({ transactions }, before) => {
+  const add: Drift["add"] = async ({ transactions }, stateBefore) => {
+    if (!transactions.some(({ typeGroup, type }) => typeGroup === 1 && type === htlcClaim)) return;
+    const before = await stateBefore();
     const votes = new Map<string, string | null>();
     const voteOf = async (address: string): Promise<string | null> => {
       const changed = votes.get(address);
@@ -71,20 +73,29 @@ const activeAt = async (snapshot: ChainSnapshot, activeDelegates: number, drift:
     .map(({ publicKey, username, voteBalance }) => ({ publicKey, username, voteBalance }));
 };
 
-/** The active delegates of each round, by rank, as the node that forged the chain had them. */
-export const roundsOfCore = async ({
-  network,
-  blocks,
-}: {
+interface Forged {
   network: Network;
   blocks: BlockData[];
-}): Promise<Map<number, RoundDelegate[]>> => {
+}
+
+type Rounds = ReadonlyMap<number, RoundDelegate[]>;
+
+const computed = new WeakMap<BlockData[], Promise<Rounds>>();
+
+/** The active delegates of each round, by rank, as the node that forged the chain had them. Computed once for each chain. */
+export const roundsOfCore = (chain: Forged): Promise<Rounds> => {
+  const rounds = computed.get(chain.blocks) ?? computeRounds(chain);
+  computed.set(chain.blocks, rounds);
+  return rounds;
+};
+
+const computeRounds = async ({ network, blocks }: Forged): Promise<Rounds> => {
   const rules = createChainRules(network);
   const adapter = createMemoryAdapter(network);
   const drift = createDrift();
   const rounds = new Map<number, RoundDelegate[]>();
   for (const block of blocks) {
-    await drift.add(rules.parseBlock(block), await adapter.snapshot());
+    await drift.add(rules.parseBlock(block), () => adapter.snapshot());
     adapter.apply(block);
     if (!endsRound(block.height, rules.milestones)) continue;
     const snapshot = await adapter.snapshot();

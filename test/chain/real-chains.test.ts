@@ -132,7 +132,7 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
     let chain: Chain;
     let rules: ChainRules;
     let snapshot: ChainSnapshot;
-    let coreRounds: Map<number, RoundDelegate[]>;
+    let coreRounds: ReadonlyMap<number, RoundDelegate[]>;
 
     before(async () => {
       chain = loadChain(name);

@@ -56,11 +56,17 @@ const walletChangesOf = (states: readonly State[], { address, heights: { from = 
   return { rows: found.slice(offset, offset + limit), total: found.length };
 };
 
+/** Makes a value when it is first asked for. */
+const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+};
+
 const snapshotOf = (state: State): ChainSnapshot => {
-  const allDelegates = delegatesOf(state);
-  const allWallets = walletsOf(state, allDelegates);
+  const allDelegates = once(() => delegatesOf(state));
+  const allWallets = once(() => walletsOf(state, allDelegates()));
   const allBlocks = state.blocks.map(({ block }) => block);
-  const allTransactions = transactionsOf(state);
+  const allTransactions = once(() => transactionsOf(state));
   const allLocks = [...state.locks.values()];
   const delegateTests = createDelegateTests(({ address }) => state.drafts.get(address)?.secondPublicKey ?? null);
   const transactionTests = createTransactionTests(state.rules.recipientsOf);
@@ -68,15 +74,17 @@ const snapshotOf = (state: State): ChainSnapshot => {
   return {
     tip: tipOf(state),
     supply: supplyOf(state),
-    digest: digestOf(state, allDelegates),
-    wallet: (name) => allWallets.find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
-    wallets: (query) => list(allWallets, query, walletTests, wallets),
-    delegate: (name) => allDelegates.find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
-    delegates: (query) => list(allDelegates, query, delegateTests, delegates),
+    get digest() {
+      return digestOf(state, allDelegates());
+    },
+    wallet: (name) => allWallets().find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
+    wallets: (query) => list(allWallets(), query, walletTests, wallets),
+    delegate: (name) => allDelegates().find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
+    delegates: (query) => list(allDelegates(), query, delegateTests, delegates),
     block: (key) => allBlocks.find(({ id, height }) => ("id" in key ? id === key.id : height === key.height)),
     blocks: (query) => list(allBlocks, query, blockTests, blocks),
-    transaction: (id) => allTransactions.find((transaction) => transaction.id === id),
-    transactions: (query) => list(allTransactions, query, transactionTests, transactions),
+    transaction: (id) => allTransactions().find((transaction) => transaction.id === id),
+    transactions: (query) => list(allTransactions(), query, transactionTests, transactions),
     lock: (id) => state.locks.get(id),
     locks: (query) => list(allLocks, query, lockTests, locks),
     round: (round) => state.rounds.get(round),

@@ -53,7 +53,7 @@ export const supplyOf = ({ blocks }: State): bigint =>
 const voteBalanceOf = (publicKey: string, { drafts }: State): bigint =>
   sum([...drafts.values()].filter(({ vote }) => vote === publicKey).map(({ balance, lockedBalance }) => balance + lockedBalance));
 
-const delegateOf = (draft: WalletDraft, username: string, state: State): Delegate => {
+const delegateOf = (draft: WalletDraft, username: string, state: State, supply: bigint): Delegate => {
   const publicKey = draft.publicKey ?? "";
   const voteBalance = voteBalanceOf(publicKey, state);
   const forged = state.blocks.map(({ block }) => block).filter(({ generatorPublicKey }) => generatorPublicKey === publicKey);
@@ -66,7 +66,7 @@ const delegateOf = (draft: WalletDraft, username: string, state: State): Delegat
     publicKey,
     voteBalance,
     rank: state.ranks.get(publicKey) ?? null,
-    approval: approvalOf(voteBalance, supplyOf(state)),
+    approval: approvalOf(voteBalance, supply),
     producedBlocks: forged.length,
     missedBlocks: state.missed.filter((missing) => missing === publicKey).length,
     forgedFees,
@@ -79,8 +79,10 @@ const delegateOf = (draft: WalletDraft, username: string, state: State): Delegat
   };
 };
 
-export const delegatesOf = (state: State): Delegate[] =>
-  [...state.drafts.values()].flatMap((draft) => (draft.username === null ? [] : [delegateOf(draft, draft.username, state)]));
+export const delegatesOf = (state: State): Delegate[] => {
+  const supply = supplyOf(state);
+  return [...state.drafts.values()].flatMap((draft) => (draft.username === null ? [] : [delegateOf(draft, draft.username, state, supply)]));
+};
 
 export const walletsOf = (state: State, delegates: Delegate[]): Wallet[] => {
   const byAddress = new Map(delegates.map((delegate) => [delegate.address, delegate]));

@@ -18,7 +18,7 @@ interface SecondDelegate {
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** An adapter with the real node's own rounds. */
-const withRounds = (adapter: ChainAdapter, rounds: Map<number, RoundDelegate[]>): ChainAdapter => ({
+const withRounds = (adapter: ChainAdapter, rounds: ReadonlyMap<number, RoundDelegate[]>): ChainAdapter => ({
   ...adapter,
   snapshot: async () => {
     const snapshot = await adapter.snapshot();
