@@ -40,9 +40,12 @@ const turnsAt: Record<Pace, Turns> = {
   background: { length: 0.25, pause: () => delay(1) },
 };
 
+/** Whether background work sleeps. Tests switch it off where they are not about that: they would sleep for longer than they work. */
+export const background = { sleeps: true };
+
 /** Does the work in slices, between which the process does its other work. */
 export const runSliced = async <T>(work: Sliced<T>, pace: Pace = "background"): Promise<T> => {
-  const { length, pause } = turnsAt[pace];
+  const { length, pause } = turnsAt[background.sleeps ? pace : "cooperative"];
   for (;;) {
     const begun = performance.now();
     do {

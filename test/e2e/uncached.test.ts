@@ -10,6 +10,7 @@ import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapt
 import { buildRandomChain, chainWish, type RandomChain } from "../random-chain.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { namesIn, type Question, questionsAbout } from "./random-questions.js";
+import { count, endAfter } from "../fixtures/long.js";
 
 /**
  * One chain, served twice: from the LMDB store with every cache, and from an adapter that computes each answer from the whole chain
@@ -133,7 +134,7 @@ describe("the caches", function () {
           await twice.plain.stop();
         }
       }),
-      { numRuns: 8, plugins: [fc.interruptAfterTimeLimit(90_000)] },
+      { numRuns: count(3, 100), plugins: endAfter(90_000) },
     );
   });
 });

@@ -13,6 +13,7 @@ import { readUndo } from "../../src/store/write/undo.js";
 import { firstMilestone } from "../first-milestone.js";
 import { buildRandomChain, chainWish } from "../random-chain.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+import { count, endAfter } from "../fixtures/long.js";
 
 const read = (store: Store, before?: DelegateList, wrap: (reading: Reading) => Reading = (reading) => reading): DelegateList => {
   const reading = wrap(createReading(store.environment));
@@ -71,7 +72,7 @@ describe("the delegates at a tip", () => {
         }
         await closeTemporaryStores();
       }),
-      { numRuns: 20, plugins: [fc.interruptAfterTimeLimit(40_000)] },
+      { numRuns: count(8, 500), plugins: endAfter(40_000) },
     );
   });
 

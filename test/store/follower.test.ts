@@ -12,6 +12,7 @@ import type { Logger } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
 import { eventually } from "../webhooks/stage.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+import { count } from "../fixtures/long.js";
 
 const chain = loadChain("core3-testnet-a");
 const at = (height: number): BlockData => chain.blocks[height - 1]!;
@@ -225,7 +226,7 @@ describe("the follower", () => {
         await follower.stop();
         await closeTemporaryStores();
       }),
-      { numRuns: 15 },
+      { numRuns: count(5, 200) },
     );
   });
 

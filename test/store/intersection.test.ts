@@ -17,6 +17,7 @@ import { loadChain } from "../data/read.js";
 import { firstMilestone } from "../first-milestone.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+import { count, endAfter } from "../fixtures/long.js";
 
 const below = 3_000;
 const rows = Array.from({ length: below }, (_, number) => number);
@@ -208,7 +209,7 @@ describe("several filters on the lists of a real chain", function () {
         const [found, expected] = [await spec.ask(store, query), await spec.ask(memory, query)];
         expect({ query, total: found.total, rows: rowsOf(spec.kind, found.rows) }).to.deep.equal({ query, total: expected.total, rows: rowsOf(spec.kind, expected.rows) });
       }),
-      { numRuns: 600, plugins: [fc.interruptAfterTimeLimit(50_000)] },
+      { numRuns: count(120, 20_000), plugins: endAfter(50_000) },
     );
   };
 

@@ -10,6 +10,7 @@ import { createReading } from "../../src/store/lmdb/reading.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+import { count } from "../fixtures/long.js";
 
 const list = 200;
 const owner = 7;
@@ -70,7 +71,7 @@ describe("an appended list", () => {
         await pending.commit();
         expect(contentsOf(store)["lists"]).to.deep.equal([]);
       }),
-      { numRuns: 60 },
+      { numRuns: count(25, 1_000) },
     );
   });
 

@@ -7,7 +7,7 @@ import { everyRow } from "../../src/conformance/walk.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
-import { count, isLong } from "../fixtures/long.js";
+import { count, endAfter } from "../fixtures/long.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { buildRandomChain, type ChainWish, chainWish } from "../random-chain.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
@@ -118,7 +118,7 @@ const expectState = async (store: ReturnType<typeof openTemporaryStore>["store"]
 };
 
 /** The limit is for shrinking after a failure: all runs take a few seconds. */
-const effort = { numRuns: count(25, 2_000), ...(isLong ? {} : { interruptAfterTimeLimit: 60_000 }) };
+const effort = { numRuns: count(8, 2_000), plugins: endAfter(60_000) };
 
 const failureOf = (work: Promise<unknown>): Promise<string> =>
   work.then(

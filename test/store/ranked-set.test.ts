@@ -12,6 +12,7 @@ import { atOnce } from "../../src/async/time-slicing.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+import { count } from "../fixtures/long.js";
 
 const set = 200;
 const keyOf = (n: number): Buffer => {
@@ -109,7 +110,7 @@ describe("a counted set", () => {
         expect(numbers.slice(offset, limit)).to.deep.equal(within.slice(offset, offset + limit));
         expect(entries.slice(offset, limit).map(({ key }) => key)).to.deep.equal(within.slice(offset, offset + limit).map(keyOf));
       }),
-      { numRuns: 500 },
+      { numRuns: count(100, 10_000) },
     );
   });
 
@@ -159,7 +160,7 @@ describe("a counted set", () => {
         await remove(...present);
         expect(contentsOf(store)["sets"]).to.deep.equal([]);
       }),
-      { numRuns: 60 },
+      { numRuns: count(20, 1_000) },
     );
   });
 

@@ -10,6 +10,7 @@ import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
 import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { count } from "../fixtures/long.js";
 
 /** Rewards: none up to height 74, then 2, and 3 from 301 on. */
 const chain = loadChain("core3-custom-c");
@@ -106,7 +107,7 @@ describe("the rewards of a chain that the library reads", function () {
         }
         await stop();
       }),
-      { numRuns: 6 },
+      { numRuns: count(3, 100) },
     );
   });
 

@@ -1,0 +1,9 @@
+/** Indexes, lists, the follower and rewards on random data, compared with plain computations. */
+import "./delegate-list.test.js";
+import "./follower.test.js";
+import "./intersection.test.js";
+import "./posting-list.test.js";
+import "./ranked-set.test.js";
+import "./rewards.test.js";
+import "../e2e/uncached.test.js";
+import "../webhooks/store.test.js";
