@@ -25,6 +25,8 @@ export interface Following {
   readonly follow: FollowRoom;
   /** Names of all events that there may be. */
   readonly eventNames: readonly string[];
+  /** Whether the chain offers its changes; if not, events of blocks are the host's. */
+  readonly offersChanges: boolean;
   /** To be called when the log is open, with undefined before it closes. `writes`: whether this process keeps the host's events. */
   onLog(log: HostLog | undefined, writes: boolean): Promise<void>;
   /** Resolves when all that the host has emitted so far is in the log. */
@@ -86,6 +88,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
   return {
     follow,
     eventNames,
+    offersChanges: changes !== undefined,
     onLog: async (log, writes) => {
       if (log === undefined) return end();
       opened = log;

@@ -19,6 +19,7 @@ import { probeRoutes } from "./operate/routes.js";
 import { readOptions } from "./options/options.js";
 import { createLake } from "./plugin-lake.js";
 import { createFollowing, type Following } from "./plugin-follow.js";
+import { createLive } from "./plugin-live.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
 import { createProblems } from "./problems.js";
 import { quietLogger } from "./options/guarded-logger.js";
@@ -122,9 +123,11 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     if (lifecycle.phase() === "started") damage.begin(`${reason.replace(/^The store is damaged: /, "")} Stop the node and verify the store (verifyStore, or --verify of the example host)`);
   };
 
+  const live = createLive<ApiState>(following, { isStopping: () => lifecycle.phase() === "stopping" });
+
   const edge = createEdge(options, {
     damaged,
-    routes: [...v2Routes, ...v1Routes, ...lake.routes, ...probeRoutes<ApiState>({ ready })],
+    routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...probeRoutes<ApiState>({ ready })],
     openState,
     tipId: chain.tipId,
     health: report,
@@ -148,6 +151,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
         await chain.stop?.();
       } finally {
         await webhooks.closing();
+        await live.close();
         problems.clear();
       }
     },

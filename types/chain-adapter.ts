@@ -246,6 +246,8 @@ export interface KeptBlock {
   appliedAt?: number | undefined;
   /** How often this node had applied the block before, and reverted it. Default: 0. */
   times?: number | undefined;
+  /** Digest of the state after the block, if that is known. */
+  digest?: string | undefined;
 }
 
 /** A block that was taken off the chain. */

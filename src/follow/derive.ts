@@ -117,6 +117,7 @@ class LazyChange implements DerivedChange {
   readonly full: DerivedChange["full"];
   readonly at: number;
   readonly times: number;
+  readonly digest: string | undefined;
   readonly round: DerivedChange["round"];
   private readonly rules: ChainRules;
   private made: readonly FollowEvent[] | undefined;
@@ -127,6 +128,7 @@ class LazyChange implements DerivedChange {
     this.at = change.at;
     this.times = change.times;
     this.round = change.round;
+    this.digest = change.digest;
     this.rules = rules;
   }
 
@@ -136,8 +138,8 @@ class LazyChange implements DerivedChange {
 }
 
 /** A block that was applied. `round`: the delegates of the round that begins after it, if one does. */
-export const appliedChange = ({ block, transactions, appliedAt, times = 0 }: KeptBlock, round: readonly RoundDelegate[] | undefined, rules: ChainRules): DerivedChange =>
-  new LazyChange({ kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toUnix(block.timestamp) * 1000, times, round }, rules);
+export const appliedChange = ({ block, transactions, appliedAt, times = 0, digest }: KeptBlock, round: readonly RoundDelegate[] | undefined, rules: ChainRules): DerivedChange =>
+  new LazyChange({ kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toUnix(block.timestamp) * 1000, times, round, digest }, rules);
 
 /** A block that was reverted. */
 export const revertedChange = ({ block, transactions, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>

@@ -26,6 +26,8 @@ export interface Change {
   readonly full: FullBlock;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Digest of the state after the block, where it was applied and the node knows. */
+  readonly digest?: string | undefined;
 }
 
 /** The events of one change of the chain, or one event of the host. A reader takes a group as a whole. */

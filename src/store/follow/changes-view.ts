@@ -3,6 +3,7 @@ import type { ChangesView, KeptBlock, OrphanBlock } from "../../../types/chain-a
 import type { RoundDelegate, Tip } from "../../../types/chain.js";
 import type { StateView } from "../state/snapshot.js";
 import { readBlock, readFullBlock, readRound } from "../records/records.js";
+import { readDigest } from "../write/state-digest.js";
 import { readOrphan, withApplied } from "./orphans.js";
 
 /** Milliseconds that blocks are read for in one piece. */
@@ -30,7 +31,9 @@ export const createChangesView = ({ reading, state }: Pick<StateView, "reading" 
       const last = Math.min(tip.height, from + limit - 1);
       const found: KeptBlock[] = [];
       for (let height = Math.max(1, from); height <= last; height++) {
-        found.push(withApplied(reading, readFullBlock(reading, height)));
+        const full = readFullBlock(reading, height);
+        const digest = readDigest(reading, full.block)?.toString("hex");
+        found.push({ ...withApplied(reading, full), ...(digest === undefined ? {} : { digest }) });
         if (performance.now() - begun > longestRead) break;
       }
       return found;

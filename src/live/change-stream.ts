@@ -1,0 +1,48 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { blockLine } from "../chain/block-data.js";
+import { type Cursor, cursorText } from "../follow/cursor.js";
+import type { Change, Group } from "../follow/event.js";
+import type { Batch } from "../follow/follow.js";
+import { readOn, type StreamNeeds } from "./event-stream.js";
+import { createWaiter } from "./reading.js";
+
+/** Lines of the last blocks, made once for all replicas. */
+const lines = new WeakMap<Change, string>();
+
+const lineOf = ({ change, after }: Group): string => {
+  if (change === undefined) return "";
+  const known = lines.get(change);
+  if (known !== undefined) return known;
+  const digest = change.digest === undefined ? "" : `,"digest":"${change.digest}"`;
+  const line = `{"kind":"${change.kind}","block":${blockLine(change.full)},"cursor":${JSON.stringify(cursorText({ block: after.block }))}${digest}}\n`;
+  lines.set(change, line);
+  return line;
+};
+
+interface ChangeOptions {
+  /** Lines, at the most. */
+  limit: number;
+  /** Whether it goes on at the tip. */
+  endless: boolean;
+}
+
+/** Changes after a cursor, one JSON line each. */
+export async function* changeStream(from: Cursor, { limit, endless }: ChangeOptions, { follow, heartbeat, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
+  const waiter = createWaiter(follow, signal);
+  let [cursor, left] = [from, limit];
+  try {
+    while (left > 0 && !signal.aborted) {
+      const batch: Batch | undefined = await readOn(follow, cursor, { hostEvents: false, ...(left < 100 ? { limit: left } : {}) });
+      const groups = (batch?.groups ?? []).slice(0, left);
+      cursor = groups.at(-1)?.after ?? cursor;
+      left -= groups.length;
+      // One line at a time: a chunk of many full blocks would be held for a client that reads slowly.
+      for (const group of groups) yield lineOf(group);
+      if (batch?.atEnd === false) await nextTurn();
+      else if (!endless) return;
+      else await waiter.wait(heartbeat);
+    }
+  } finally {
+    waiter.end();
+  }
+}

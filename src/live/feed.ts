@@ -1,0 +1,61 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Cursor, cursorText } from "../follow/cursor.js";
+import type { Follow, ReadOptions } from "../follow/follow.js";
+import { eventValue } from "./event-text.js";
+import { createWaiter, pick } from "./reading.js";
+import type { Filter } from "./selection.js";
+
+export interface FeedPage {
+  data: Record<string, unknown>[];
+  meta: { cursor: string; tip: string; more: boolean };
+}
+
+interface FeedNeeds {
+  follow: Follow;
+  isStopping(): boolean;
+}
+
+/** Milliseconds that one request may look for events: a filter may find none in many blocks. */
+const longestLook = 2_000;
+/** Milliseconds between two looks at whether the node is stopping. */
+const stopInterval = 250;
+/** Groups read at a time. */
+const groupsTogether = 50;
+
+/** What comes after a cursor: at most `limit` events but for the rest of the last group. Waits for events for up to `wait` seconds. */
+export const readFeed = async (from: Cursor, filter: Filter, options: ReadOptions & { limit: number; wait: number }, { follow, isStopping }: FeedNeeds): Promise<FeedPage> => {
+  const { limit, wait, ...reading } = options;
+  const data: Record<string, unknown>[] = [];
+  const waiter = createWaiter(follow);
+  const begun = performance.now();
+  let [cursor, more] = [from, true];
+
+  /** Reads until there are enough, nothing more, or it takes too long. */
+  const look = async (): Promise<void> => {
+    const since = performance.now();
+    for (more = true; more && performance.now() - since < longestLook; ) {
+      const { groups, atEnd } = await follow.after(cursor, { ...reading, limit: groupsTogether });
+      more = !atEnd;
+      for (const [place, group] of groups.entries()) {
+        const picked = await pick(group, filter);
+        picked.forEach((event, index) => data.push(eventValue(event, index === picked.length - 1 ? group.after : group.before)));
+        cursor = group.after;
+        if (data.length < limit) continue;
+        more ||= place < groups.length - 1;
+        return;
+      }
+      if (more) await nextTurn();
+    }
+  };
+
+  try {
+    await look();
+    for (let left = wait * 1000; data.length === 0 && !more && left > 0 && !isStopping(); left = wait * 1000 - (performance.now() - begun)) {
+      await waiter.wait(Math.min(left, stopInterval));
+      await look();
+    }
+    return { data, meta: { cursor: cursorText(cursor), tip: cursorText(await follow.tip(reading)), more } };
+  } finally {
+    waiter.end();
+  }
+};

@@ -1,0 +1,52 @@
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import { isPromised } from "../async/maybe-promise.js";
+import type { FollowEvent, Group } from "../follow/event.js";
+import type { Follow } from "../follow/follow.js";
+import type { Filter } from "./selection.js";
+
+/** The events of a group that a filter picks. */
+export const pick = async ({ events }: Group, filter: Filter): Promise<FollowEvent[]> => {
+  const picked: FollowEvent[] = [];
+  for (const event of events) {
+    if (!filter.listens(event.event)) continue;
+    const matches: MaybePromise<boolean> = filter.matches(event);
+    if (isPromised(matches) ? await matches : matches) picked.push(event);
+  }
+  return picked;
+};
+
+/** Waits for something new. */
+export interface Waiter {
+  /** Resolves when there may be something new since it last resolved, or after so many milliseconds, or when `signal` aborts. */
+  wait(milliseconds: number): Promise<void>;
+  end(): void;
+}
+
+export const createWaiter = (follow: Pick<Follow, "watch">, signal?: AbortSignal): Waiter => {
+  let [isNew, wake] = [true, undefined as (() => void) | undefined];
+  const changed = (): void => {
+    isNew = true;
+    wake?.();
+  };
+  const leave = follow.watch(changed);
+  signal?.addEventListener("abort", changed);
+  return {
+    wait: async (milliseconds) => {
+      if (!isNew) {
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          timer = setTimeout(resolve, milliseconds);
+        });
+        clearTimeout(timer);
+        wake = undefined;
+      }
+      isNew = false;
+    },
+    end: () => {
+      leave();
+      signal?.removeEventListener("abort", changed);
+      wake?.();
+    },
+  };
+};

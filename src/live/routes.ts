@@ -1,0 +1,157 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Type } from "@sinclair/typebox";
+import { derivedEvents } from "../follow/derive.js";
+import type { Follow } from "../follow/follow.js";
+import { Flag, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
+import { type Route, routesOf, type Scope } from "../http/route.js";
+import { changeStream } from "./change-stream.js";
+import { eventStream } from "./event-stream.js";
+import { readFeed } from "./feed.js";
+import { type CompileFilter, ConditionsInput, ConfirmationsInput, createSelect } from "./selection.js";
+
+export interface LiveNeeds {
+  follow: Follow;
+  compileFilter: CompileFilter;
+  /** Names of all events that there may be. */
+  eventNames: readonly string[];
+  /** Whether events of blocks and transactions come from the chain; if not, all are the host's. */
+  offersChanges: boolean;
+  isStopping(): boolean;
+  /** Milliseconds. Default: 15,000. */
+  heartbeat?: number;
+}
+
+const After = Text({
+  minLength: 1,
+  maxLength: 8_192,
+  description: "What has been seen: a cursor, `genesis` (nothing), `tip` (everything), or a height; or up to 32 cursors separated by commas, of which the first one counts that this node knows.",
+});
+
+const selection = {
+  event: Type.Optional(ListOf(Text({ minLength: 1, maxLength: 200 }), { maxItems: 100, description: "Names of events, and patterns such as `block.*`. Default: all." })),
+  after: Type.Optional(After),
+  confirmations: Type.Optional(ConfirmationsInput),
+  conditions: Type.Optional(ConditionsInput),
+  match: Type.Optional(OneOf(["any", "all"], { description: "Whether one of the conditions must hold (the default), or all." })),
+};
+
+const feed = {
+  ...selection,
+  limit: Type.Optional(WholeNumber({ minimum: 1, maximum: 1000, default: 100, description: "Events, at the most; the last group is sent whole." })),
+  wait: Type.Optional(WholeNumber({ minimum: 0, maximum: 60, default: 0, description: "Seconds to wait for events, if there are none." })),
+};
+
+const Event = Type.Object(
+  {
+    id: Type.String({ description: "The same whenever and wherever the event is read." }),
+    event: Type.String(),
+    timestamp: Type.Integer({ description: "Milliseconds since 1970." }),
+    data: Type.Unknown({ description: "As in the deliveries of webhooks." }),
+    cursor: Type.String({ description: "Where to go on after the event." }),
+    block: Type.Unsafe<{ height: number; id: string } | null>({
+      anyOf: [{ type: "object", properties: { height: { type: "integer" }, id: { type: "string" } }, required: ["height", "id"] }, { type: "null" }],
+      description: "Null for events of the host.",
+    }),
+  },
+  { title: "FollowedEvent" },
+);
+
+const FeedReply = Type.Object(
+  { data: Type.Array(Event), meta: Type.Object({ cursor: Type.String(), tip: Type.String(), more: Type.Boolean() }) },
+  { title: "Feed" },
+);
+
+const streamHeaders = ["Cache-Control", "no-cache", "X-Accel-Buffering", "no"];
+
+/** The event stream, the feed and the stream of changes. */
+export const liveRoutes = <State extends Scope>({ follow, compileFilter, eventNames, offersChanges, isStopping, heartbeat = 15_000 }: LiveNeeds): Route<State>[] => {
+  const { item, body } = routesOf<State>();
+  const select = createSelect({ compileFilter, eventNames, chainEvents: offersChanges ? derivedEvents : [] });
+  const live = { versions: [2], resource: "events", stateless: true, cache: "never", errors: [410, 501] } as const;
+
+  const lastSeen = (headers: IncomingHttpHeaders): string | undefined => {
+    const header = headers["last-event-id"];
+    return typeof header === "string" && header !== "" ? header : undefined;
+  };
+
+  interface FeedInput {
+    event?: string[];
+    after?: string;
+    confirmations?: number | "final";
+    conditions?: unknown[];
+    match?: "any" | "all";
+    limit?: number;
+    wait?: number;
+  }
+
+  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput) => {
+    const { filter, hostEvents } = select(selected);
+    const options = { confirmations, hostEvents };
+    const page = await readFeed(await follow.locate(after, options), filter, { ...options, limit, wait }, { follow, isStopping });
+    return page as unknown as (typeof FeedReply)["static"];
+  };
+
+  return [
+    body({
+      ...live,
+      method: "GET",
+      path: "/events",
+      summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
+      query: Type.Object(selection),
+      content: { "text/event-stream": Type.String() },
+      answer: async ({ query: { after = "tip", confirmations, ...selected }, headers }) => {
+        const { filter, hostEvents } = select(selected);
+        const options = { confirmations, hostEvents };
+        const cursor = await follow.locate(lastSeen(headers) ?? after, options);
+        return {
+          contentType: "text/event-stream; charset=utf-8",
+          headers: streamHeaders,
+          endless: true,
+          stream: (signal) => eventStream(cursor, filter, options, { follow, heartbeat, signal }),
+        };
+      },
+    }),
+    item({
+      ...live,
+      method: "GET",
+      path: "/events/feed",
+      summary: "Returns the events after a cursor; waits for them, if asked to.",
+      query: Type.Object(feed),
+      reply: FeedReply,
+      answer: ({ query }) => answerFeed(query as FeedInput),
+    }),
+    item({
+      ...live,
+      method: "POST",
+      path: "/events/feed",
+      operation: "postEventsFeed",
+      summary: "Returns the events after a cursor, for conditions too long for a URL.",
+      body: Type.Object(feed),
+      bodyOptional: true,
+      bodyLimit: 8_388_608,
+      reply: FeedReply,
+      answer: ({ body: input }) => answerFeed(input as FeedInput),
+    }),
+    body({
+      ...live,
+      method: "GET",
+      path: "/changes",
+      summary: "Streams whole blocks, applied and reverted, one JSON line each, for replicas.",
+      query: Type.Object({
+        after: Type.Optional(After),
+        limit: Type.Optional(WholeNumber({ minimum: 1, description: "Lines, at the most." })),
+        follow: Type.Optional(Flag({ description: "Whether the connection stays open at the tip. Default false." })),
+      }),
+      content: { "application/x-ndjson": Type.String() },
+      answer: async ({ query: { after = "genesis", limit = Infinity, follow: endless = false } }) => {
+        const cursor = await follow.locate(after, { hostEvents: false });
+        return {
+          contentType: "application/x-ndjson",
+          headers: streamHeaders,
+          endless,
+          stream: (signal) => changeStream(cursor, { limit, endless }, { follow, heartbeat, signal }),
+        };
+      },
+    }),
+  ];
+};

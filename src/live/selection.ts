@@ -1,0 +1,72 @@
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import { inputError } from "../errors.js";
+import { type InputKind, InputOf } from "../http/input/schema.js";
+import type { FollowEvent } from "../follow/event.js";
+import type { Confirmations } from "../follow/follow.js";
+
+/** Picks events by their names, and by conditions on their payloads as webhooks have them. */
+export interface Filter {
+  listens(event: string): boolean;
+  matches(event: FollowEvent): MaybePromise<boolean>;
+}
+
+/** What a client asks for. */
+export interface SelectionInput {
+  event?: readonly string[] | undefined;
+  conditions?: readonly unknown[] | undefined;
+  match?: "any" | "all" | undefined;
+}
+
+/** Makes a filter. @throws PorticoError BAD_REQUEST */
+export type CompileFilter = (events: readonly string[], conditions: readonly unknown[], match: "any" | "all") => Filter;
+
+export interface Selection {
+  filter: Filter;
+  /** Whether events of the host may be among those picked. */
+  hostEvents: boolean;
+}
+
+export interface SelectionNeeds {
+  compileFilter: CompileFilter;
+  /** All events that there may be. */
+  eventNames: readonly string[];
+  /** Those that come from the chain. */
+  chainEvents: readonly string[];
+}
+
+const isPattern = (name: string): boolean => name === "*" || name.endsWith(".*");
+
+export const createSelect =
+  ({ compileFilter, eventNames, chainEvents }: SelectionNeeds) =>
+  ({ event = ["*"], conditions = [], match = "any" }: SelectionInput): Selection => {
+    const wrong = event.find((name) => !isPattern(name) && !eventNames.includes(name));
+    if (wrong !== undefined) throw inputError("query", "event", `must be names of events, such as block.applied, or patterns such as block.*; not "${wrong.slice(0, 100)}"`);
+    const filter = compileFilter(event, conditions, match);
+    return { filter, hostEvents: eventNames.some((name) => !chainEvents.includes(name) && filter.listens(name)) };
+  };
+
+const confirmationsKind: InputKind<Confirmations> = {
+  parse: (value) => {
+    if (value === "final") return { value };
+    const number = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+    return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? { value: number } : { rule: 'must be a whole number from 0, or "final"' };
+  },
+  accepts: { anyOf: [{ type: "integer", minimum: 0 }, { const: "final" }] },
+};
+
+/** How far behind the tip a reader stays. */
+export const ConfirmationsInput = InputOf(confirmationsKind, { description: "Blocks that the reader stays behind the tip; `final`: as many as make a block final. A block that is reverted before is never seen." });
+
+const listKind: InputKind<unknown[]> = {
+  parse: (value) => {
+    try {
+      const parsed: unknown = typeof value === "string" ? JSON.parse(value) : value;
+      return Array.isArray(parsed) ? { value: parsed } : { rule: "must be a list of conditions (JSON)" };
+    } catch {
+      return { rule: "must be a list of conditions (JSON)" };
+    }
+  },
+  accepts: { anyOf: [{ type: "string" }, { type: "array", items: { type: "object" } }] },
+};
+
+export const ConditionsInput = InputOf(listKind, { description: "Conditions on the payload, as those of a webhook; in a query as JSON." });

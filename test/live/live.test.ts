@@ -1,0 +1,256 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { EventSource } from "eventsource";
+import { Client, request } from "undici";
+import { blockLine } from "../../src/chain/block-data.js";
+import { createApiPlugin } from "../../src/plugin.js";
+import type { BlockData } from "../../types/events.js";
+import type { ApiPlugin } from "../../types/node-context.js";
+import { silentLogger } from "../silent.js";
+import { at, branch, chain } from "../store/branches.js";
+import { createChainRules } from "../../src/chain/rules.js";
+
+interface Event {
+  id: string;
+  event: string;
+  timestamp: number;
+  data: unknown;
+  cursor: string;
+  block: { height: number; id: string } | null;
+}
+
+interface Page {
+  data: Event[];
+  meta: { cursor: string; tip: string; more: boolean };
+}
+
+const start = 40;
+const cursorOf = ({ height, id }: Pick<BlockData, "height" | "id">): string => `${height}-${id}`;
+
+/** A host that applies and reverts blocks of a real chain, and a node that follows it. */
+class Host {
+  readonly events = new EventEmitter();
+  readonly blocks = chain.blocks.slice(0, start);
+  readonly dataDir = mkdtempSync(join(tmpdir(), "portico-live-"));
+  now = 1_700_000_000_000;
+  plugin!: ApiPlugin;
+  origin!: string;
+
+  async begin(options: object = {}): Promise<void> {
+    this.plugin = createApiPlugin({
+      network: chain.network,
+      events: this.events,
+      dataDir: this.dataDir,
+      blocks: { read: (from, limit) => this.blocks.slice(from - 1, from - 1 + limit) },
+      logger: silentLogger,
+      clock: { now: () => this.now },
+      options: { rateLimit: false, webhooks: false, ...options },
+    });
+    const server = await this.plugin.listen(0);
+    this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  async apply(block: BlockData): Promise<void> {
+    this.blocks.push(block);
+    this.events.emit("block.applied", block);
+    await this.plugin.settled();
+  }
+
+  async revert(): Promise<void> {
+    const block = this.blocks.pop();
+    this.events.emit("block.reverted", block);
+    await this.plugin.settled();
+  }
+
+  async get(path: string): Promise<{ status: number; body: Page & Record<string, unknown>; text: string }> {
+    const { statusCode, body } = await request(`${this.origin}/api${path}`);
+    const text = await body.text();
+    return { status: statusCode, text, body: (text.startsWith('{"kind') ? undefined : JSON.parse(text)) as Page & Record<string, unknown> };
+  }
+
+  async end(): Promise<void> {
+    await this.plugin.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Collects what an EventSource gets. */
+class Collector {
+  readonly events: Event[] = [];
+  readonly ids: string[] = [];
+  readonly source: EventSource;
+  private waiting: (() => void)[] = [];
+
+  constructor(url: string, names: readonly string[]) {
+    this.source = new EventSource(url);
+    for (const name of names) {
+      this.source.addEventListener(name, (message) => {
+        this.events.push(JSON.parse(message.data as string) as Event);
+        this.ids.push(message.lastEventId);
+        this.waiting.splice(0).forEach((wake) => wake());
+      });
+    }
+  }
+
+  async opened(): Promise<void> {
+    if (this.source.readyState === 1) return;
+    await new Promise<void>((resolve) => this.source.addEventListener("open", () => resolve(), { once: true }));
+  }
+
+  async has(count: number): Promise<void> {
+    while (this.events.length < count) await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+}
+
+describe("The event stream, the feed and the changes", function () {
+  this.timeout(60_000);
+  let host: Host;
+
+  beforeEach(async () => {
+    host = new Host();
+    await host.begin();
+  });
+  afterEach(() => host.end());
+
+  it("tell an EventSource of blocks, of a fork, and of the host's events, in order", async () => {
+    const collector = new Collector(`${host.origin}/api/events?event=block.*,peer.added`, ["block.applied", "block.reverted", "peer.added"]);
+    await collector.opened();
+    await host.apply(at(start + 1));
+    await collector.has(1);
+    host.events.emit("peer.added", { ip: "10.0.0.1" });
+    await host.plugin.settled();
+    const [other] = branch(start, start + 1);
+    await host.revert();
+    await host.apply(other!);
+    await collector.has(4);
+    collector.source.close();
+    expect(collector.events.map(({ event, block }) => [event, block?.id ?? null])).to.deep.equal([
+      ["block.applied", at(start + 1).id],
+      ["peer.added", null],
+      ["block.reverted", at(start + 1).id],
+      ["block.applied", other!.id],
+    ]);
+    expect(collector.events[1]?.data).to.deep.equal({ ip: "10.0.0.1" });
+    expect(collector.events.map(({ timestamp }) => timestamp)).to.deep.equal([host.now, host.now, host.now, host.now]);
+    // The identifier of each message is the cursor after its group.
+    expect(collector.ids).to.deep.equal(collector.events.map(({ cursor }) => cursor));
+    expect(collector.ids[3]).to.match(new RegExp(`^${cursorOf(other!)}~[0-9a-f]{8}\\.1$`));
+  });
+
+  it("go on where Last-Event-ID says, through a restart of the node", async () => {
+    await host.apply(at(start + 1));
+    await host.plugin.stop();
+    await host.begin();
+    await host.apply(at(start + 2));
+    const client = new Client(host.origin);
+    const { body, headers, statusCode } = await client.request({ path: "/api/events?event=block.applied&after=tip", method: "GET", headers: { "last-event-id": cursorOf(at(start)) } });
+    expect(statusCode).to.equal(200);
+    expect(headers["content-type"]).to.match(/^text\/event-stream/);
+    expect(headers["content-encoding"]).to.equal(undefined);
+    let text = "";
+    for await (const chunk of body) {
+      text += String(chunk);
+      if (text.includes(`id: ${cursorOf(at(start + 2))}\n\n`)) break;
+    }
+    await client.destroy();
+    const applied = [...text.matchAll(/^event: block\.applied$/gm)];
+    expect(applied).to.have.length(2);
+    expect(text).to.contain(`id: ${cursorOf(at(start + 1))}\n\n`);
+  });
+
+  it("page through the chain by the feed, whole groups at a time", async () => {
+    const seen: Event[] = [];
+    let cursor = "genesis";
+    for (let more = true; more; ) {
+      const { body } = await host.get(`/events/feed?after=${cursor}&limit=20`);
+      seen.push(...body.data);
+      cursor = body.meta.cursor;
+      more = body.meta.more;
+      expect(body.meta.tip).to.equal(cursorOf(at(start)));
+    }
+    expect(cursor).to.equal(cursorOf(at(start)));
+    expect(seen.filter(({ event }) => event === "block.applied").map(({ block }) => block?.height)).to.deep.equal(Array.from({ length: start }, (_, i) => i + 1));
+    const transactions = chain.blocks.slice(0, start).flatMap(({ transactions: list = [] }) => list.map(({ id }) => id));
+    expect(seen.filter(({ event }) => event === "transaction.applied").map(({ data }) => (data as { id: string }).id)).to.deep.equal(transactions);
+    expect(new Set(seen.map(({ id }) => id)).size).to.equal(seen.length);
+    // Within a group, the cursor is that before it.
+    const first = seen.filter(({ block }) => block?.height === 1);
+    expect(first.slice(0, -1).every((event) => event.cursor === "genesis")).to.equal(true);
+    expect(first.at(-1)?.cursor).to.equal(cursorOf(at(1)));
+    expect(first.slice(-2).map(({ event }) => event)).to.deep.equal(["round.applied", "round.created"]);
+    const round = await host.get("/rounds/1/delegates");
+    expect((first.at(-1)?.data as { publicKey: string }[]).map(({ publicKey }) => publicKey)).to.deep.equal((round.body.data as unknown as { publicKey: string }[]).map(({ publicKey }) => publicKey));
+  });
+
+  it("wait for events, and keep confirmations", async () => {
+    const waiting = host.get("/events/feed?event=block.*&wait=30");
+    const behind = await host.get(`/events/feed?event=block.applied&after=${start - 3}&confirmations=2`);
+    expect(behind.body.data.map(({ block }) => block?.height)).to.deep.equal([start - 2]);
+    expect(behind.body.meta.tip).to.equal(cursorOf(at(start - 2)));
+    const final = await host.get("/events/feed?event=block.applied&after=genesis&confirmations=final");
+    expect(final.body.data.map(({ block }) => block?.height)).to.deep.equal([1]);
+    await host.apply(at(start + 1));
+    expect((await waiting).body.data.map(({ block }) => block?.height)).to.deep.equal([start + 1]);
+  });
+
+  it("pick events by conditions", async () => {
+    const all = await host.get("/events/feed?after=genesis&event=transaction.applied&limit=1000");
+    const { id } = all.body.data[3]!.data as { id: string };
+    const conditions = encodeURIComponent(JSON.stringify([{ key: "id", condition: "eq", value: id }]));
+    const { body } = await host.get(`/events/feed?after=genesis&event=transaction.*&conditions=${conditions}`);
+    expect(body.data.map(({ data }) => (data as { id: string }).id)).to.deep.equal([id]);
+    const posted = await request(`${host.origin}/api/events/feed`, { method: "POST", body: JSON.stringify({ after: "genesis", event: ["transaction.applied"], conditions: [{ key: "id", condition: "eq", value: id }], limit: 5 }) });
+    expect(((await posted.body.json()) as Page).data).to.deep.equal(body.data);
+  });
+
+  it("give whole blocks exactly as chain files have them", async () => {
+    const { text } = await host.get(`/changes?after=${start - 5}`);
+    const rules = createChainRules(chain.network);
+    const lines = text.trimEnd().split("\n");
+    expect(lines).to.have.length(5);
+    for (const [i, line] of lines.entries()) {
+      const block = at(start - 4 + i);
+      expect(line.startsWith(`{"kind":"applied","block":${blockLine(rules.parseBlock(block))},"cursor":"${cursorOf(block)}"`), line).to.equal(true);
+      expect((JSON.parse(line) as { digest: string }).digest).to.match(/^[0-9a-f]{64}$/);
+    }
+    expect((await host.get(`/changes?after=${start - 5}&limit=2`)).text.trimEnd().split("\n")).to.deep.equal(lines.slice(0, 2));
+  });
+
+  it("tell of a fork that a reader has not seen, and refuse a cursor that nobody knows", async () => {
+    await host.apply(at(start + 1));
+    await host.apply(at(start + 2));
+    await host.revert();
+    await host.revert();
+    const [other] = branch(start, start + 1);
+    await host.apply(other!);
+    const { text } = await host.get(`/changes?after=${cursorOf(at(start + 2))}`);
+    const told = text.trimEnd().split("\n").map((line) => JSON.parse(line) as { kind: string; block: { id: string }; cursor: string });
+    expect(told.map(({ kind, block, cursor }) => [kind, block.id, cursor])).to.deep.equal([
+      ["reverted", at(start + 2).id, cursorOf(at(start + 1))],
+      ["reverted", at(start + 1).id, cursorOf(at(start))],
+      ["applied", other!.id, cursorOf(other!)],
+    ]);
+    const gone = await host.get("/events/feed?after=12-1");
+    expect(gone.status).to.equal(410);
+    expect(gone.body).to.deep.include({ statusCode: 410, error: "Gone", code: "CURSOR_UNKNOWN", oldest: { height: 1, id: at(1).id }, tip: { height: start + 1, id: other!.id } });
+    expect((await host.get(`/events/feed?after=12-1,${cursorOf(at(start))}&event=block.*`)).body.data).to.have.length(1);
+    for (const wrong of ["9999", "x", "", "12-"]) expect((await host.get(`/events/feed?after=${wrong}`)).status, wrong).to.equal(400);
+    expect((await host.get("/events?event=nothing.at.all")).status).to.equal(400);
+  });
+
+  it("are refused where as many streams are open as the node allows", async () => {
+    await host.plugin.stop();
+    await host.begin({ maxStreams: 1 });
+    const client = new Client(host.origin);
+    const open = await client.request({ path: "/api/events", method: "GET" });
+    expect(open.statusCode).to.equal(200);
+    const refused = await host.get("/events");
+    expect([refused.status, refused.body.code]).to.deep.equal([503, "STREAMS_FULL"]);
+    expect((await request(`${host.origin}/api/events`, { method: "HEAD" })).statusCode).to.equal(200);
+    await client.destroy();
+  });
+});
