@@ -61,8 +61,10 @@ describe("a store whose host goes back further than undo records reach", functio
   const rebuildLines = (): string[] => lines.filter((line) => line.includes("rebuil"));
   const revertFrom = (height: number): void => before.slice(fork, height).reverse().forEach((block) => void events.emit("block.reverted", block));
 
-  /** What a store has that was only ever given the new branch. */
-  const contentsOfNew = async (): Promise<unknown> => {
+  /** What a store has that was only ever given the new branch. Computed once. */
+  let ofNew: unknown;
+  const contentsOfNew = async (): Promise<unknown> => (ofNew ??= await computeContentsOfNew());
+  const computeContentsOfNew = async (): Promise<unknown> => {
     const fresh = openTemporaryStore(chain.network, { undoBlocks });
     await fresh.store.apply(after.map((block) => rules.parseBlock(block)));
     fresh.store.markComplete();
