@@ -8,7 +8,8 @@ import { checkWritable } from "./write-gate.js";
  *
  * LMDB counts transactions in its lock file. Whoever opens the store sets that count to what the meta pages said a moment before, without
  * holding a lock: if another process commits in that moment, the count is set back. The next transaction would then begin before the
- * newest and overwrite it, and what that had written would be lost. So each transaction is first checked against the meta pages. Until
+ * newest and overwrite it, and what that had written would be lost (LMDB ITS#9496; `mdb_env_open2` of the liblmdb that lmdb-js 3.5 brings
+ * sets `mti_txnid` so still). So each transaction is first checked against the meta pages. Until
  * one has been, readers may be given a state older than the newest.
  *
  * JavaScript, as commit-thread.js imports it too.

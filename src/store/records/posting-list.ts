@@ -1,4 +1,3 @@
-import type { Journal } from "../write/journal.js";
 import { numberKey } from "../layout/keys.js";
 import { listKey, numberIn, pieceLength } from "../layout/posting-pieces.js";
 import type { Reading } from "../lmdb/reading.js";
@@ -7,7 +6,12 @@ import type { Sequence } from "./sequence.js";
 
 /** Lists that grow only at their end, so that the position of any page can be computed. A list's length is kept with its owner. */
 
-export const appendToList = (journal: Journal, list: number, owner: number, length: number, number: number): void => {
+/** What puts an entry under a key that is known to be new. */
+interface Inserts {
+  insert(database: "lists", key: Buffer, value: unknown): void;
+}
+
+export const appendToList = (journal: Inserts, list: number, owner: number, length: number, number: number): void => {
   journal.insert("lists", listKey(list, owner, length), numberKey(number));
 };
 
