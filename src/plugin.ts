@@ -29,7 +29,7 @@ import type { Prewarm } from "./store/state/store.js";
 import { version } from "./version.js";
 
 /** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
-type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "settled" | "problem">>;
+type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "reindexHistory" | "settled" | "problem">>;
 
 const silence = (): void => undefined;
 const consoleLogger: Logger = {
@@ -182,6 +182,10 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     stop: () => {
       stopping.abort();
       return lifecycle.stop();
+    },
+    reindexHistory: async (during) => {
+      if (chain.reindexHistory === undefined) throw new PorticoError("NOT_SUPPORTED", "The chain is the host's own.");
+      return chain.reindexHistory(during);
     },
     settled: async () => {
       await chain.settled?.();

@@ -20,6 +20,8 @@ export interface HostOptions {
   lakeBlocks?: number;
   /** In base64. */
   lakeKey?: string;
+  /** What of the store is made anew from its blocks: history that it lacks. */
+  reindex?: "history";
   forge: boolean;
   /** Milliseconds. */
   forgeInterval?: number;
@@ -124,6 +126,7 @@ export const readHostOptions = (args: readonly string[], environment: Readonly<R
     logLevel: oneOf("log-level", logLevels),
     ...defined({
       verify: has("verify") ? (has("network") ? "network" : "any") : undefined,
+      reindex: has("reindex") ? oneOf("reindex", ["history"]) : undefined,
       import: text("import"),
       lake: text("lake"),
       lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,

@@ -2,7 +2,8 @@ import type { ChainAdapter, ChainChanges } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
-import { messageOf } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
+import { type ReindexNeeds, reindexHistory } from "./history/reindex.js";
 import { createHostLog } from "./follow/host-log.js";
 import { trimOrphans } from "./follow/orphans.js";
 import { createWatchers } from "./follow/watchers.js";
@@ -31,6 +32,8 @@ export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   prewarm?: Prewarm | undefined;
 }
 
+export type ReindexDuring = Pick<ReindexNeeds, "signal" | "onProgress">;
+
 /** The default ChainAdapter: the LMDB store, open and kept at the host's tip between `start` and `stop`. */
 export interface LmdbChain extends ChainAdapter {
   readonly changes: ChainChanges;
@@ -45,6 +48,8 @@ export interface LmdbChain extends ChainAdapter {
   rebuilding(): string | undefined;
   /** How the store stands to the host's chain, if it is not at its tip. */
   standing(): Standing | undefined;
+  /** See `ApiPlugin`. */
+  reindexHistory(during?: ReindexDuring): Promise<boolean>;
   /** Resolves when all that the host has emitted so far is written. */
   settled(): Promise<void>;
   /** Why a block cannot be written at present, or that the block source does not answer; undefined if nothing is wrong. */
@@ -66,6 +71,18 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
   let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
   /** Aborting ends the wait for another process to let go of the store. */
   let opening: AbortController | undefined;
+  let reindexing: { ending: AbortController; done: Promise<boolean> } | undefined;
+
+  const reindex = (store: Store, { signal, onProgress }: ReindexDuring): Promise<boolean> => {
+    const ending = new AbortController();
+    const signals = signal === undefined ? [ending.signal] : [ending.signal, signal];
+    const done = reindexHistory({ store, rules: needs.rules, dataDir: options.dataDir, undoBlocks: options.undoBlocks, signal: AbortSignal.any(signals), onProgress });
+    const own = { ending, done };
+    reindexing = own;
+    return done.finally(() => {
+      if (reindexing === own) reindexing = undefined;
+    });
+  };
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
     start: async () => {
@@ -101,10 +118,17 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       open = undefined;
       if (closing === undefined) return;
       clearInterval(closing.freeing);
+      reindexing?.ending.abort();
+      await reindexing?.done.catch(() => undefined);
       // The store is closed whatever the host's emitter throws: another start would find it in use.
       await closeAll(closing.follower.stop, () => onLog?.(undefined), () => companion?.closing(), () => closing.store.stop());
     },
     supports: { history: options.history ?? true },
+    reindexHistory: async (during = {}) => {
+      if (options.history === false) throw new PorticoError("NOT_SUPPORTED", "The option `history` is false.");
+      if (open === undefined) throw new PorticoError("NOT_READY");
+      return reindexing?.done ?? reindex(open.store, during);
+    },
     snapshotAt: (height, bounds) => (isReady() ? open?.store.snapshotAt(height, bounds) : undefined),
     changes: { view: () => (isReady() ? open?.store.changesView() : undefined), watch: watchers.add },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),

@@ -4,15 +4,16 @@ import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import { type ChainName, loadChain } from "../data/read.js";
+import { count, isLong, seedOr } from "../fixtures/long.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { buildRandomChain, chainWish } from "../random-chain.js";
 import { compareAtHeights, createPicks, type OpenAt } from "./history-oracle.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
-/** Questions of each kind on each real chain. `npm run test:long -- history` asks 10,000. */
-const questions = Number(process.env.PORTICO_HISTORY_QUESTIONS ?? 40);
-const seed = Number(process.env.PORTICO_SEED ?? 20_261);
-const randomChains = Math.max(8, Math.ceil(questions / 40));
+/** Of each kind, on each real chain. */
+const questions = count(24, 10_000);
+const seed = seedOr(20_261);
+const randomChains = Math.max(6, Math.ceil(questions / 100));
 
 const opened = (snapshot: ChainSnapshot | undefined): ChainSnapshot => {
   if (snapshot === undefined) throw new Error("no state");
@@ -31,7 +32,7 @@ const atOf =
     opened(snapshotAt?.(height) as ChainSnapshot | undefined);
 
 describe("the states at earlier heights", function () {
-  this.timeout(questions > 1_000 ? 0 : 120_000);
+  this.timeout(isLong ? 0 : 120_000);
   afterEach(closeTemporaryStores);
 
   for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {

@@ -5,9 +5,9 @@ import { PorticoError } from "../../errors.js";
 import { dropStaleHistory, historyMissing } from "../history/completeness.js";
 import { oldestState } from "../history/past-records.js";
 import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
-import { historyFromKey } from "../layout/history-rows.js";
-import { existing, readBlock } from "../records/records.js";
-import { readHistoryFrom } from "../write/history.js";
+import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
+import { existing, readBlock, readState } from "../records/records.js";
+import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 import { systemClock } from "../../clock.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { textKey } from "../layout/keys.js";
@@ -290,16 +290,21 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const extendHistory: Store["extendHistory"] = async (oldest, rows) => {
     let extended = false;
     const steps = function* (): Sliced<void> {
-      if (readHistoryFrom(pending) !== oldest.height || readBlock(pending, oldest.height)?.id !== oldest.id) return;
+      const tip = readState(pending)?.tip;
+      // Before its first block with history, a store has that of its tip alone.
+      const isLive = readHistoryTip(pending)?.id === tip?.id;
+      const from = isLive ? readHistoryFrom(pending) : tip?.height;
+      if (from !== oldest.height || readBlock(pending, oldest.height)?.id !== oldest.id) return;
       let count = 0;
       for (const [key, value] of rows) {
         pending.put("history", key, value);
         if (++count % 100 === 0) yield;
       }
+      if (!isLive) pending.put("meta", historyTipKey, [oldest.height, oldest.id]);
       pending.put("meta", historyFromKey, 1);
       extended = true;
     };
-    await line.write(steps());
+    await line.writeBetween(steps());
     return extended;
   };
 

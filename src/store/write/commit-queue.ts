@@ -15,6 +15,8 @@ export interface CommitQueue {
   write(work: Sliced<void>): Promise<void>;
   /** Resolves when it is prepared, in a hurry, and the write before is committed. If its own commit fails, the next call rejects. */
   writeAhead(work: Sliced<void>): Promise<void>;
+  /** As `write`, but waits for its turn, and those that come meanwhile wait for it. */
+  writeBetween(work: Sliced<void>): Promise<void>;
   /** Resolves when all is committed. */
   written(): Promise<void>;
   /** Resolves when no commit is under way, however it went. */
@@ -23,6 +25,9 @@ export interface CommitQueue {
 
 export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): CommitQueue => {
   let isTaken = false;
+  /** Resolves when the work that was begun last is done, however it went. */
+  let current: Promise<void> = Promise.resolve();
+  let between: Promise<void> | undefined;
   /** The commit that is under way, until a caller has been told how it went. */
   let committing: Promise<void> | undefined;
 
@@ -36,8 +41,15 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
 
   /** One at a time. Leaves nothing behind if it fails. */
   const taken = async (work: () => Promise<void>): Promise<void> => {
+    while (between !== undefined) await between;
+    return take(work);
+  };
+
+  const take = async (work: () => Promise<void>): Promise<void> => {
     if (isTaken) throw new Error("the store is already being written");
     isTaken = true;
+    let done = (): void => undefined;
+    current = new Promise((resolve) => (done = resolve));
     try {
       await work();
     } catch (error) {
@@ -47,6 +59,7 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
       throw error;
     } finally {
       isTaken = false;
+      done();
     }
   };
 
@@ -57,14 +70,33 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
     committing.catch(() => undefined);
   };
 
+  const whole = (work: Sliced<void>) => async (): Promise<void> => {
+    await heard();
+    await begin();
+    await workOut(work, "background");
+    await heard();
+  };
+
   return {
-    write: (work) =>
-      taken(async () => {
-        await heard();
-        await begin();
-        await workOut(work, "background");
-        await heard();
-      }),
+    write: (work) => taken(whole(work)),
+    writeBetween: async (work) => {
+      const before = between;
+      const own = (async () => {
+        await before;
+        await current;
+        await take(whole(work));
+      })();
+      const settled = own.then(
+        () => undefined,
+        () => undefined,
+      );
+      between = settled;
+      try {
+        await own;
+      } finally {
+        if (between === settled) between = undefined;
+      }
+    },
     writeAhead: (work) => taken(() => workOut(work, "cooperative")),
     written: () => taken(heard),
     idle: async () => {

@@ -1,0 +1,107 @@
+import { expect } from "chai";
+import { reindexHistory } from "../../src/store/history/reindex.js";
+import { PorticoError } from "../../src/errors.js";
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import { loadChain } from "../data/read.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { compareAtHeights, createPicks } from "./history-oracle.js";
+import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+
+const { network, blocks } = loadChain("core3-custom-c");
+/** Height of the store when history is switched on, with undo records for the last few blocks. */
+const without = 110;
+const undoBlocks = 8;
+const end = 130;
+
+/** A store that was made without history, opened with it. */
+const openedAnew = async () => {
+  const first = openTemporaryStore(network, { history: false, undoBlocks });
+  await first.store.apply(blocks.slice(0, without - 10).map(first.rules.parseBlock), without);
+  for (const block of blocks.slice(without - 10, without)) await first.store.apply([first.rules.parseBlock(block)]);
+  const { dataDir } = first;
+  await closeStores();
+  return openTemporaryStore(network, { dataDir, undoBlocks });
+};
+
+const wholeHistory = async (height: number): Promise<unknown> => {
+  const { store, rules } = openTemporaryStore(network, { undoBlocks });
+  for (let start = 0; start < height; start += 50) await store.apply(blocks.slice(start, Math.min(height, start + 50)).map(rules.parseBlock));
+  return contentsOf(store).history;
+};
+
+const errorOf = (work: () => unknown): unknown => {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+};
+
+describe("history of a store that was made without", function () {
+  this.timeout(120_000);
+  afterEach(closeTemporaryStores);
+
+  it("begins with the tip at which it was switched on, and says so of earlier heights", async () => {
+    const { store, rules } = await openedAnew();
+    expect(store.oldest()?.height).to.equal(without);
+    for (const block of blocks.slice(without, without + 8)) await store.apply([rules.parseBlock(block)]);
+    expect(store.oldest()).to.deep.equal({ height: without, id: blocks[without - 1]?.id });
+    const memory = createMemoryAdapter(network);
+    for (const block of blocks.slice(0, without + 8)) memory.apply(block);
+    const snapshot = store.snapshotAt(without) as ChainSnapshot;
+    for (const { address } of (await (memory.snapshotAt?.(without) as ChainSnapshot).wallets({ filter: {}, order: { field: "address", direction: "asc" }, offset: 0, limit: 1000 })).rows) {
+      expect(await snapshot.wallet(address)).to.deep.include(await (memory.snapshotAt?.(without) as ChainSnapshot).wallet(address));
+    }
+    snapshot.release?.();
+    const error = errorOf(() => store.snapshotAt(without - 1));
+    expect(error).to.be.instanceOf(PorticoError);
+    expect((error as PorticoError).code).to.equal("HISTORY_MISSING");
+    expect((error as PorticoError).members).to.deep.equal({ oldest: { height: without, id: blocks[without - 1]?.id } });
+  });
+
+  it("is made from its own blocks while it grows, to the byte of one that had it always, and is taken back with blocks written before", async () => {
+    const { store, rules, dataDir } = await openedAnew();
+    await store.apply([rules.parseBlock(blocks[without] ?? blocks[0]!)]);
+    const heights: number[] = [];
+    const made = reindexHistory({ store, rules, dataDir, undoBlocks, onProgress: (height) => heights.push(height) });
+    for (const block of blocks.slice(without + 1, end)) await store.apply([rules.parseBlock(block)]);
+    expect(await made).to.equal(true);
+    expect(heights.at(-1)).to.equal(without);
+    expect(store.oldest()?.height).to.equal(1);
+    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(end));
+
+    const memory = createMemoryAdapter(network);
+    for (const block of blocks.slice(0, end)) memory.apply(block);
+    await compareAtHeights(
+      (height) => store.snapshotAt(height) as ChainSnapshot,
+      (height) => memory.snapshotAt?.(height) as ChainSnapshot,
+      { height: end, count: 16, pick: createPicks(7) },
+    );
+
+    while ((store.tip()?.height ?? 0) > end - undoBlocks) await store.revert();
+    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(end - undoBlocks));
+  });
+
+  it("is taken back with blocks that were written before it was made", async () => {
+    const { store, rules, dataDir } = await openedAnew();
+    expect(await reindexHistory({ store, rules, dataDir, undoBlocks })).to.equal(true);
+    await store.apply([rules.parseBlock(blocks[without] ?? blocks[0]!)]);
+    for (let taken = 0; taken < undoBlocks; taken++) await store.revert();
+    const height = without + 1 - undoBlocks;
+    expect(store.oldest()?.height).to.equal(1);
+    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(height));
+    for (const block of blocks.slice(height, height + 3)) await store.apply([rules.parseBlock(block)]);
+    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(height + 3));
+  });
+
+  it("can be ended on the way, and leaves what was there", async () => {
+    const { store, rules, dataDir } = await openedAnew();
+    await store.apply([rules.parseBlock(blocks[without] ?? blocks[0]!)]);
+    const ending = new AbortController();
+    expect(await reindexHistory({ store, rules, dataDir, undoBlocks, signal: ending.signal, onProgress: () => ending.abort() })).to.equal(false);
+    expect(store.oldest()?.height).to.equal(without);
+    expect(await reindexHistory({ store, rules, dataDir, undoBlocks })).to.equal(true);
+    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(without + 1));
+  });
+});
