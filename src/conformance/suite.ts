@@ -1,4 +1,5 @@
 import { figureCases } from "./cases/figures.js";
+import { followingCases } from "./cases/following.js";
 import { listCases } from "./cases/lists.js";
 import { lookUpCases } from "./cases/lookups.js";
 import { movingCases } from "./cases/moving.js";
@@ -33,6 +34,7 @@ const definitions = [
   ...listCases,
   ...statisticsCases,
   ...movingCases,
+  ...followingCases,
 ];
 
 /**

@@ -1,5 +1,6 @@
 import type { FeeStatistics, Transaction } from "../../types/chain.js";
-import type { ChainAdapter, ChainSnapshot, Page, WalletChange, WalletChangesQuery } from "../../types/chain-adapter.js";
+import type { FullBlock } from "../../src/chain/block.js";
+import type { ChainAdapter, ChainSnapshot, ChangesView, KeptBlock, OrphanBlock, Page, WalletChange, WalletChangesQuery } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
@@ -111,12 +112,40 @@ export const createMemoryAdapter = (network: Network, transactionTypes: Transact
     return snapshot;
   };
 
+  const orphans = new Map<string, OrphanBlock>();
+  const watchers = new Set<() => void>();
+  const kept = (full: FullBlock): KeptBlock => ({ ...full, times: 1 + (orphans.get(full.block.id)?.times ?? -1) });
+
+  const view = (): ChangesView | undefined => {
+    const state = states.at(-1);
+    return (
+      state && {
+        tip: tipOf(state),
+        idAt: (height) => state.blocks[height - 1]?.block.id,
+        blocks: (from, limit) => state.blocks.slice(from - 1, from - 1 + limit).map(kept),
+        orphan: (id) => (state.blocks.some(({ block }) => block.id === id) ? undefined : orphans.get(id)),
+        round: (round) => state.rounds.get(round),
+      }
+    );
+  };
+
   return {
+    changes: {
+      view,
+      watch: (changed) => {
+        const watcher = (): void => changed();
+        watchers.add(watcher);
+        return () => void watchers.delete(watcher);
+      },
+    },
     apply: (block) => {
       states.push(withBlock(states.at(-1) ?? empty, block));
+      watchers.forEach((watcher) => watcher());
     },
     revert: () => {
-      states.pop();
+      const full = states.pop()?.blocks.at(-1);
+      if (full !== undefined) orphans.set(full.block.id, { ...kept(full), revertedAt: Date.now() });
+      watchers.forEach((watcher) => watcher());
     },
     snapshot: () => opened(states.length),
     snapshotAt: opened,

@@ -1,0 +1,95 @@
+import type { ChainChanges, ChangesView } from "../../../types/chain-adapter.js";
+import type { BlockData } from "../../../types/events.js";
+import { createChainRules } from "../../chain/rules.js";
+import { same } from "../comparing.js";
+import { type ConformanceSubject, type Fixture, Skipped } from "../target.js";
+import type { CaseDefinition } from "./case.js";
+
+const changesOf = ({ adapter }: ConformanceSubject): ChainChanges => {
+  if (adapter.changes === undefined) throw new Skipped("the adapter has no `changes`");
+  return adapter.changes;
+};
+
+const viewing = async <T>(subject: ConformanceSubject, read: (view: ChangesView) => Promise<T>): Promise<T> => {
+  const view = await changesOf(subject).view();
+  if (view === undefined) throw new Error("the adapter has applied blocks but `changes` gives no view");
+  try {
+    return await read(view);
+  } finally {
+    view.release?.();
+  }
+};
+
+/** As many blocks as the chain has, in as many reads as that takes. */
+const givesBlocks = async (fixture: Fixture): Promise<void> => {
+  const { chain } = fixture;
+  const rules = createChainRules(chain.network);
+  const expected = chain.blocks.map(rules.parseBlock);
+  await viewing(await fixture.open(chain.blocks), async (view) => {
+    same(view.tip.id, chain.blocks.at(-1)?.id, "id of the tip");
+    for (let from = 1; from <= expected.length; ) {
+      const found = await view.blocks(from, 7);
+      if (found.length === 0 || found.length > 7) throw new Error(`blocks(${from}, 7) gives ${found.length} blocks`);
+      for (const { block, transactions } of found) {
+        const whole = expected[from - 1];
+        same(block, whole?.block, `block ${from}`);
+        same(transactions, whole?.transactions, `transactions of block ${from}`);
+        same(await view.idAt(from), block.id, `idAt(${from})`);
+        from++;
+      }
+    }
+    same((await view.blocks(expected.length + 1, 7)).length, 0, "number of blocks above the tip");
+    same(await view.idAt(0), undefined, "idAt(0)");
+    same(await view.idAt(expected.length + 1), undefined, "idAt above the tip");
+    same(await view.orphan(chain.blocks[3]?.id ?? ""), undefined, "orphan of a block that was never reverted");
+  });
+};
+
+interface Moves {
+  subject: ConformanceSubject;
+  apply: NonNullable<ConformanceSubject["apply"]>;
+  revert: NonNullable<ConformanceSubject["revert"]>;
+}
+
+const movable = (subject: ConformanceSubject): Moves => {
+  const { apply, revert } = subject;
+  if (apply === undefined || revert === undefined) throw new Skipped("the target has no `apply` or no `revert`");
+  return { subject, apply: apply.bind(subject), revert: revert.bind(subject) };
+};
+
+const keepsOrphans = async (fixture: Fixture): Promise<void> => {
+  const { chain } = fixture;
+  const rules = createChainRules(chain.network);
+  const [tip, next] = chain.blocks.slice(10, 12) as [BlockData, BlockData];
+  const { subject, apply, revert } = movable(await fixture.open(chain.blocks.slice(0, 11)));
+  let told = 0;
+  const leave = changesOf(subject).watch(() => told++);
+  await apply(next);
+  const afterApply = told;
+  if (afterApply === 0) throw new Error("`watch` tells nothing of a block that was applied");
+  await revert(next);
+  if (told === afterApply) throw new Error("`watch` tells nothing of a block that was reverted");
+  leave();
+  await viewing(subject, async (view) => {
+    same(view.tip.id, tip.id, "id of the tip after the reversal");
+    const orphan = await view.orphan(next.id);
+    const whole = rules.parseBlock(next);
+    same(orphan?.block, whole.block, "the block that was reverted");
+    same(orphan?.transactions, whole.transactions, "the transactions of the block that was reverted");
+    same(orphan?.times ?? 0, 0, "how often the block had been applied before");
+    if (!((orphan?.revertedAt ?? 0) > 0)) throw new Error("`revertedAt` of the block that was reverted is not a time");
+  });
+  const before = told;
+  await apply(next);
+  same(told, before, "calls of a watcher that has left");
+  await viewing(subject, async (view) => {
+    const [again] = await view.blocks(next.height, 1);
+    same(again?.times, 1, "how often a block had been applied before that is applied again");
+  });
+};
+
+/** For adapters that offer `changes`; for others, they are skipped. */
+export const followingCases: readonly CaseDefinition[] = [
+  { name: "following: the chain's blocks are given with their transactions, in order", run: givesBlocks },
+  { name: "following: a block that is reverted is kept, and watchers are told", run: keepsOrphans },
+];

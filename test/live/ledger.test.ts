@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { request } from "undici";
+import { followLedger } from "../../examples/follow/ledger.js";
+import { createApiPlugin } from "../../src/plugin.js";
+import type { BlockData } from "../../types/events.js";
+import { silentLogger } from "../silent.js";
+import { at, branch, chain } from "../store/branches.js";
+
+interface WalletsPage {
+  data: { address: string; balance: string }[];
+  meta: { pageCount: number };
+}
+
+describe("The example client that follows the event stream", function () {
+  this.timeout(120_000);
+
+  it("has the balances of the node's wallets, through forks and a restart of the node", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "portico-ledger-"));
+    const events = new EventEmitter();
+    const blocks = chain.blocks.slice(0, 60);
+    const open = () =>
+      createApiPlugin({
+        network: chain.network,
+        events,
+        dataDir,
+        blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) },
+        logger: silentLogger,
+        options: { rateLimit: false, webhooks: false, amounts: "string" },
+      });
+    let plugin = open();
+    const server = await plugin.listen(0);
+    const { port } = server.address() as AddressInfo;
+    const api = `http://127.0.0.1:${port}/api`;
+
+    let [reached, wake] = ["", () => undefined as void];
+    const ledger = followLedger(api, (cursor) => {
+      reached = cursor;
+      wake();
+    });
+    const caughtUp = async (): Promise<void> => {
+      const { height, id } = blocks.at(-1)!;
+      while (!reached.startsWith(`${height}-${id}`)) await new Promise<void>((resolve) => (wake = resolve));
+    };
+    const balancesOfNode = async (): Promise<[string, bigint][]> => {
+      const found: [string, bigint][] = [];
+      for (let page = 1, last = 1; page <= last; page++) {
+        const { body } = await request(`${api}/wallets?limit=100&page=${page}&orderBy=address:asc`);
+        const { data, meta } = (await body.json()) as WalletsPage;
+        last = meta.pageCount;
+        found.push(...data.map(({ address, balance }): [string, bigint] => [address, BigInt(balance)]));
+      }
+      return found;
+    };
+    const compare = async (): Promise<void> => {
+      await caughtUp();
+      const node = await balancesOfNode();
+      expect(node.map(([address]) => [address, ledger.balances.get(address) ?? 0n])).to.deep.equal(node);
+    };
+    const apply = async (block: BlockData): Promise<void> => {
+      blocks.push(block);
+      events.emit("block.applied", block);
+      await plugin.settled();
+    };
+    const revert = async (): Promise<void> => {
+      events.emit("block.reverted", blocks.pop());
+      await plugin.settled();
+    };
+
+    try {
+      await compare();
+      for (let height = 61; height <= 75; height++) await apply(at(height));
+      await compare();
+      for (let i = 0; i < 10; i++) await revert();
+      for (const block of branch(65, 68)) await apply(block);
+      await compare();
+      await plugin.stop();
+      for (let i = 0; i < 3; i++) blocks.pop();
+      for (let height = 66; height <= 80; height++) blocks.push(at(height));
+      plugin = open();
+      await plugin.listen(port);
+      await compare();
+    } finally {
+      ledger.close();
+      await plugin.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});

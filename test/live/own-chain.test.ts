@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { request } from "undici";
+import { createApiPlugin } from "../../src/plugin.js";
+import type { ChainAdapter } from "../../types/chain-adapter.js";
+import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
+import { silentLogger } from "../silent.js";
+import { at, branch, chain } from "../store/branches.js";
+
+interface Page {
+  data: { event: string; cursor: string; block: { id: string } | null; data: { id: string } }[];
+  meta: { cursor: string; tip: string; more: boolean };
+}
+
+/** A host with a chain of its own, and a node in front of it. */
+const serve = async (adapterOf: (memory: MemoryAdapter) => ChainAdapter) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "portico-own-"));
+  const memory = createMemoryAdapter(chain.network);
+  for (let height = 1; height <= 10; height++) memory.apply(at(height));
+  const events = new EventEmitter();
+  const plugin = createApiPlugin({ network: chain.network, events, chain: adapterOf(memory), dataDir, logger: silentLogger, options: { rateLimit: false } });
+  const server = await plugin.listen(0);
+  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  return {
+    memory,
+    events,
+    plugin,
+    feed: async (query: string): Promise<Page & { statusCode?: number }> => (await (await request(`${api}/events/feed?${query}`)).body.json()) as Page,
+    end: async () => {
+      await plugin.stop();
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+};
+
+describe("A host's own chain", function () {
+  this.timeout(60_000);
+
+  it("is followed by blocks, through a fork, where its adapter offers changes", async () => {
+    const { memory, feed, end } = await serve((one) => one);
+    memory.apply(at(11));
+    const first = await feed("event=block.*&after=9");
+    expect(first.data.map(({ event, block }) => [event, block?.id])).to.deep.equal([["block.applied", at(10).id], ["block.applied", at(11).id]]);
+    const waiting = feed(`event=block.*&after=${first.meta.cursor}&wait=30`);
+    memory.revert();
+    const [other] = branch(10, 11);
+    memory.apply(other!);
+    const told = (await waiting).data;
+    expect(told.at(0)).to.deep.include({ event: "block.reverted" });
+    const all = await feed(`event=block.*&after=${first.meta.cursor}`);
+    expect(all.data.map(({ event, block }) => [event, block?.id])).to.deep.equal([["block.reverted", at(11).id], ["block.applied", other!.id]]);
+    await end();
+  });
+
+  it("is followed by what the host emits where its adapter offers none, and cursors are places in the log", async () => {
+    const { events, plugin, feed, end } = await serve(({ snapshot }) => ({ snapshot }));
+    events.emit("block.applied", at(11));
+    events.emit("peer.added", { id: "a peer" });
+    events.emit("block.reverted", at(11));
+    await plugin.settled();
+    const { data, meta } = await feed("after=genesis");
+    expect(data.map(({ event, block }) => [event, block])).to.deep.equal([["block.applied", null], ["peer.added", null], ["block.reverted", null]]);
+    expect(meta.cursor).to.match(/^~[0-9a-f]{8}\.3$/);
+    expect(meta.tip).to.equal(meta.cursor);
+    const rest = await feed(`after=${data[1]!.cursor}&event=block.*`);
+    expect(rest.data.map(({ event, data: { id } }) => [event, id])).to.deep.equal([["block.reverted", at(11).id]]);
+    expect((await feed("after=105-1")).statusCode).to.equal(410);
+    expect((await feed("after=5")).statusCode).to.equal(400);
+    await end();
+  });
+});
