@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiPlugin, Logger } from "../types/node-context.js";
 import { messageOf } from "./errors.js";
@@ -13,7 +13,8 @@ export interface LifecycleNeeds {
   opened(): Promise<void>;
   /** Closes whatever the steps have opened. */
   close(): Promise<void>;
-  createServer(): Server;
+  /** `outside` answers what lies outside the interface. */
+  createServer(outside?: RequestListener): Server;
   /** Resolves when every request is answered. */
   drained(): Promise<void>;
   /** Replies that are sent while they are made: those without an end are ended when a stop begins, the others cut when its time is up. */
@@ -123,8 +124,8 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, dr
   return {
     phase: () => phase,
     start,
-    listen: async (port, address = "127.0.0.1") => {
-      const server = createServer().listen(port, address);
+    listen: async (port, address = "127.0.0.1", outside) => {
+      const server = createServer(outside).listen(port, address);
       const before = stops;
       await once(server, "listening");
       if (stops !== before) return server.close();

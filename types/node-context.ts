@@ -97,6 +97,24 @@ export interface Logger {
   error(message: string): void;
 }
 
+/** One request, answered. It names neither the client nor the URL, whose values may be personal; a host finds both in the request. */
+export interface AccessLogEntry {
+  /** When it was answered: ISO 8601. */
+  time: string;
+  /** The reply's `X-Request-Id`. */
+  requestId: string;
+  method: string;
+  /** The route's pattern, such as `/wallets/{id}`; `(none)` where none was found. */
+  route: string;
+  status: number;
+  /** Milliseconds from its arrival until the reply was handed to the connection; of a stream, until it had ended. */
+  ms: number;
+  /** Bytes of the body as sent. */
+  bytes: number;
+  /** Milliseconds of processor time that the interface spent on it. */
+  work: number;
+}
+
 /** What time it is, and how much of it passes. Both in milliseconds. */
 export interface Clock {
   /** Since 1970, by a clock that may be set. */
@@ -189,6 +207,8 @@ export interface NodeContext {
   onProgress?: (progress: IndexingProgress) => void;
   /** Default: the console, without debug lines. */
   logger?: Logger;
+  /** Is told of every request when it has been answered. What it throws is logged. */
+  accessLog?: (entry: AccessLogEntry, request: IncomingMessage) => void;
   clock?: Clock;
   options?: PorticoOptions;
 }
@@ -269,10 +289,10 @@ export interface ApiPlugin {
   mount(app: Koa): void;
   /**
    * Opens a server of its own, by default on 127.0.0.1 (port 0: any that is free), and starts the plugin if it is not started. Can be
-   * called again, for another address. Rejects as `start` does, and with the system's error (such as EADDRINUSE). If `stop` is called
+   * called again, for another address. `outside` answers requests outside `basePath`, which get a 404 otherwise. Rejects as `start` does, and with the system's error (such as EADDRINUSE). If `stop` is called
    * meanwhile, it resolves with a server that is closed.
    */
-  listen(port: number, host?: string): Promise<Server>;
+  listen(port: number, host?: string, outside?: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server>;
   /**
    * Resolves when requests can be served, or when `stop` is called meanwhile.
    * @throws PorticoError STORE_IN_USE, STORE_FOREIGN, STORE_DAMAGED, OPTION_INVALID (the file of the webhook token); BLOCK_INVALID or

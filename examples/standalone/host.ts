@@ -5,7 +5,7 @@ import { createApiPlugin, PorticoError } from "portico";
 import { makeFolder } from "../../src/make-folder.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { IndexingProgress } from "../../types/events.js";
-import type { ApiPlugin, Clock, Logger, Network, NodeInfo } from "../../types/node-context.js";
+import type { AccessLogEntry, ApiPlugin, Clock, Logger, Network, NodeInfo } from "../../types/node-context.js";
 import { type BlockLog, openBlockLog } from "./block-log.js";
 import { createBlockMaker, type KeyRing, type TransactionSource } from "./block-maker.js";
 import { createCast } from "./cast.js";
@@ -16,12 +16,14 @@ import { lockFolder } from "./folder-lock.js";
 import { createForger } from "./forger.js";
 import { localSeed } from "./genesis.js";
 import { isLake, openLakeImport } from "./lake-import.js";
-import { codeOf, HostError, messageOf, pathOf } from "./host-error.js";
+import { HostError, messageOf, pathOf } from "./host-error.js";
 import { createHostEvents, type HostEmitter } from "./host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./key-ring.js";
 import { readNetwork } from "./network.js";
 import type { HostOptions } from "./options.js";
 import { createPool, type Pool } from "./pool.js";
+import { createFrontPage } from "./program/front-page.js";
+import { portProblem } from "./program/preflight.js";
 import { nodeInfo, porticoOptions } from "./serving.js";
 import { createTraffic } from "./traffic.js";
 import { createWorkers, freePort } from "./workers.js";
@@ -30,6 +32,8 @@ export interface HostNeeds {
   logger: Logger;
   clock: Required<Clock>;
   onProgress?: (progress: IndexingProgress) => void;
+  /** Writes the access log. */
+  access?: ((entry: AccessLogEntry) => void) | undefined;
   /** Aborting gives up the start; the chain is kept as far as it was read. */
   signal?: AbortSignal;
 }
@@ -82,12 +86,12 @@ const foreignStore = (error: PorticoError, dataDir: string): HostError => {
 };
 
 /** Turns an error of Portico or the system into a sentence for whoever typed the command. */
-const explain = (error: unknown, { host, port, network, dataDir }: HostOptions, imported: ChainFile | undefined): Error => {
-  const [code, path] = [codeOf(error), pathOf(error)];
+const explain = (error: unknown, options: HostOptions, imported: ChainFile | undefined): Error => {
+  const { network, dataDir } = options;
+  const path = pathOf(error);
   if (path !== undefined) return new HostError(`${path} cannot be read or written: ${messageOf(error)}.`, { cause: error });
-  if (code === "EADDRINUSE") return new HostError(`Port ${port} on ${host} is in use: stop what uses it, or choose another --port.`, { cause: error });
-  if (code === "EACCES") return new HostError(`Port ${port} on ${host} may not be opened by this user: choose another --port.`, { cause: error });
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new HostError(`--host ${host} is not an address of this machine.`, { cause: error });
+  const refused = portProblem(error, options);
+  if (refused !== undefined) return refused;
   if (!(error instanceof PorticoError)) return error instanceof Error ? error : new Error(String(error));
   if (error.code === "OPTION_INVALID") return new HostError(`The network ${network} cannot be served: ${error.message}.`, { cause: error });
   if (error.code === "STORE_FOREIGN") return foreignStore(error, dataDir);
@@ -146,11 +150,16 @@ type Closing = ReturnType<typeof createClosing>;
 
 /** Opens the host's own files: the import, the log of forged blocks, and both as one chain. */
 const openFiles = async (options: HostOptions, network: Network, { logger, signal }: HostNeeds, closing: Closing, onBroken: (error: HostError) => void) => {
+  const { import: path } = options;
+  // Before anything is created. A lake's key is remembered in the data folder.
+  const file = path === undefined || isLake(path) ? undefined : await openImport(path, network);
+  if (file !== undefined) closing.add(file.close);
   prepareFolder(options.dataDir);
   const lock = await lockFolder(options.dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
   closing.add(lock.release);
-  const imported = options.import === undefined ? undefined : await (isLake(options.import) ? openLakeImport(options.import, network, options) : openImport(options.import, network));
-  if (imported !== undefined) closing.add(imported.close);
+  const lake = path === undefined || file !== undefined ? undefined : await openLakeImport(path, network, options);
+  if (lake !== undefined) closing.add(lake.close);
+  const imported = file ?? lake;
   const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));
   closing.add(log.close);
   const files = imported === undefined ? { log } : { log, imported };
@@ -158,7 +167,7 @@ const openFiles = async (options: HostOptions, network: Network, { logger, signa
 };
 
 /** Creates the plugin, and what it is given. */
-const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress }: HostNeeds) => {
+const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress, access }: HostNeeds) => {
   const { network } = crypto;
   const events = createHostEvents();
   // The pool reads the chain through the plugin, and the plugin serves the pool.
@@ -166,8 +175,8 @@ const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSour
   const pool = createPool({ crypto, chain, events });
   const node: NodeInfo = nodeInfo(options.port);
   const { dataDir } = options;
-  const progress = onProgress === undefined ? {} : { onProgress };
-  const plugin = createApiPlugin({ options: porticoOptions(options), network, events, dataDir, blocks, pool, node, logger, clock, ...progress });
+  const hooks = { ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
+  const plugin = createApiPlugin({ options: porticoOptions(options), network, events, dataDir, blocks, pool, node, logger, clock, ...hooks });
   return { plugin, pool, events, node, chain };
 };
 
@@ -189,7 +198,7 @@ const reindexHistory = async (plugin: ApiPlugin, logger: Logger): Promise<void> 
 /** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
 const openDoor = async (options: HostOptions, { plugin, pool }: { plugin: ApiPlugin; pool: Pool }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
   if (options.workers === 1) {
-    const server = await plugin.listen(options.port, options.host);
+    const server = await plugin.listen(options.port, options.host, createFrontPage(options.network));
     return (server.address() as AddressInfo).port;
   }
   const port = options.port === 0 ? await freePort(options.host) : options.port;

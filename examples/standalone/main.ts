@@ -1,22 +1,24 @@
-import { messageOf, HostError } from "./host-error.js";
-import { createLogger, writeToTerminal } from "./logger.js";
+import { version } from "../../src/version.js";
+import { HostError, messageOf } from "./host-error.js";
+import { writeToTerminal } from "./logger.js";
 import { askedFor, helpText, type HostOptions, readHostOptions } from "./options.js";
 import { createProgressReport } from "./progress-report.js";
-import { version } from "../../src/version.js";
+import { createLogging, type Logging } from "./program/logging.js";
+import { checkBeforehand } from "./program/preflight.js";
 
-const run = async (options: HostOptions): Promise<number> => {
-  if (options.verify !== undefined) return (await import("./verify.js")).verify(options, (line) => writeToTerminal(line, false));
-  // Imported only now, so that `--help` and usage errors do not wait for all modules of a node.
-  const [{ startHost }, { welcome }] = await Promise.all([import("./host.js"), import("./welcome.js")]);
-  const logger = createLogger(options.logLevel, writeToTerminal);
-  const report = createProgressReport(logger);
+const clock = { now: () => Date.now(), monotonic: () => Number(process.hrtime.bigint()) / 1e6 };
+
+const runNode = async (options: HostOptions, { logger, access, started }: Logging): Promise<number> => {
+  await checkBeforehand(options);
+  // Imported only now, so that mistakes are answered without waiting for all modules of a node.
+  const [{ startHost }, { factsOf, welcome }] = await Promise.all([import("./host.js"), import("./welcome.js")]);
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
   const ended = new Promise<undefined>((resolve) => ending.signal.addEventListener("abort", () => resolve(undefined)));
 
-  const host = await startHost(options, { logger, clock: { now: () => Date.now(), monotonic: () => Number(process.hrtime.bigint()) / 1e6 }, onProgress: report, signal: ending.signal });
+  const host = await startHost(options, { logger, access, clock, onProgress: createProgressReport(logger), signal: ending.signal });
   if (host === undefined) return 0;
-  logger.info(welcome(host, options));
+  started(welcome(host, options), factsOf(host, options));
   const failure = await Promise.race([host.failed, ended]);
   if (failure !== undefined) logger.error(failure.message);
   await host.stop();
@@ -24,11 +26,28 @@ const run = async (options: HostOptions): Promise<number> => {
   return failure?.exitCode ?? 0;
 };
 
+const run = async (options: HostOptions): Promise<number> => {
+  const logging = createLogging(options);
+  try {
+    if (options.verify !== undefined) return await (await import("./verify.js")).verify(options, (line) => writeToTerminal(line, false));
+    if (options.backup === undefined) return await runNode(options, logging);
+    const { backUp } = await import("./program/backup.js");
+    await backUp(options.dataDir, options.backup, logging.logger);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    // For people: the sentence alone.
+    if (options.logFormat === "json") logging.logger.error(error.message);
+    else writeToTerminal(error.message, true);
+    return error.exitCode;
+  }
+};
+
 const main = async (): Promise<number> => {
   try {
     const args = process.argv.slice(2);
     const asked = askedFor(args);
-    if (asked === undefined) return await run(readHostOptions(args, process.env));
+    if (asked === undefined) return await run(readHostOptions(args, { environment: process.env, isTerminal: process.stdout.isTTY }));
     writeToTerminal(asked === "help" ? helpText() : version, false);
     return 0;
   } catch (error) {

@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
-import { type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
+import { type LogFormat, logFormats, type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
 import { UsageError } from "./host-error.js";
 
-export { helpText, type LogLevel, logLevels, networkNames, optionRows, optionsTable } from "./command-line/option-table.js";
+export { helpText, type LogFormat, type LogLevel, logLevels, networkNames, optionRows, optionsTable } from "./command-line/option-table.js";
 
 /** The options of this host, parsed. */
 export interface HostOptions {
@@ -33,6 +33,10 @@ export interface HostOptions {
   logLevel: LogLevel;
   /** Only to verify the store, and that it is of the network if one was named. */
   verify?: "network" | "any";
+  logFormat: LogFormat;
+  accessLog: boolean;
+  /** The folder to copy the data folder into, instead of running a node. */
+  backup?: string;
 }
 
 /** What was asked for instead of a node; undefined if nothing was. @throws UsageError */
@@ -106,8 +110,14 @@ const refuseSecrets = ({ has, label }: Reading): void => {
 const defined = <T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
 
+/** Where this host is started: its environment, and whether a person looks at its output. */
+export interface Surroundings {
+  environment?: Readonly<Record<string, string | undefined>>;
+  isTerminal?: boolean;
+}
+
 /** Reads the command line, the environment and the file of `--config`. @throws UsageError, HostError for the file */
-export const readHostOptions = (args: readonly string[], environment: Readonly<Record<string, string | undefined>> = {}): HostOptions => {
+export const readHostOptions = (args: readonly string[], { environment = {}, isTerminal = false }: Surroundings = {}): HostOptions => {
   const commandLine = fromCommandLine(args);
   const config = commandLine.get("config")?.value;
   const reading = createReading(merged(commandLine, fromEnvironment(environment), ...(typeof config === "string" ? [fromFile(config)] : [])));
@@ -124,6 +134,8 @@ export const readHostOptions = (args: readonly string[], environment: Readonly<R
     workers: wholeNumber("workers", 1, 64),
     allowTargets: [...(isLoopback(host) ? loopback : []), ...networksIn(reading)],
     logLevel: oneOf("log-level", logLevels),
+    logFormat: has("log-format") ? oneOf("log-format", logFormats) : isTerminal ? "pretty" : "json",
+    accessLog: has("access-log"),
     ...defined({
       verify: has("verify") ? (has("network") ? "network" : "any") : undefined,
       reindex: has("reindex") ? oneOf("reindex", ["history"]) : undefined,
@@ -134,6 +146,7 @@ export const readHostOptions = (args: readonly string[], environment: Readonly<R
       forgeInterval: has("forge-interval") ? wholeNumber("forge-interval", 1, 86_400_000) : undefined,
       secrets: text("secrets"),
       webhookToken: tokenIn(reading),
+      backup: text("backup"),
     }),
   };
 };

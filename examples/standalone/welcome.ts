@@ -11,9 +11,28 @@ const forgingLine = ({ isForging }: Host, { network, forge, forgeInterval, secre
   return secrets === undefined ? "a block every block time" : "a block whenever it is the turn of a delegate of --secrets";
 };
 
+/** Of a network that other nodes forge. */
+const syncNote = ({ network }: HostOptions): string | undefined =>
+  network === "local" ? undefined : "This host does not sync from peers by itself: --import gives it the chain, and it ends where that ends.";
+
+/** The same for programs. */
+export const factsOf = (host: Host, options: HostOptions): Record<string, unknown> => {
+  const note = syncNote(options);
+  return {
+    url: host.url,
+    network: host.network.network.name,
+    height: host.height,
+    dataDir: options.dataDir,
+    forging: host.isForging,
+    workers: options.workers,
+    ...(note === undefined ? {} : { note }),
+  };
+};
+
 /** The text shown when the node has started. */
 export const welcome = (host: Host, options: HostOptions): string => {
   const { name, client } = host.network.network;
+  const note = syncNote(options);
   const lines = [
     `Portico serves the network ${name} at ${host.url}`,
     "",
@@ -21,8 +40,10 @@ export const welcome = (host: Host, options: HostOptions): string => {
     `  data      ${options.dataDir}`,
     `  forging   ${forgingLine(host, options)}`,
     ...(options.workers === 1 ? [] : [`  workers   ${options.workers}, each a process of its own`]),
+    ...(note === undefined ? [] : ["", note]),
     "",
     "Try:",
+    `  ${new URL("/", host.url).href}`,
     `  ${host.url}/node/status`,
     `  ${host.url}/delegates?limit=5`,
     `  ${host.url}/wallets/top?limit=5`,

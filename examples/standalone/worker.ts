@@ -1,8 +1,9 @@
 import { createApiPlugin } from "portico";
 import { codeOf, messageOf } from "./host-error.js";
-import { createLogger, writeToTerminal } from "./logger.js";
 import { readNetwork } from "./network.js";
 import { connectToNode } from "./node-channel.js";
+import { createFrontPage } from "./program/front-page.js";
+import { createLogging } from "./program/logging.js";
 import { nodeInfo, porticoOptions } from "./serving.js";
 
 /** A process that serves what the node's own process writes. It is started by that process, and ends with it. */
@@ -14,6 +15,8 @@ const serve = async (): Promise<void> => {
   const options = await node.services.options();
   const { logLevel, host, port, dataDir } = options;
   const info = nodeInfo(port);
+  // Normal events are logged by the node's own process; requests are answered here.
+  const { access } = createLogging(options);
   const { list, get, submit } = node.services;
   const plugin = createApiPlugin({
     reader: true,
@@ -23,11 +26,11 @@ const serve = async (): Promise<void> => {
     node: info,
     problem: node.problem,
     options: porticoOptions(options),
-    // Normal events are logged by the node's own process.
-    logger: createLogger(logLevel === "info" ? "warn" : logLevel, writeToTerminal),
+    logger: createLogging({ ...options, logLevel: logLevel === "info" ? "warn" : logLevel }).logger,
+    ...(access === undefined ? {} : { accessLog: access }),
   });
   process.once("SIGTERM", () => void plugin.stop().then(() => process.disconnect()));
-  const server = await plugin.listen(port, host);
+  const server = await plugin.listen(port, host, createFrontPage(options.network));
   const address = server.address();
   if (address !== null && typeof address === "object") info.ports = nodeInfo(address.port).ports;
 };

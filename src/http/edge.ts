@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Router } from "@koa/router";
 import type Koa from "koa";
 import type { MaybePromise } from "../../types/chain-adapter.js";
@@ -64,8 +64,8 @@ export interface Edge<State extends Scope> {
   callback(): Listener;
   /** Adds the interface to a Koa app. */
   mount(app: Koa): void;
-  /** A server for this interface alone, not yet listening. It answers whatever arrives in JSON, malformed requests included. */
-  createServer(): Server;
+  /** A server for this interface alone, not yet listening. It answers whatever arrives in JSON, malformed requests included; `outside` answers what lies outside the base path. */
+  createServer(outside?: RequestListener): Server;
   /** Computes repeated replies from a state that is about to become current, and releases that state. */
   prewarm(state: State): Promise<void>;
   /** Replies that are sent while they are made. */
@@ -113,7 +113,11 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     mount: (app) => void app.use(router.routes()),
     prewarm,
     streams,
-    createServer: () => createJsonServer(callback(), requestId, options),
+    createServer: (outside) => {
+      const listener = callback();
+      const next = (request: IncomingMessage, response: ServerResponse) => outside && (() => outside(request, response));
+      return createJsonServer((request, response) => listener(request, response, next(request, response)), requestId, options);
+    },
     get open() {
       return inFlight.count;
     },

@@ -34,7 +34,7 @@ const untilLine = (child: ChildProcess, pattern: RegExp, lines: string[]): Promi
 export const startExampleHost = async (args: (folder: string) => string[]): Promise<ExampleHost> => {
   const folder = mkdtempSync(join(tmpdir(), "portico-example-"));
   const [command = "node", ...rest] = scripts.start.split(" ");
-  const child = spawn(command, [...rest, "--data-dir", join(folder, "data"), "--port", "0", ...args(folder)], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, [...rest, "--data-dir", join(folder, "data"), "--port", "0", "--log-format", "pretty", ...args(folder)], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   const lines: string[] = [];
   const stop = async (): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) {

@@ -39,7 +39,7 @@ describe("the standalone host", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, dataDir: join(folder, "data"), forge: false, workers: 1, allowTargets: [], logLevel: "info" });
+  const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, dataDir: join(folder, "data"), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "pretty", accessLog: false });
   const say = (line: string): void => void lines.push(line);
   const logger = { debug: () => undefined, info: say, warn: say, error: say };
   const start = async (options: Partial<HostOptions> = {}): Promise<Host> => {

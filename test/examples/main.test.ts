@@ -31,7 +31,7 @@ describe("npm start", function () {
 
   const run = (...args: string[]) => {
     const [command, ...rest] = start.split(" ") as [string, ...string[]];
-    const child = spawn(command, [...rest, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, [...rest, ...args], { cwd: root, env: { ...process.env, PORTICO_LOG_FORMAT: "pretty" }, stdio: ["ignore", "pipe", "pipe"] });
     processes.push(child);
     return watch(child);
   };

@@ -7,7 +7,7 @@ import { askedFor, helpText, optionRows, optionsTable, readHostOptions } from ".
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
 
-const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, workers: 1, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info" };
+const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, workers: 1, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info", logFormat: "json", accessLog: false };
 
 describe("the standalone host's command line", () => {
   it("has defaults for everything", () => {
@@ -15,7 +15,7 @@ describe("the standalone host's command line", () => {
   });
 
   it("accepts every option", () => {
-    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug")).to.deep.equal({
+    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug --log-format pretty --access-log")).to.deep.equal({
       network: "testnet",
       host: "0.0.0.0",
       port: 80,
@@ -28,8 +28,16 @@ describe("the standalone host's command line", () => {
       webhookToken: "letmein123",
       allowTargets: ["10.1.0.0/16", "::2"],
       logLevel: "debug",
+      logFormat: "pretty",
+      accessLog: true,
     });
     expect(read("--port=0 --no-forge")).to.deep.equal({ ...defaults, port: 0, forge: false });
+  });
+
+  it("has a log for people in a terminal, and otherwise one for programs", () => {
+    expect(readHostOptions([], { isTerminal: true }).logFormat).to.equal("pretty");
+    expect(readHostOptions(["--log-format", "json"], { isTerminal: true }).logFormat).to.equal("json");
+    expect(readHostOptions([]).logFormat).to.equal("json");
   });
 
   for (const [network, folder] of [
@@ -51,7 +59,7 @@ describe("the standalone host's command line", () => {
   });
 
   for (const [line, message] of [
-    ["--prot 1", "There is no option --prot; the options are --network, --host, --port, --data-dir, --import, --lake, --lake-blocks, --lake-key, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --config, --verify, --version, --help."],
+    ["--prot 1", "There is no option --prot; the options are --network, --host, --port, --data-dir, --import, --lake, --lake-blocks, --lake-key, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --log-format, --access-log, --backup, --config, --verify, --version, --help."],
     ["-p 1", "There is no option -p; the options are"],
     ["testnet", '"testnet" does not belong to an option'],
     ["--port", "--port needs a value: --port PORT."],
@@ -100,26 +108,26 @@ describe("the standalone host's other sources of options", () => {
 
   it("are the environment and a file, which the command line and the environment win over", () => {
     const path = config({ port: 1, workers: 2, forgeInterval: 1000, allowTarget: ["10.1.0.0/16", "10.2.0.0/16"] });
-    const options = readHostOptions(["--port", "3", "--config", path], { PORTICO_PORT: "2", PORTICO_WORKERS: "3", PORTICO_DATA_DIR: "/x", PORTICO_SERVICE_HOST: "10.0.0.1" });
+    const options = readHostOptions(["--port", "3", "--config", path], { environment: { PORTICO_PORT: "2", PORTICO_WORKERS: "3", PORTICO_DATA_DIR: "/x", PORTICO_SERVICE_HOST: "10.0.0.1" } });
     expect(options).to.deep.include({ port: 3, workers: 3, forgeInterval: 1000, dataDir: "/x" });
     expect(options.allowTargets).to.include.members(["10.1.0.0/16", "10.2.0.0/16"]);
   });
 
   it("lose an option that a stronger source excludes", () => {
     expect(readHostOptions(["--no-forge", "--config", config({ forgeInterval: 5 })])).to.deep.equal({ ...defaults, forge: false });
-    expect(readHostOptions(["--forge-interval", "5"], { PORTICO_NO_FORGE: "true" })).to.deep.equal({ ...defaults, forgeInterval: 5 });
-    expect(() => readHostOptions([], { PORTICO_NO_FORGE: "1", PORTICO_FORGE_INTERVAL: "5" })).to.throw(UsageError, "PORTICO_NO_FORGE and PORTICO_FORGE_INTERVAL cannot be combined");
+    expect(readHostOptions(["--forge-interval", "5"], { environment: { PORTICO_NO_FORGE: "true" } })).to.deep.equal({ ...defaults, forgeInterval: 5 });
+    expect(() => readHostOptions([], { environment: { PORTICO_NO_FORGE: "1", PORTICO_FORGE_INTERVAL: "5" } })).to.throw(UsageError, "PORTICO_NO_FORGE and PORTICO_FORGE_INTERVAL cannot be combined");
   });
 
   it("take a switch as true or false, and an empty variable as none", () => {
-    expect(readHostOptions([], { PORTICO_NO_FORGE: "false", PORTICO_PORT: "" })).to.deep.equal(defaults);
+    expect(readHostOptions([], { environment: { PORTICO_NO_FORGE: "false", PORTICO_PORT: "" } })).to.deep.equal(defaults);
     expect(readHostOptions(["--config", config({ noForge: false })])).to.deep.equal(defaults);
     expect(readHostOptions(["--config", config({ noForge: true })]).forge).to.equal(false);
-    expect(() => readHostOptions([], { PORTICO_NO_FORGE: "maybe" })).to.throw(UsageError, 'PORTICO_NO_FORGE must be true or false, not "maybe".');
+    expect(() => readHostOptions([], { environment: { PORTICO_NO_FORGE: "maybe" } })).to.throw(UsageError, 'PORTICO_NO_FORGE must be true or false, not "maybe".');
   });
 
   it("say where a wrong value is", () => {
-    expect(() => readHostOptions([], { PORTICO_PORT: "tcp://10.0.0.1:4003" })).to.throw(UsageError, "PORTICO_PORT must be a whole number from 0 to 65535");
+    expect(() => readHostOptions([], { environment: { PORTICO_PORT: "tcp://10.0.0.1:4003" } })).to.throw(UsageError, "PORTICO_PORT must be a whole number from 0 to 65535");
     for (const [content, message] of [
       [{ port: "x" }, "port in FILE must be a whole number from 0 to 65535"],
       [{ prot: 1 }, "prot in FILE is not an option; the options are network, host, port, dataDir,"],

@@ -74,7 +74,7 @@ describe("npm start -- --workers", function () {
 
   const run = (...args: string[]): ExampleProcess => {
     const [command, ...rest] = start.split(" ") as [string, ...string[]];
-    const child = spawn(command, [...rest, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, [...rest, ...args], { cwd: root, env: { ...process.env, PORTICO_LOG_FORMAT: "pretty" }, stdio: ["ignore", "pipe", "pipe"] });
     processes.push(child);
     return watch(child);
   };

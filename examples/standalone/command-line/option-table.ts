@@ -21,6 +21,9 @@ export const networkNames = ["local", "testnet", "devnet", "mainnet"] as const;
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+export const logFormats = ["json", "pretty"] as const;
+export type LogFormat = (typeof logFormats)[number];
+
 export const optionRows = [
   { name: "network", value: "NAME|DIR", default: "local", text: `${networkNames.join(", ")}, or a folder with a fork's network.json, milestones.json, exceptions.json and genesisBlock.json` },
   { name: "host", value: "ADDRESS", default: "127.0.0.1", text: "address to serve on" },
@@ -38,6 +41,9 @@ export const optionRows = [
   { name: "webhook-token", value: "TOKEN", text: "token that requests to the webhook routes must carry as Authorization; without it, one is generated and kept in the data folder" },
   { name: "allow-target", value: "CIDR", text: "private address or network that webhooks may reach, such as 10.1.0.0/16; separate several by commas. A node on loopback always allows loopback" },
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
+  { name: "log-format", value: "FORMAT", text: "json, one object a line, or pretty, for people; default: pretty in a terminal, otherwise json" },
+  { name: "access-log", text: "log each request: its id, method, route, status, milliseconds, bytes, and milliseconds of processor time" },
+  { name: "backup", value: "DIR", text: "copy the data folder into DIR, also while a node runs in it, and end; DIR is then a data folder to start from", commandLineOnly: true },
   { name: "config", value: "FILE", text: 'JSON file with any of these options, in camelCase: {"port": 4003, "forgeInterval": 1000}', commandLineOnly: true },
   { name: "verify", text: "read the whole store in the data folder, print its height and what is damaged, and exit: 0 if it is sound, otherwise 1. Also beside a node that runs; serves and writes nothing", commandLineOnly: true },
   { name: "version", text: "print the version", commandLineOnly: true },

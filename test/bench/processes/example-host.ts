@@ -24,7 +24,7 @@ const portIn = async (child: ChildProcess): Promise<number> => {
 
 export const openExampleHost = async (...args: string[]): Promise<ExampleHost> => {
   const folder = await mkdtemp(join(tmpdir(), "portico-bench-"));
-  const options = ["--data-dir", folder, "--port", "0", "--no-forge", "--webhook-token", "of the bench", ...args];
+  const options = ["--data-dir", folder, "--port", "0", "--log-format", "pretty", "--no-forge", "--webhook-token", "of the bench", ...args];
   const child = spawn(process.execPath, ["--import", "tsx", "examples/standalone/main.ts", ...options], { stdio: ["ignore", "pipe", "inherit"] });
   const close = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) {

@@ -1,0 +1,56 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { openSound } from "../../../src/store/lmdb/open-file.js";
+import type { Logger } from "../../../types/node-context.js";
+import { HostError, messageOf } from "../host-error.js";
+
+/** What a data folder has that a copy of it must not have: marks of the running process, and what is being written at this moment. */
+const leftOut = /^node\.pid$|\.mdb-|-lock$|-writer$|-trial|\.journal|\.partial$/;
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !leftOut.test(entry.name))
+    .map(({ name }) => name);
+
+/** Copies an LMDB file as of one moment while another process writes it, without its free pages. */
+const copyStore = async (from: string, to: string): Promise<void> => {
+  const root = openSound(from, { noSubdir: true, readOnly: true, maxDbs: 1 });
+  try {
+    await root.backup(to, true);
+  } finally {
+    await root.close();
+  }
+};
+
+const prepare = (dataDir: string, target: string): void => {
+  if (!existsSync(join(dataDir, "chain.mdb"))) throw new HostError(`${dataDir} has no chain.mdb: there is nothing to copy.`);
+  if (existsSync(target) && readdirSync(target).length > 0) throw new HostError(`--backup ${target} is not empty: choose a folder that is empty or missing.`);
+};
+
+/**
+ * Makes `target` a copy of a data folder that starts, also while a node writes there. Stores are copied first, the blocks that the node
+ * forged afterwards: a log of more blocks than the store has is caught up with, one of fewer would not be continued.
+ * @throws HostError
+ */
+export const backUp = async (dataDir: string, target: string, logger: Pick<Logger, "info">): Promise<void> => {
+  prepare(dataDir, target);
+  const draft = `${resolve(target)}.partial`;
+  try {
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    const files = filesIn(dataDir);
+    const copied = [...files.filter((name) => name.endsWith(".mdb")), ...files.filter((name) => !name.endsWith(".mdb"))];
+    for (const name of copied) {
+      const [from, to] = [join(dataDir, name), join(draft, name)];
+      if (name.endsWith(".mdb")) await copyStore(from, to);
+      else copyFileSync(from, to);
+      chmodSync(to, statSync(from).mode);
+    }
+    rmSync(target, { recursive: true, force: true });
+    renameSync(draft, target);
+    logger.info(`${target} is a copy of ${dataDir}: ${copied.join(", ")}. Start from it by --data-dir ${target}.`);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw error instanceof HostError ? error : new HostError(`${dataDir} could not be copied to ${target}: ${messageOf(error)}.`, { cause: error });
+  }
+};

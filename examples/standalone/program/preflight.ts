@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { networkNames } from "../command-line/option-table.js";
+import { codeOf, HostError, messageOf } from "../host-error.js";
+import { readJson } from "../json-file.js";
+import type { HostOptions } from "../options.js";
+
+/** The error for a port that cannot be opened; undefined for any other error. */
+export const portProblem = (error: unknown, { host, port }: Pick<HostOptions, "host" | "port">): HostError | undefined => {
+  const code = codeOf(error);
+  if (code === "EADDRINUSE") return new HostError(`Port ${port} on ${host} is in use: stop what uses it, or choose another --port.`, { cause: error });
+  if (code === "EACCES") return new HostError(`Port ${port} on ${host} may not be opened by this user: choose another --port.`, { cause: error });
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new HostError(`--host ${host} is not an address of this machine.`, { cause: error });
+  return undefined;
+};
+
+const checkPort = async (options: HostOptions): Promise<void> => {
+  const server = createServer().listen(options.port, options.host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw portProblem(error, options) ?? error;
+  }
+  server.close();
+  await once(server, "close");
+};
+
+const checkReadable = (path: string): void => {
+  if (/^https?:/.test(path)) return;
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw new HostError(`${path} cannot be read: ${codeOf(error) === "ENOENT" ? "there is no such file" : messageOf(error)}.`, { cause: error });
+  }
+};
+
+const checkNetwork = (network: string): void => {
+  if (networkNames.some((name) => name === network)) return;
+  if (!statSync(network, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new HostError(`--network "${network}" is neither one of ${networkNames.join(", ")} nor a folder.`, { exitCode: 2 });
+  }
+  for (const file of ["network.json", "milestones.json", "exceptions.json", "genesisBlock.json"]) readJson(join(network, file));
+};
+
+/** The folder itself, or the nearest one above it that there is. */
+const nearestFolder = (path: string): string => (existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path)));
+
+/** A folder that is not there yet can only be made where one above it can be written. */
+const checkFolder = (dataDir: string): void => {
+  const folder = nearestFolder(resolve(dataDir));
+  try {
+    accessSync(folder, constants.W_OK);
+    readdirSync(folder);
+  } catch (error) {
+    throw new HostError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`, { cause: error });
+  }
+};
+
+/**
+ * Checks all that can be checked before anything is created, or even loaded: a mistyped file is answered at once.
+ * @throws HostError
+ */
+export const checkBeforehand = async (options: HostOptions): Promise<void> => {
+  checkNetwork(options.network);
+  for (const file of [options.import, options.secrets]) if (file !== undefined) checkReadable(file);
+  checkFolder(options.dataDir);
+  if (options.port !== 0) await checkPort(options);
+};

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type ExampleProcess, root, urlIn, watch } from "../hosts/example-process.js";
+import { until } from "../operate/until.js";
+
+/** The example host as a program: its log, what it refuses, its page, its backups. */
+describe("the example host as a program", function () {
+  this.timeout(120_000);
+
+  let folder: string;
+  let processes: ChildProcess[];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "portico-program-"));
+    processes = [];
+  });
+  afterEach(async () => {
+    for (const child of processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = (args: string[], environment: Record<string, string> = {}): ExampleProcess => {
+    const child = spawn(process.execPath, ["--import", "tsx", "examples/standalone/main.ts", ...args], {
+      cwd: root,
+      env: { ...process.env, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    processes.push(child);
+    return watch(child);
+  };
+  const dataDir = (name = "data"): string => join(folder, name);
+
+  it("logs JSON lines only where no person looks, an access log among them, without the client or the URL", async () => {
+    const node = run(["--data-dir", dataDir(), "--access-log"], { PORTICO_PORT: "0", PORTICO_FORGE_INTERVAL: "50", PORTICO_WEBHOOK_TOKEN: "a secret token" });
+    const started = JSON.parse(await node.line(/"the node serves"/)) as { url: string };
+    const secret = "a secret in the query";
+    const reply = await fetch(`${started.url}/wallets/top?limit=1&unknown=${encodeURIComponent(secret)}`);
+    expect(reply.status).to.equal(400);
+    const body = await (await fetch(`${started.url}/wallets/top?limit=1`, { headers: { "X-Request-Id": "mine-1", "Accept-Encoding": "identity" } })).text();
+    const entry = JSON.parse(await node.line(/"mine-1"/)) as Record<string, unknown>;
+    expect(entry).to.include({ level: "info", msg: "request", method: "GET", route: "/wallets/top", status: 200, bytes: Buffer.byteLength(body) });
+    expect(Object.keys(entry).sort()).to.deep.equal(["bytes", "level", "method", "ms", "msg", "requestId", "route", "status", "time", "work"]);
+    expect(new Date(String(entry.time)).toISOString()).to.equal(entry.time);
+    expect(Number(entry.work)).to.be.above(0).and.at.most(Number(entry.ms));
+    await node.line(/"status":400/);
+    node.kill("SIGTERM");
+    expect(await node.ended).to.equal(0);
+    for (const line of node.lines) expect(JSON.parse(line), line).to.include.keys("time", "level", "msg");
+    expect(node.lines.join("\n")).to.not.include(secret).and.not.include("127.0.0.1:").and.not.include("a secret token");
+  });
+
+  it("refuses a used port, a missing file and a wrong one before it creates anything", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const bad = join(folder, "bad.json");
+    writeFileSync(bad, "{");
+    const fork = join(folder, "fork");
+    mkdirSync(fork);
+    for (const [args, message] of [
+      [["--port", String(port)], `Port ${port} on 127.0.0.1 is in use: stop what uses it, or choose another --port.`],
+      [["--import", join(folder, "none.ndjson")], `${join(folder, "none.ndjson")} cannot be read: there is no such file.`],
+      [["--network", "testnet", "--secrets", join(folder, "none.json")], `${join(folder, "none.json")} cannot be read: there is no such file.`],
+      [["--network", fork], `${join(fork, "network.json")} cannot be read: there is no such file.`],
+    ] as const) {
+      const node = run(["--data-dir", dataDir(), "--log-format", "pretty", ...args]);
+      expect(await node.ended).to.equal(1);
+      expect(node.lines).to.deep.equal([message]);
+      expect(existsSync(dataDir())).to.equal(false);
+    }
+    const config = run(["--config", bad]);
+    expect(await config.ended).to.equal(1);
+    expect(config.lines).to.have.length(1);
+    other.close();
+  });
+
+  it("has a page at / that leads to console, docs and health, and loads nothing", async () => {
+    const node = run(["--data-dir", dataDir(), "--port", "0", "--no-forge", "--log-format", "pretty"]);
+    const url = urlIn(await node.line(/^Portico serves/));
+    const page = await fetch(new URL("/", url));
+    expect(page.headers.get("content-type")).to.equal("text/html; charset=utf-8");
+    expect(page.headers.get("content-security-policy")).to.include("default-src 'none'");
+    const html = await page.text();
+    for (const path of ["/api/console", "/api/docs", "/api/health"]) expect(html).to.include(`href="${path}"`);
+    expect(html).to.not.match(/https?:\/\//);
+    expect((await fetch(new URL("/elsewhere", url))).status).to.equal(404);
+  });
+
+  it("says on public networks that it does not sync from peers by itself", async () => {
+    const node = run(["--data-dir", dataDir(), "--port", "0", "--network", "devnet"]);
+    expect(JSON.parse(await node.line(/"the node serves"/))).to.have.property("note").that.includes("does not sync from peers by itself");
+  });
+
+  it("copies a data folder while its node writes there, and starts from the copy", async () => {
+    const node = run(["--data-dir", dataDir(), "--port", "0", "--log-format", "pretty", "--forge-interval", "20", "--webhook-token", "letmein123"]);
+    const url = urlIn(await node.line(/^Portico serves/));
+    const headers = { Authorization: "letmein123", "Content-Type": "application/json" };
+    const webhook = { event: "block.applied", target: "http://127.0.0.1:1/", conditions: [], enabled: false };
+    expect((await fetch(`${url}/webhooks`, { method: "POST", headers, body: JSON.stringify(webhook) })).status).to.equal(201);
+    await node.line(/^block 9 /);
+
+    const copying = run(["--data-dir", dataDir(), "--backup", dataDir("copy"), "--log-format", "pretty"]);
+    expect(await copying.ended, copying.lines.join("\n")).to.equal(0);
+    const heights = node.lines.flatMap((line) => /^block (\d+)/.exec(line)?.[1] ?? []).map(Number);
+    await node.line(new RegExp(`^block ${(heights.at(-1) ?? 0) + 1} `));
+    expect(readdirSync(dataDir("copy"))).to.include.members(["chain.mdb", "forged.ndjson"]).and.not.include("node.pid");
+
+    const again = run(["--data-dir", dataDir(), "--backup", dataDir("copy"), "--log-format", "pretty"]);
+    expect(await again.ended).to.equal(1);
+    expect(again.lines).to.deep.equal([`--backup ${dataDir("copy")} is not empty: choose a folder that is empty or missing.`]);
+
+    const restored = run(["--data-dir", dataDir("copy"), "--port", "0", "--log-format", "pretty", "--no-forge", "--webhook-token", "letmein123"]);
+    const second = urlIn(await restored.line(/^Portico serves/));
+    const { tip } = (await (await fetch(`${second}/health`)).json()) as { tip: { height: number; id: string } };
+    expect(tip.height).to.be.at.least(9);
+    const same = (await (await fetch(`${url}/blocks/${tip.height}`)).json()) as { data: { id: string } };
+    expect(same.data.id).to.equal(tip.id);
+    const { data } = (await (await fetch(`${second}/webhooks`, { headers })).json()) as { data: { target: string }[] };
+    expect(data.map(({ target }) => target)).to.deep.equal([webhook.target]);
+    // Its forged blocks are those of the copy's chain.
+    const forged = readFileSync(join(dataDir("copy"), "forged.ndjson"), "utf8").split("\n").filter((line) => line !== "");
+    expect(forged.length).to.be.at.least(tip.height - 1);
+    await until(async () => ((await fetch(`${second}/health/ready`)).status === 200 ? true : undefined));
+  });
+});
