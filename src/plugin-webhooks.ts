@@ -15,6 +15,7 @@ import { openEventJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
 import { describeEvents } from "./follow/known-events.js";
+import type { OnAttempt } from "./webhooks/send/observed-sender.js";
 import { type Authorize, openAuthorize } from "./webhooks/registry/tokens.js";
 
 /** What the parts of a plugin share. */
@@ -26,6 +27,8 @@ export interface Shared {
 }
 
 export interface WebhooksNeeds extends Shared {
+  /** Is told of every attempt of a delivery that has ended. */
+  onAttempt?: OnAttempt | undefined;
   /** Is handed the log of the host's events where it is kept beside the webhooks, because the chain is a host's own. */
   onLog(log: HostLog | undefined, writes: boolean): Promise<void>;
 }
@@ -40,7 +43,7 @@ const noEvents: HostEvents = { on: silence, off: silence };
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, onLog }: WebhooksNeeds) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, onLog, onAttempt }: WebhooksNeeds) => {
   const { dataDir } = context;
   const { events, chain } = context.reader === true ? { events: noEvents } : context;
   const keepsChain = chain === undefined;
@@ -57,7 +60,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   const opened = (store: WebhookStore, blocksWritten?: () => Promise<void>): void => {
     if (settings === undefined) return;
     const openJournal = () => openEventJournal(settings.dataDir, { logger, writes });
-    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain });
+    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain, onAttempt });
     engine.start();
   };
 

@@ -15,6 +15,10 @@ import { createEdge } from "./http/edge.js";
 import { createLifecycle } from "./lifecycle.js";
 import { andThen } from "./async/maybe-promise.js";
 import { createHealth } from "./operate/health.js";
+import { createLoopLag } from "./operate/loop-lag.js";
+import { createMetrics } from "./operate/metrics/metrics.js";
+import { metricsRoute } from "./operate/metrics/route.js";
+import { createObserved, createReplyObserver } from "./operate/observe.js";
 import { probeRoutes } from "./operate/routes.js";
 import { readOptions } from "./options/options.js";
 import { createLake } from "./plugin-lake.js";
@@ -50,10 +54,10 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const clock = fullClock(context.clock);
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
-  const webhooks = createWebhooks(context, { options, logger, clock, problems, onLog: (log, writes) => following.onLog(log, writes) });
+  const webhooks = createWebhooks(context, { options, logger, clock, problems, onLog: (log, writes) => following.onLog(log, writes), onAttempt: (outcome, milliseconds) => metrics?.deliveryEnded(outcome, milliseconds / 1000) });
   const prewarm: Prewarm = (open) => edge.prewarm(stateOf(open(bounds)));
   const following: Following = createFollowing(context, { options, rules, logger, clock, problems, chain: () => chain });
-  const chain: Chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm, onLog: following.onLog });
+  const chain: Chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm, onLog: following.onLog, onWritten: (milliseconds) => metrics?.blockApplied(milliseconds / 1000) });
   const told = context.reader === true ? context.problem : undefined;
 
   /** State of a host's own chain when it was last asked. */
@@ -102,7 +106,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const lake = createLake<ApiState>(context, { options, chain, finalHeight, logger });
 
-  const { health, report, ready } = createHealth({
+  const reports = createHealth({
     phase: () => lifecycle.phase(),
     problems,
     chain,
@@ -125,12 +129,28 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const live = createLive<ApiState>(following, { isStopping: () => lifecycle.phase() === "stopping" });
 
+  const loopLag = createLoopLag();
+  const observed = createObserved({
+    reports,
+    clock,
+    sync: context.sync,
+    dataDir: context.dataDir,
+    loopLag,
+    streams: () => edge.streams.count,
+    // Of several processes, the one that delivers tells.
+    webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
+  });
+  const metrics = options.metrics === false ? undefined : createMetrics(observed);
+  const token = typeof options.metrics === "object" ? options.metrics.token : undefined;
+  const metricsRoutes = metrics === undefined ? [] : [metricsRoute<ApiState>({ metrics, token, others: context.otherMetrics })];
+
   const edge = createEdge(options, {
     damaged,
-    routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...probeRoutes<ApiState>({ ready })],
+    onReply: createReplyObserver(metrics, context.accessLog, clock),
+    routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...probeRoutes<ApiState>(reports), ...metricsRoutes],
     openState,
     tipId: chain.tipId,
-    health: report,
+    health: reports.report,
     isStopping: () => lifecycle.phase() === "stopping",
     authorize: webhooks.authorize,
     logger,
@@ -140,7 +160,10 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const lifecycle = createLifecycle({
     prepare: webhooks.prepare,
-    open: async () => chain.start?.(),
+    open: async () => {
+      loopLag.start();
+      await chain.start?.();
+    },
     opened: async () => {
       if (chain.height === undefined) (await openSnapshot())?.release?.();
       lake.start();
@@ -153,6 +176,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
         await webhooks.closing();
         await live.close();
         problems.clear();
+        loopLag.stop();
       }
     },
     createServer: edge.createServer,
@@ -168,12 +192,13 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     get webhooks() {
       return webhooks.engine();
     },
-    health,
+    health: reports.health,
+    metrics: async () => (await metrics?.values()) ?? [],
     callback: edge.callback,
     mount: edge.mount,
-    listen: (port, address) => {
+    listen: (port, address, outside) => {
       if (stopping.signal.aborted) stopping = new AbortController();
-      return lifecycle.listen(port, address);
+      return lifecycle.listen(port, address, outside);
     },
     start: () => {
       if (stopping.signal.aborted) stopping = new AbortController();
@@ -200,6 +225,7 @@ interface ChainNeeds {
   companion: StoreCompanion;
   prewarm: Prewarm;
   onLog: Following["onLog"];
+  onWritten(milliseconds: number): void;
 }
 
 /** The host's own chain, or else the LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. */

@@ -97,6 +97,9 @@ export interface Logger {
   error(message: string): void;
 }
 
+/** The metrics of one process. It can be sent as JSON. */
+export type ProcessMetrics = readonly object[];
+
 /** One request, answered. It names neither the client nor the URL, whose values may be personal; a host finds both in the request. */
 export interface AccessLogEntry {
   /** When it was answered: ISO 8601. */
@@ -179,6 +182,11 @@ export interface PorticoOptions {
   followHostEvents?: number;
   /** Event streams and change streams that may be open at a time; one more is answered with 503. */
   maxStreams?: number;
+  /**
+   * `GET {basePath}/metrics` for Prometheus; with a token, only for clients that send it as `Authorization: Bearer TOKEN`. Nothing is counted
+   * while it is off.
+   */
+  metrics?: boolean | { token: string };
   /** Block times without a block after which `GET {basePath}/health/ready` says `stale`; false for a node that is not meant to move. */
   staleAfter?: false | number;
   /** Writes final blocks into files for other nodes and replicas, and serves them at `/lake`. Default: false. */
@@ -209,6 +217,8 @@ export interface NodeContext {
   logger?: Logger;
   /** Is told of every request when it has been answered. What it throws is logged. */
   accessLog?: (entry: AccessLogEntry, request: IncomingMessage) => void;
+  /** What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. */
+  otherMetrics?: () => MaybePromise<readonly ProcessMetrics[]>;
   clock?: Clock;
   options?: PorticoOptions;
 }
@@ -279,6 +289,8 @@ export interface ApiPlugin {
   /** Set between `start` and `stop`; otherwise undefined, as it always is if webhooks are switched off or there is no `dataDir`. */
   readonly webhooks: Webhooks | undefined;
   health(): Health;
+  /** The metrics of this process, for `otherMetrics` in another; none where they are off. */
+  metrics(): Promise<ProcessMetrics>;
   /**
    * A listener for `http.createServer` or a framework that takes one, such as Express or Connect (`app.use(plugin.callback())`).
    * It must come before any body parser of the host. It reads the URL when the request's turn comes: a host that changes `request.url`

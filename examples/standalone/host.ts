@@ -203,7 +203,7 @@ const openDoor = async (options: HostOptions, { plugin, pool }: { plugin: ApiPlu
   }
   const port = options.port === 0 ? await freePort(options.host) : options.port;
   const services = { options: () => ({ ...options, port }), list: pool.list, get: pool.get, submit: pool.submit };
-  const workers = createWorkers(options.workers, { services, problem: () => plugin.health().problem, logger, clock });
+  const workers = createWorkers(options.workers, { services, problem: () => plugin.health().problem, metrics: plugin.metrics, logger, clock });
   closing.add(workers.stop);
   await Promise.all([workers.start(), plugin.start()]);
   return port;

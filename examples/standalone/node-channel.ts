@@ -1,7 +1,7 @@
 import type { Worker } from "node:cluster";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { TransactionData } from "../../types/events.js";
-import type { PoolResult } from "../../types/node-context.js";
+import type { PoolResult, ProcessMetrics } from "../../types/node-context.js";
 import { messageOf } from "./host-error.js";
 import type { HostOptions } from "./options.js";
 
@@ -12,14 +12,16 @@ export interface NodeServices {
   list(): MaybePromise<TransactionData[]>;
   get(id: string): MaybePromise<TransactionData | undefined>;
   submit(transactions: TransactionData[]): MaybePromise<PoolResult>;
+  /** Metrics of the node's own process and of the workers other than the one that asks. */
+  otherMetrics(): MaybePromise<ProcessMetrics[]>;
 }
 
 type Name = keyof NodeServices;
 
 /** From a worker to the node. */
-type FromWorker = { question: number; name: Name; args: unknown[] } | { failed: WorkerFailure };
+type FromWorker = { question: number; name: Name; args: unknown[] } | { failed: WorkerFailure } | { metrics: ProcessMetrics; asked: number };
 /** From the node to a worker. */
-type FromNode = { question: number; value: unknown } | { question: number; error: string } | { problem: string | undefined };
+type FromNode = { question: number; value: unknown } | { question: number; error: string } | { problem: string | undefined } | { metricsAsked: number };
 
 /** Why a worker cannot serve. */
 export interface WorkerFailure {
@@ -32,7 +34,12 @@ export interface WorkerFailure {
 export interface WorkerChannel {
   /** Tells the worker what keeps the node from following the chain, for its health. */
   tell(problem: string | undefined): void;
+  /** The worker's metrics; none if it does not answer in time. */
+  metrics(): Promise<ProcessMetrics>;
 }
+
+/** Milliseconds for which a worker's metrics are waited for: one that is busy must not keep the others' from being read. */
+const metricsPatience = 2_000;
 
 /** Answers a worker's questions. `onFailed` is told why a worker cannot serve, before it ends. */
 export const answerWorker = (worker: Worker, services: NodeServices, onFailed: (failure: WorkerFailure) => void): WorkerChannel => {
@@ -47,17 +54,34 @@ export const answerWorker = (worker: Worker, services: NodeServices, onFailed: (
       send({ question, error: messageOf(error) });
     }
   };
+  const expected = new Map<number, (metrics: ProcessMetrics) => void>();
+  let asked = 0;
+  const metrics = (): Promise<ProcessMetrics> =>
+    new Promise((resolve) => {
+      const own = ++asked;
+      const end = (found: ProcessMetrics): void => {
+        clearTimeout(late);
+        expected.delete(own);
+        resolve(found);
+      };
+      const late = setTimeout(() => end([]), metricsPatience);
+      expected.set(own, end);
+      send({ metricsAsked: own });
+    });
   worker.on("message", (message: FromWorker) => {
-    if ("failed" in message) onFailed(message.failed);
+    if ("metrics" in message) expected.get(message.asked)?.(message.metrics);
+    else if ("failed" in message) onFailed(message.failed);
     else void answer(message.question, message.name, message.args);
   });
-  return { tell: (problem) => send({ problem }) };
+  return { tell: (problem) => send({ problem }), metrics };
 };
 
 /** The worker's end of the channel. */
 export interface NodeChannel {
   readonly services: NodeServices;
   problem(): string | undefined;
+  /** Says how the node gets this process's metrics. */
+  answerMetrics(read: () => Promise<ProcessMetrics>): void;
   /** Resolves when the node has been told. */
   fail(failure: WorkerFailure): Promise<void>;
 }
@@ -72,7 +96,15 @@ export const connectToNode = (channel: NodeJS.Process = process): NodeChannel =>
       channel.send?.(message, undefined, undefined, (error) => (error === null ? resolve() : reject(error)));
     });
 
+  let readMetrics = (): Promise<ProcessMetrics> => Promise.resolve([]);
+  const sendMetrics = async (asked: number): Promise<void> => send({ metrics: await readMetrics(), asked });
+
   channel.on("message", (message: FromNode) => {
+    if ("metricsAsked" in message) {
+      // A node that is just ending does not need them any more.
+      void sendMetrics(message.metricsAsked).catch(() => undefined);
+      return;
+    }
     if ("problem" in message) {
       problem = message.problem;
       return;
@@ -99,8 +131,10 @@ export const connectToNode = (channel: NodeJS.Process = process): NodeChannel =>
       list: () => ask("list"),
       get: (id) => ask("get", id),
       submit: (transactions) => ask("submit", transactions),
+      otherMetrics: () => ask("otherMetrics"),
     },
     problem: () => problem,
+    answerMetrics: (read) => void (readMetrics = read),
     fail: (failure) => send({ failed: failure }),
   };
 };

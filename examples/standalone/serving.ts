@@ -19,6 +19,7 @@ export const porticoOptions = (options: HostOptions): PorticoOptions => ({
   // A longer interval than the block time, of any network, makes for longer pauses.
   staleAfter: movesByItself(options) ? Math.max(5, (options.forgeInterval ?? 0) / 1000) : false,
   ...lakeOptions(options),
+  metrics: true,
   ...webhookOptions(options),
 });
 

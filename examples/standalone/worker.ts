@@ -24,11 +24,13 @@ const serve = async (): Promise<void> => {
     dataDir,
     pool: { list, get, submit },
     node: info,
+    otherMetrics: node.services.otherMetrics,
     problem: node.problem,
     options: porticoOptions(options),
     logger: createLogging({ ...options, logLevel: logLevel === "info" ? "warn" : logLevel }).logger,
     ...(access === undefined ? {} : { accessLog: access }),
   });
+  node.answerMetrics(plugin.metrics);
   process.once("SIGTERM", () => void plugin.stop().then(() => process.disconnect()));
   const server = await plugin.listen(port, host, createFrontPage(options.network));
   const address = server.address();

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Clock, Logger } from "../../types/node-context.js";
+import type { Clock, Logger, ProcessMetrics } from "../../types/node-context.js";
 import { answerWorker, type NodeServices, type WorkerChannel, type WorkerFailure } from "./node-channel.js";
 
 /** The worker processes that serve requests, while this process forges, writes the store and delivers webhooks. */
@@ -15,7 +15,9 @@ export interface Workers {
 }
 
 export interface WorkersNeeds {
-  services: NodeServices;
+  services: Omit<NodeServices, "otherMetrics">;
+  /** Metrics of this process. */
+  metrics(): Promise<ProcessMetrics>;
   /** What keeps the node from following the chain; undefined if nothing does. */
   problem(): string | undefined;
   logger: Logger;
@@ -40,7 +42,7 @@ export const freePort = async (host: string): Promise<number> => {
   return port;
 };
 
-export const createWorkers = (count: number, { services, problem, logger, clock }: WorkersNeeds): Workers => {
+export const createWorkers = (count: number, { services, problem, metrics, logger, clock }: WorkersNeeds): Workers => {
   const running = new Map<Worker, WorkerChannel>();
   const restarts = new Set<NodeJS.Timeout>();
   let stopping = false;
@@ -57,12 +59,15 @@ export const createWorkers = (count: number, { services, problem, logger, clock 
     restarts.add(timer);
   };
 
+  const othersOf = (asking: WorkerChannel): Promise<ProcessMetrics[]> =>
+    Promise.all([metrics(), ...[...running.values()].filter((channel) => channel !== asking).map((channel) => channel.metrics())]);
+
   /** Starts a worker. `delay`: milliseconds by which this start was delayed. */
   const run = (number: number, delay: number): { listening: Promise<void> } => {
     const began = clock.monotonic();
     const worker = cluster.fork();
     let [listens, failure] = [false, undefined as WorkerFailure | undefined];
-    const channel = answerWorker(worker, services, (told) => (failure = told));
+    const channel: WorkerChannel = answerWorker(worker, { ...services, otherMetrics: () => othersOf(channel) }, (told) => (failure = told));
     running.set(worker, channel);
     // Sending to a worker that is just ending fails; its end is logged below.
     worker.on("error", (error) => logger.debug(`worker ${number}: ${error.message}`));

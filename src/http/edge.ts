@@ -18,6 +18,7 @@ import { createInputReaders } from "./input/input-reader.js";
 import { createOpenApiByPrefix, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
+import type { Replied } from "./pipeline/replied.js";
 import { createRequestIds } from "./pipeline/request-id.js";
 import type { Streams } from "./pipeline/streams.js";
 import { oneByOne } from "./pipeline/stages.js";
@@ -28,6 +29,7 @@ import { createRouting } from "./routing/router.js";
 import type { Generation } from "./routing/version.js";
 
 export type { EdgeOptions } from "./edge-options.js";
+export type { Replied } from "./pipeline/replied.js";
 export type { Listener } from "./hosts/listener.js";
 
 /** What the edge needs from its caller. */
@@ -48,6 +50,8 @@ export interface EdgeNeeds<State extends Scope> {
   /** Told of a request that met a damaged record. */
   damaged?: ((reason: string) => void) | undefined;
   logger: Logger;
+  /** Is told of every request when it has been answered. */
+  onReply?: ((replied: Replied) => void) | undefined;
   /** Title, version and description of the OpenAPI document. */
   info: OpenApiInfo;
   /** Requests that are sent to targets of webhooks. */

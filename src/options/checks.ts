@@ -103,3 +103,11 @@ export const offOr =
 
 export const path: Check = (value) =>
   typeof value === "string" && /^(?:\/[\w.~-]+)*$/.test(value) ? undefined : 'must be a path such as "/api", without a slash at its end';
+
+/** Switched on, off, or on for those who have a token. */
+export const metricsSetting: Check = (value) => {
+  if (typeof value === "boolean") return undefined;
+  if (!isObject(value)) return "must be true, false or an object";
+  if (Object.keys(value).join() !== "token" || tokens([value["token"]]) !== undefined) return `must have one member, token: a text of at least ${shortestToken} characters, with no space at either end`;
+  return undefined;
+};

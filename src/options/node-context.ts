@@ -122,6 +122,7 @@ const known: Record<keyof NodeContext | keyof ReaderContext, true> = {
   problem: true,
   logger: true,
   accessLog: true,
+  otherMetrics: true,
   clock: true,
   options: true,
 };
@@ -215,11 +216,12 @@ const requireTransactionTypes = (rows: unknown): void => {
   });
 };
 
-const requireTypes = ({ dataDir, transactionTypes, onProgress, accessLog, problem, node, options }: Unchecked): void => {
+const requireTypes = ({ dataDir, transactionTypes, onProgress, accessLog, otherMetrics, problem, node, options }: Unchecked): void => {
   if (dataDir !== undefined && (typeof dataDir !== "string" || dataDir === "")) refuse("`dataDir` must be the path of a folder");
   if (transactionTypes !== undefined) requireTransactionTypes(transactionTypes);
   if (!isOptionalFunction(onProgress)) refuse("`onProgress` must be a function");
   if (!isOptionalFunction(accessLog)) refuse("`accessLog` must be a function");
+  if (!isOptionalFunction(otherMetrics)) refuse("`otherMetrics` must be a function");
   if (!isOptionalFunction(problem)) refuse("`problem` must be a function");
   if (node !== undefined && !isObject(node)) refuse("`node` must be an object");
   // Through JSON, so that members that are undefined count as absent.

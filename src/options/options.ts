@@ -1,6 +1,6 @@
 import type { PorticoOptions } from "../../types/node-context.js";
 import { PorticoError } from "../errors.js";
-import { above, type Check, falseOr, isObject, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom } from "./checks.js";
+import { above, type Check, falseOr, isObject, metricsSetting, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom } from "./checks.js";
 import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";
 
 /** All options, with defaults filled in. */
@@ -90,6 +90,12 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   },
   followHostEvents: { default: 7 * day, unit: "milliseconds", meaning: "How long the host's own events are kept, for readers that come back.", check: wholeFrom(0) },
   maxStreams: { default: 1_000, unit: "streams", meaning: "Event streams and change streams that may be open at a time; one more is answered with 503.", check: wholeFrom(0) },
+  metrics: {
+    default: false,
+    unit: "true, false or an object",
+    meaning: "Whether `/metrics` answers Prometheus; with a `token`, only clients that send it as `Authorization: Bearer`.",
+    check: metricsSetting,
+  },
   staleAfter: {
     default: 5,
     unit: "block times",

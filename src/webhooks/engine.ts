@@ -10,6 +10,7 @@ import { type ChainChange, createChainRecorder } from "./scan/chain-recorder.js"
 import { createCatalogue } from "./registry/webhook-service.js";
 import { webhookDefaults } from "./options.js";
 import { dryRun } from "./registry/dry-run.js";
+import { observedSender, type OnAttempt } from "./send/observed-sender.js";
 import { createHttpSender } from "./send/http-sender.js";
 import { type HostRecorder, createHostRecorder, listenToHost } from "./scan/host-recorder.js";
 import { canonicalEvent, chainEvents, describeEvents } from "../follow/known-events.js";
@@ -25,6 +26,8 @@ import { startUpkeep } from "./deliver/retention.js";
 import { createWorker } from "./deliver/worker.js";
 
 export interface WebhookEngineNeeds {
+  /** Is told of every attempt that has ended, and how long it took in milliseconds. */
+  onAttempt?: OnAttempt | undefined;
   store: WebhookStore;
   /** Called by `start` in the process that delivers; `stop` closes what it opened. */
   openJournal(): EventJournal;
@@ -71,7 +74,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
   const recent = createRecentEvents(store, options.recentEvents);
-  const sender = createHttpSender(options, { guard, resolve });
+  const sender = observedSender(createHttpSender(options, { guard, resolve }), needs.onAttempt);
   const worker = createWorker(options, { store, register, sender, clock, time, after, random, logger });
   const onWork = worker.wake;
   const recorder = createRecorder({ store, register, recent, time, logger, onWork });

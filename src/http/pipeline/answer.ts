@@ -43,6 +43,7 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
     const { entry, endpoint } = context;
     const tip = entry !== undefined && endpoint?.cached === true ? tipId?.() : undefined;
     if (entry !== undefined && tip !== undefined) context.reply = cache.replyAt(entry, tip);
+    context.isHit = context.reply !== undefined;
   };
 
   /** At the tip of the state, an equal request may also be waiting for its answer. */
@@ -51,7 +52,8 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
     if (endpoint?.cached !== true || key === undefined || state?.tip === undefined) return;
     const { id } = state.tip;
     if (entry !== undefined) context.reply = cache.replyAt(entry, id);
-    if (context.reply !== undefined) return;
+    context.isHit = context.reply !== undefined;
+    if (context.isHit) return;
     return cache.pending(key, id)?.then((reply) => {
       context.reply = reply;
       if (entry === undefined) return;

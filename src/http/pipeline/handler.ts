@@ -19,6 +19,7 @@ import { createMatch } from "./match.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import { createRateLimit } from "./rate-limit.js";
 import { RequestContext, type Transport } from "./request-context.js";
+import { type Replied, repliedOf } from "./replied.js";
 import type { RequestId } from "./request-id.js";
 import { createSend } from "./send.js";
 import { createStreams, type Streams } from "./streams.js";
@@ -33,6 +34,8 @@ export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State
   /** Told of a request that met a damaged record. */
   damaged?: ((reason: string) => void) | undefined;
   logger: Logger;
+  /** Is told of every request when it has been answered. */
+  onReply?: ((replied: Replied) => void) | undefined;
 }
 
 export interface Handler<State extends Scope> {
@@ -103,8 +106,18 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
     if (context.reply?.stream?.keepsState !== true) releaseState(context);
   };
 
+  /** What observes requests must not keep one from ending. */
+  const answered = (context: Context): void => {
+    try {
+      needs.onReply?.(repliedOf(context));
+    } catch (error) {
+      logger.error(`a request could not be logged: ${messageOf(error)}`);
+    }
+  };
+
   const climb = createClimb<State>(fail);
-  const send = createSend<State>({ defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, release: releaseState, isStopping });
+  const observer = needs.onReply === undefined ? undefined : answered;
+  const send = createSend<State>({ answered: observer, defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, release: releaseState, isStopping });
   const upToBody = [match, authorize, parse, readBody];
   const upToWrite = [lookUp, openState, lookUpAtState, ask, write];
   const run = inStages<Context>([

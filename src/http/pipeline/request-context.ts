@@ -50,6 +50,15 @@ export class RequestContext<State extends Scope> implements WorkMeter {
   answer: unknown;
   /** What is sent. Once it is there, no further step is taken. */
   reply: Reply | undefined;
+  /** Milliseconds of `performance.now()` when it came. */
+  readonly since = performance.now();
+  /** Whether the reply came from the cache. */
+  isHit = false;
+  /** As sent. */
+  status = 0;
+  bytes = 0;
+  /** Whether the body goes on after the reply was begun. */
+  isStreamed = false;
 
   constructor(transport: Transport, id: string) {
     this.transport = transport;

@@ -22,6 +22,8 @@ export interface SendNeeds<State extends Scope> {
   /** Releases the state of a request, if it is still open. */
   release(context: RequestContext<State>): void;
   isStopping(): boolean;
+  /** Is told of a request when its reply has been handed to the connection; of one whose body is a stream, when the response has closed. */
+  answered: ((context: RequestContext<State>) => void) | undefined;
 }
 
 /** Tells a client that the connection is about to end, so that it sends no further request on it that would be lost. */
@@ -31,11 +33,13 @@ const variantOf = (reply: Reply, encoding: Encoding | undefined): MaybePromise<V
   encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
 
 /** The last step of the ladder: sends the reply in the encoding that the client prefers, or 304 if it has it already. */
-export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fail, inFlight, streams, release, isStopping }: SendNeeds<State>) => {
+export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fail, inFlight, streams, release, isStopping, answered }: SendNeeds<State>) => {
   const encodingOf = createNegotiation();
 
   /** Of a large reply, some may still have to be sent, at the pace of its client; in a Koa app, all of it, when other middleware is done. */
-  const finish = ({ transport: { response } }: RequestContext<State>): void => {
+  const finish = (context: RequestContext<State>): void => {
+    const { response } = context.transport;
+    if (!context.isStreamed) answered?.(context);
     const isSent = response.writableEnded && (response.socket?.writableLength ?? 0) === 0;
     if (isSent) inFlight.leave();
     else inFlight.leaveOnceClosed(response);
@@ -46,7 +50,15 @@ export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fai
     const { transport } = context;
     if (stream === undefined || isHad) return undefined;
     if (stream.length !== undefined) headers.push("Content-Length", String(stream.length));
-    return transport.request.method === "HEAD" ? undefined : streams.open(stream, transport.response, () => release(context));
+    if (transport.request.method === "HEAD") return undefined;
+    const body = streams.open(stream, transport.response, () => release(context));
+    context.isStreamed = true;
+    if (answered === undefined) return body;
+    transport.response.once("close", () => {
+      context.bytes = body.produced;
+      answered(context);
+    });
+    return body;
   };
 
   const dispatch = (context: RequestContext<State>, reply: Reply, variant: Variant): void => {
@@ -58,13 +70,16 @@ export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fai
     const headers = reply.hasOwnHeaders === true ? withOwn(general, own) : [...general, ...own];
     headers.push(...ownHeaders, "X-Request-Id", id);
     if (isStopping()) headers.push(...lastReply);
+    context.status = isHad ? 304 : reply.status;
     if (reply.stream === undefined) {
-      transport.send(isHad ? 304 : reply.status, headers, isHad || reply.status === 204 ? undefined : variant.bytes);
+      const bytes = isHad || reply.status === 204 ? undefined : variant.bytes;
+      if (transport.request.method !== "HEAD") context.bytes = bytes?.length ?? 0;
+      transport.send(context.status, headers, bytes);
       return;
     }
     const body = openStream(context, reply, headers, isHad);
     if (body === undefined) release(context);
-    transport.send(isHad ? 304 : reply.status, headers, body);
+    transport.send(context.status, headers, body);
   };
 
   const sendReply = (context: RequestContext<State>): MaybePromise<void> => {

@@ -27,6 +27,8 @@ class BodyStream extends Readable {
   private pumping: Promise<void> | undefined;
   private slow: NodeJS.Timeout | undefined;
   private over = false;
+  /** Bytes of the body so far. */
+  produced = 0;
 
   constructor(needs: BodyStreamNeeds) {
     super({ highWaterMark });
@@ -105,7 +107,10 @@ class BodyStream extends Readable {
         if (next.done === true) {
           this.over = true;
           this.push(null);
-        } else if (next.value.length > 0 && !this.push(next.value)) {
+          continue;
+        }
+        this.produced += Buffer.byteLength(next.value);
+        if (next.value.length > 0 && !this.push(next.value)) {
           this.slow = setTimeout(() => this.cut(), body.patience).unref();
           return;
         }
@@ -124,7 +129,7 @@ export interface Streams {
   /** Those among them that only end when the client leaves. */
   readonly endless: number;
   /** Begins a body. `closed` is called once, after the last use of what it is made from. */
-  open(body: StreamBody, response: ServerResponse, closed: () => void): Readable;
+  open(body: StreamBody, response: ServerResponse, closed: () => void): Readable & { readonly produced: number };
   /** Ends those that have no end, at once. */
   end(): void;
   /** Cuts all of them. */

@@ -24,7 +24,9 @@ const unwritable = (error: unknown): PorticoError =>
 
 const reasonOf = (error: unknown): string => messageOf(error instanceof PorticoError && error.code === "STORE_UNWRITABLE" ? (error.cause ?? error) : error);
 
-const texts = { begun: "the store cannot be written", ended: "the store can be written again" };
+const kind = (reason: string): "full disk" | "store cannot be written" => (/\bdisk (?:is full|quota)/.test(reason) ? "full disk" : "store cannot be written");
+
+const texts = { kind, begun: "the store cannot be written", ended: "the store can be written again" };
 
 export const createWriteWatch = (problems: Pick<Problems, "define">): WriteWatch => {
   const problem: Problem = problems.define(texts);

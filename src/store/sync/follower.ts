@@ -10,6 +10,8 @@ import { createRetrying } from "./retry.js";
 import { runsOf } from "./runs.js";
 
 export interface FollowerNeeds extends CatchingUpNeeds {
+  /** Is told how long each block of the host's took to be written, in milliseconds. */
+  onWritten?: ((milliseconds: number) => void) | undefined;
   events: HostEvents;
   /** Milliseconds between two comparisons of the tip with the block source. */
   lookInterval?: number;
@@ -88,6 +90,15 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
     return true;
   };
 
+  /** Those of a run are written together, or one after another: each counts with its share. */
+  const timed = async (run: readonly BlockData[]): Promise<boolean> => {
+    const begun = performance.now();
+    const lackedAny = await applyRun(run);
+    const each = (performance.now() - begun) / run.length;
+    if (lackedAny) run.forEach(() => needs.onWritten?.(each));
+    return lackedAny;
+  };
+
   const onApplied = (payload?: unknown): void => {
     const data = payload as BlockData;
     if (gathered !== undefined) return void gathered.push(data);
@@ -98,7 +109,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
         await attempt(() => {
           awaited = parseBlockHeader(run.at(-1));
           // A run that the store has already shows nothing: the host may be repeating itself.
-          return applyRun(run);
+          return timed(run);
         });
       }
     });

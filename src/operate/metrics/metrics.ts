@@ -1,0 +1,128 @@
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { ProcessMetrics } from "../../../types/node-context.js";
+import type { Replied } from "../../http/pipeline/replied.js";
+import { createRequestDurations } from "./request-durations.js";
+
+/** What is read from the node when somebody asks for its metrics. */
+export interface Observed {
+  tipHeight(): number;
+  /** Seconds since the tip was forged; undefined while there is no tip. */
+  tipAge(): number | undefined;
+  /** Blocks that the network has beyond the tip, as far as is known. */
+  blocksBehind(): MaybePromise<number | undefined>;
+  /** Bytes of the store's files; undefined where the host keeps its own chain. */
+  storeBytes(): number | undefined;
+  /** Seconds by which the event loop is late. */
+  loopLag(): number;
+  /** Streams that are being sent. */
+  streams(): number;
+  /** Webhooks by state, and blocks by which the one that is farthest behind is; undefined where there are none, or another process delivers. */
+  webhooks(): { byState: Readonly<Record<string, number>>; blocksBehind: number } | undefined;
+}
+
+export interface Metrics {
+  readonly contentType: string;
+  replied(replied: Replied): void;
+  /** A block was written: how long that took, in seconds. */
+  blockApplied(seconds: number): void;
+  /** An attempt of a delivery has ended. `seconds`: how long it took; undefined where nothing was sent. */
+  deliveryEnded(outcome: string, seconds?: number): void;
+  /** All metrics of this process, for another one that gathers them. */
+  values(): Promise<ProcessMetrics>;
+  /** The text that Prometheus reads: of this process and the others that are given, as if they were one. */
+  text(others?: readonly ProcessMetrics[]): Promise<string>;
+}
+
+type Aggregator = "sum" | "max";
+
+const createGauges = (registry: Registry, observed: Observed): void => {
+  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => MaybePromise<number | undefined>): void => {
+    void new Gauge({
+      name,
+      help,
+      aggregator,
+      registers: [registry],
+      async collect() {
+        const value = await read();
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+  };
+  gauge("portico_tip_height", "Height of the last block.", "max", observed.tipHeight);
+  gauge("portico_tip_age_seconds", "Seconds since the last block was forged.", "max", observed.tipAge);
+  gauge("portico_blocks_behind", "Blocks that the network has beyond the tip.", "max", observed.blocksBehind);
+  gauge("portico_store_bytes", "Bytes of the store's files.", "max", observed.storeBytes);
+  gauge("portico_event_loop_lag_seconds", "Seconds by which the event loop was late at the most in the last second; of the process that is worst off.", "max", observed.loopLag);
+  gauge("portico_streams", "Event streams, change streams and other streamed replies that are open.", "sum", observed.streams);
+  gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", () => observed.webhooks()?.blocksBehind);
+  void new Gauge({
+    name: "portico_webhooks",
+    help: "Webhooks by state.",
+    labelNames: ["state"],
+    aggregator: "max",
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [state, count] of Object.entries(observed.webhooks()?.byState ?? {})) this.set({ state }, count);
+    },
+  });
+};
+
+/** Makes the metrics of a node. Every label has few values: routes are patterns, never URLs. */
+export const createMetrics = (observed: Observed): Metrics => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  createGauges(registry, observed);
+  const durations = createRequestDurations("portico_http_request_duration_seconds", "Seconds from a request's arrival until its reply was handed to the connection.");
+  // Of a metric, the registry calls no other method.
+  registry.registerMetric(durations.metric as unknown as Histogram);
+  const cache = new Counter({
+    name: "portico_reply_cache_requests_total",
+    help: "Requests whose replies are kept until the tip moves, by whether they were there.",
+    labelNames: ["result"],
+    registers: [registry],
+  });
+  const [hits, misses] = [cache.labels("hit"), cache.labels("miss")];
+  hits.inc(0);
+  misses.inc(0);
+  const applies = new Histogram({
+    name: "portico_block_apply_seconds",
+    help: "Seconds from a block's announcement until it was written.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [registry],
+  });
+  const deliveries = new Counter({ name: "portico_webhook_deliveries_total", help: "Ended attempts of webhook deliveries, by outcome.", labelNames: ["outcome"], registers: [registry] });
+  const deliveryTimes = new Histogram({
+    name: "portico_webhook_delivery_seconds",
+    help: "Seconds that an attempt of a webhook delivery took.",
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers: [registry],
+  });
+  /** Counted here, and told to prom-client when it is asked: an increment would look up its labels by a text. */
+  const kept = { hits: 0, misses: 0 };
+
+  const values = async (): Promise<ProcessMetrics> => {
+    hits.inc(kept.hits);
+    misses.inc(kept.misses);
+    [kept.hits, kept.misses] = [0, 0];
+    return registry.getMetricsAsJSON();
+  };
+
+  return {
+    contentType: registry.contentType,
+    replied: ({ request, route, status, ms, isStreamed, isHit }) => {
+      if (isHit !== undefined) kept[isHit ? "hits" : "misses"]++;
+      // How long a stream is open is up to its client.
+      if (!isStreamed) durations.observe(route, request.method ?? "", status, ms / 1000);
+    },
+    blockApplied: (seconds) => applies.observe(seconds),
+    deliveryEnded: (outcome, seconds) => {
+      deliveries.inc({ outcome });
+      if (seconds !== undefined) deliveryTimes.observe(seconds);
+    },
+    values,
+    text: async (others = []) => AggregatorRegistry.aggregate([await values(), ...others] as object[]).metrics(),
+  };
+};

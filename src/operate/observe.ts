@@ -1,0 +1,77 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { IncomingMessage } from "node:http";
+import type { AccessLogEntry, SyncState } from "../../types/node-context.js";
+import type { Webhooks } from "../../types/webhooks.js";
+import type { FullClock } from "../clock.js";
+import type { Replied } from "../http/pipeline/replied.js";
+import type { HealthReports } from "./health.js";
+import type { LoopLag } from "./loop-lag.js";
+import type { Metrics, Observed } from "./metrics/metrics.js";
+import { routeLabel } from "./metrics/request-durations.js";
+
+export interface ObservedNeeds {
+  reports: Pick<HealthReports, "health" | "pace">;
+  clock: FullClock;
+  sync: SyncState | undefined;
+  /** Folder of the store's files; undefined where there are none. */
+  dataDir: string | undefined;
+  loopLag: LoopLag;
+  streams(): number;
+  /** Undefined where there are none, or another process delivers. */
+  webhooks(): Webhooks | undefined;
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** More webhooks than an engine allows by default. */
+const mostWebhooks = 100_000;
+
+/** Reads from the node what its metrics tell. */
+export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams, webhooks }: ObservedNeeds): Observed => ({
+  tipHeight: () => reports.health().height,
+  tipAge: () => {
+    const pace = reports.pace();
+    return pace === undefined ? undefined : (clock.now() - pace.forgedAt) / 1000;
+  },
+  blocksBehind: async () => (sync === undefined ? 0 : Math.max(0, (await sync.networkHeight()) - reports.health().height)),
+  storeBytes: () => (dataDir === undefined ? undefined : sizeOf(join(dataDir, "chain.mdb")) + sizeOf(join(dataDir, "webhooks.mdb"))),
+  loopLag: () => loopLag.milliseconds() / 1000,
+  streams,
+  webhooks: () => {
+    const all = webhooks()?.list({ offset: 0, limit: mostWebhooks }).rows;
+    if (all === undefined) return undefined;
+    const byState = { enabled: 0, failing: 0, disabled: 0 };
+    for (const { enabled, failingSince } of all) byState[!enabled ? "disabled" : failingSince === null ? "enabled" : "failing"]++;
+    const behind = all.filter(({ enabled }) => enabled).map((webhook) => ("behind" in webhook ? Number(webhook.behind) : 0));
+    return { byState, blocksBehind: Math.max(0, ...behind) };
+  },
+});
+
+/** Milliseconds with three digits after the point. */
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
+
+type AccessLog = (entry: AccessLogEntry, request: IncomingMessage) => void;
+
+/** Tells metrics and access log of requests; undefined where nobody wants to know. */
+export const createReplyObserver = (metrics: Metrics | undefined, accessLog: AccessLog | undefined, clock: FullClock): ((replied: Replied) => void) | undefined => {
+  const log = (replied: Replied): void => {
+    const { request, id, route, status, ms, bytes, work } = replied;
+    const entry = {
+      time: new Date(clock.now()).toISOString(),
+      requestId: id,
+      method: request.method ?? "",
+      route: routeLabel(route),
+      status,
+      ms: rounded(ms),
+      bytes,
+      work: rounded(Math.min(work, ms)),
+    };
+    accessLog?.(entry, request);
+  };
+  if (accessLog === undefined) return metrics?.replied;
+  return (replied) => {
+    metrics?.replied(replied);
+    log(replied);
+  };
+};

@@ -1,0 +1,149 @@
+import type { AddressInfo } from "node:net";
+import { EventEmitter } from "eventemitter3";
+import { expect } from "chai";
+import { createApiPlugin, PorticoError } from "../../src/index.js";
+import { createLoopLag } from "../../src/operate/loop-lag.js";
+import type { AccessLogEntry, ApiPlugin, NodeContext } from "../../types/node-context.js";
+import { ask } from "../http/ask.js";
+import { loadChain } from "../data/read.js";
+import { silentLogger } from "../silent.js";
+import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { until } from "./until.js";
+
+const chain = loadChain("core3-testnet-a");
+const blocksUpTo = (height: number) => ({ read: (from: number, limit: number) => Promise.resolve(chain.blocks.slice(from - 1, Math.min(height, from - 1 + limit))) });
+
+describe("the metrics", () => {
+  const plugins: ApiPlugin[] = [];
+  afterEach(async () => {
+    for (const plugin of plugins.splice(0)) await plugin.stop();
+    await closeTemporaryStores();
+  });
+  const create = (context: Partial<NodeContext> = {}): ApiPlugin => {
+    const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: temporaryFolder(), logger: silentLogger, options: { metrics: true }, ...context });
+    plugins.push(plugin);
+    return plugin;
+  };
+  const listening = async (plugin: ApiPlugin): Promise<string> => `http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}/api`;
+  /** The value of a line; undefined if there is no such line. */
+  const value = (text: string, line: string): number | undefined => {
+    const found = text.split("\n").find((one) => one.startsWith(`${line} `));
+    return found === undefined ? undefined : Number(found.slice(line.length + 1));
+  };
+  const scrape = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
+
+  it("count requests by the patterns of their routes, and replies from the cache", async () => {
+    const url = await listening(create({ blocks: blocksUpTo(9) }));
+    const address = chain.wallets?.[0]?.address ?? "";
+    for (const path of ["/blocks/1", "/blocks/2", "/blocks/2", "/blocks/2", "/no/such/path", `/wallets/${address}x`, "/v1/delegates/count"]) await (await fetch(url + path)).text();
+    await fetch(`${url}/blocks/1`, { method: "HEAD" });
+    await fetch(`${url}/blocks/1`, { method: "PURGE" });
+    const reply = await fetch(`${url}/metrics`);
+    expect(reply.headers.get("content-type")).to.equal("text/plain; version=0.0.4; charset=utf-8");
+    const text = await reply.text();
+    const count = (labels: string): number | undefined => value(text, `portico_http_request_duration_seconds_count{${labels}}`);
+    expect(count('route="/blocks/{id}",method="GET",status="200"')).to.equal(4);
+    expect(value(text, 'portico_http_request_duration_seconds_bucket{route="/blocks/{id}",method="GET",status="200",le="+Inf"}')).to.equal(4);
+    expect(count('route="/blocks/{id}",method="HEAD",status="200"')).to.equal(1);
+    expect(count('route="(none)",method="other",status="405"') ?? count('route="(none)",method="other",status="404"')).to.equal(1);
+    expect(count('route="(none)",method="GET",status="404"')).to.equal(1);
+    expect(count('route="/wallets/{id}",method="GET",status="404"')).to.equal(1);
+    expect(count('route="/v1/delegates/count",method="GET",status="200"')).to.equal(1);
+    expect(text).to.not.include("/no/such/path").and.not.include(address);
+    const [hits = 0, misses = 0] = ["hit", "miss"].map((result) => value(text, `portico_reply_cache_requests_total{result="${result}"}`));
+    expect(hits).to.be.above(0);
+    // The replies that can be kept: those of blocks, of the wallet that is not there, and of the first generation.
+    expect(hits + misses).to.equal(7);
+  });
+
+  it("tell of the chain, the store, the process and the webhooks", async () => {
+    const events = new EventEmitter();
+    const forgedAt = Date.parse(String(chain.network.milestones[0]?.epoch)) + (chain.blocks[9]?.timestamp ?? 0) * 1000;
+    const plugin = create({ events, blocks: blocksUpTo(9), clock: { now: () => forgedAt + 4_000 }, sync: { networkHeight: () => 13 } });
+    const url = await listening(plugin);
+    events.emit("block.applied", chain.blocks[9]);
+    await plugin.settled();
+    plugin.webhooks?.create({ event: "block.applied", target: "http://93.184.215.14/", conditions: [], enabled: false } as never);
+    const text = await scrape(url);
+    expect(value(text, "portico_tip_height")).to.equal(10);
+    expect(value(text, "portico_tip_age_seconds")).to.equal(4);
+    expect(value(text, "portico_blocks_behind")).to.equal(3);
+    expect(value(text, "portico_block_apply_seconds_count")).to.equal(1);
+    expect(value(text, "portico_store_bytes")).to.be.above(10_000);
+    expect(value(text, "portico_streams")).to.equal(0);
+    expect(value(text, "portico_event_loop_lag_seconds")).to.be.at.least(0);
+    expect(value(text, 'portico_webhooks{state="disabled"}')).to.equal(1);
+    expect(value(text, 'portico_webhooks{state="enabled"}')).to.equal(0);
+    expect(value(text, "portico_webhook_blocks_behind")).to.equal(0);
+    for (const name of ["portico_webhook_deliveries_total", "portico_webhook_delivery_seconds", "process_cpu_seconds_total", "nodejs_heap_size_used_bytes"]) {
+      expect(text).to.include(`# TYPE ${name} `);
+    }
+  });
+
+  it("are one reply for all processes", async () => {
+    const other = create({ blocks: blocksUpTo(5) });
+    const otherUrl = await listening(other);
+    await fetch(`${otherUrl}/blocks/1`);
+    const url = await listening(create({ blocks: blocksUpTo(9), otherMetrics: async () => [JSON.parse(JSON.stringify(await other.metrics())) as object[]] }));
+    await fetch(`${url}/blocks/1`);
+    const text = await scrape(url);
+    expect(value(text, 'portico_http_request_duration_seconds_count{route="/blocks/{id}",method="GET",status="200"}')).to.equal(2);
+    expect(value(text, "portico_tip_height")).to.equal(9);
+  });
+
+  it("are off unless the host says otherwise, and can need a token", async () => {
+    const off = await listening(create({ options: {} }));
+    expect((await fetch(`${off}/metrics`)).status).to.equal(404);
+    const url = await listening(create({ options: { metrics: { token: "let prometheus in" } } }));
+    const statusWith = async (headers: Record<string, string>): Promise<number> => (await fetch(`${url}/metrics`, { headers })).status;
+    expect(await statusWith({})).to.equal(401);
+    expect(await statusWith({ Authorization: "Bearer let prometheus" })).to.equal(401);
+    expect(await statusWith({ Authorization: "Bearer let prometheus in" })).to.equal(200);
+    for (const metrics of [{ token: "short" }, { tokens: "let prometheus in" }, {}, 1]) {
+      expect(() => create({ options: { metrics } as never }), JSON.stringify(metrics)).to.throw(PorticoError, "options.metrics must");
+    }
+  });
+
+  it("and the access log are told of each request, and keep none from its reply", async () => {
+    const entries: AccessLogEntry[] = [];
+    const errors: string[] = [];
+    const accessLog = (entry: AccessLogEntry): void => {
+      entries.push(entry);
+      throw new Error("the disk is full");
+    };
+    const url = await listening(create({ blocks: blocksUpTo(9), accessLog, logger: { ...silentLogger, error: (line) => errors.push(line) } }));
+    const reply = await fetch(`${url}/blocks?limit=2`, { headers: { "Accept-Encoding": "identity" } });
+    const bytes = (await reply.arrayBuffer()).byteLength;
+    const etag = reply.headers.get("etag") ?? "";
+    // Not with `fetch`, which asks for a fresh reply then.
+    expect((await ask(Number(new URL(url).port), "/api/blocks?limit=2", { headers: { "If-None-Match": etag } })).status).to.equal(304);
+    expect((await fetch(`${url}/blocks?limit=0`)).status).to.equal(400);
+    const [first, second, third] = await until(() => Promise.resolve(entries.length >= 3 ? entries : undefined));
+    expect(first).to.deep.include({ requestId: reply.headers.get("x-request-id"), method: "GET", route: "/blocks", status: 200, bytes });
+    expect(first?.ms).to.be.at.least(first?.work ?? Infinity);
+    expect(first?.work).to.be.above(0);
+    expect(second).to.deep.include({ status: 304, bytes: 0 });
+    expect(third).to.deep.include({ status: 400, route: "/blocks" });
+    expect(errors).to.deep.equal(Array.from({ length: 3 }, () => "a request could not be logged: the disk is full"));
+  });
+});
+
+describe("the event loop's lag", () => {
+  it("is how late the loop is, also before its next turn, and is forgotten after a second", async () => {
+    let now = 0;
+    const lag = createLoopLag(() => now);
+    expect(lag.milliseconds()).to.equal(0);
+    lag.start();
+    try {
+      now = 50;
+      expect(lag.milliseconds()).to.equal(0);
+      now = 350;
+      expect(lag.milliseconds()).to.equal(300);
+      // Once it has turned, the clock stands still: each look finds itself early.
+      await until(() => Promise.resolve(lag.milliseconds() === 0 ? true : undefined));
+    } finally {
+      lag.stop();
+    }
+    expect(lag.milliseconds()).to.equal(0);
+  });
+});
