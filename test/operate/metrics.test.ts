@@ -34,7 +34,7 @@ describe("the metrics", () => {
 
   it("count requests by the patterns of their routes, and replies from the cache", async () => {
     const url = await listening(create({ blocks: blocksUpTo(9) }));
-    const address = chain.wallets?.[0]?.address ?? "";
+    const address = chain.wallets[0]?.address ?? "";
     for (const path of ["/blocks/1", "/blocks/2", "/blocks/2", "/blocks/2", "/no/such/path", `/wallets/${address}x`, "/v1/delegates/count"]) await (await fetch(url + path)).text();
     await fetch(`${url}/blocks/1`, { method: "HEAD" });
     await fetch(`${url}/blocks/1`, { method: "PURGE" });
@@ -63,7 +63,7 @@ describe("the metrics", () => {
     const url = await listening(plugin);
     events.emit("block.applied", chain.blocks[9]);
     await plugin.settled();
-    plugin.webhooks?.create({ event: "block.applied", target: "http://93.184.215.14/", conditions: [], enabled: false } as never);
+    plugin.webhooks?.create({ event: "block.applied", target: "http://93.184.215.14/", conditions: [], enabled: false });
     const text = await scrape(url);
     expect(value(text, "portico_tip_height")).to.equal(10);
     expect(value(text, "portico_tip_age_seconds")).to.equal(4);

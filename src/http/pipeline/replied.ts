@@ -24,6 +24,6 @@ export interface Replied {
 export const repliedOf = <State extends Scope>(context: RequestContext<State>): Replied => {
   const { transport, id, endpoint, status, bytes, since, isStreamed, worked, isHit } = context;
   const ms = performance.now() - since;
-  const route = endpoint?.route as Route | undefined;
+  const route = endpoint?.route;
   return { request: transport.request, id, route, status, bytes, ms, isStreamed, work: worked, isHit: endpoint?.cached === true ? isHit : undefined };
 };

@@ -29,9 +29,9 @@ export const createRequestDurations = (name: string, help: string) => {
 
   const durationsOf = (route: Route | undefined, method: string, status: number): Durations => {
     let byStatus = byRoute.get(route);
-    if (byStatus === undefined) byRoute.set(route, (byStatus = new Map()));
+    if (byStatus === undefined) byRoute.set(route, (byStatus = new Map<number, Map<string, Durations>>()));
     let byMethod = byStatus.get(status);
-    if (byMethod === undefined) byStatus.set(status, (byMethod = new Map()));
+    if (byMethod === undefined) byStatus.set(status, (byMethod = new Map<string, Durations>()));
     const found = byMethod.get(method);
     if (found !== undefined) return found;
     const known = methods.has(method) ? method : "other";
