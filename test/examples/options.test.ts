@@ -59,7 +59,7 @@ describe("the standalone host's command line", () => {
   });
 
   for (const [line, message] of [
-    ["--prot 1", "There is no option --prot; the options are --network, --host, --port, --data-dir, --import, --lake, --lake-blocks, --lake-key, --no-forge, --forge-interval, --workers, --secrets, --webhook-token, --allow-target, --log-level, --log-format, --access-log, --backup, --config, --verify, --version, --help."],
+    ["--prot 1", `There is no option --prot; the options are ${optionRows.map(({ name }) => `--${name}`).join(", ")}.`],
     ["-p 1", "There is no option -p; the options are"],
     ["testnet", '"testnet" does not belong to an option'],
     ["--port", "--port needs a value: --port PORT."],
