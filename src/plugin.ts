@@ -1,6 +1,7 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../types/chain-adapter.js";
 import type { ApiPlugin, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import { openAtHeight, orUndo } from "./api/at-height.js";
+import { groups } from "./api/groups.js";
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
@@ -154,7 +155,15 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     isStopping: () => lifecycle.phase() === "stopping",
     authorize: webhooks.authorize,
     logger,
-    info: { title: "Portico", version, description: `The public interface of a node of the network ${context.network.network.name}.` },
+    info: {
+      title: "Portico",
+      version,
+      description: `The public interface of a node of the network ${context.network.network.name}.`,
+      license: { name: "MIT", identifier: "MIT" },
+      contact: { name: "The operator of this node" },
+    },
+    groups,
+    epoch: rules.epoch.timestamp(0).human,
     outgoing: webhookRequests(webhooks.events),
   });
 

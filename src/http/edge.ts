@@ -15,7 +15,7 @@ import { createBodyReader } from "./input/body.js";
 import { bodyGateLimits, createBodyGate } from "./input/body-gate.js";
 import { clientKey } from "./pipeline/client-address.js";
 import { createInputReaders } from "./input/input-reader.js";
-import { createOpenApiByPrefix, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
+import { createOpenApiByPrefix, type GroupDescriptions, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
 import type { Replied } from "./pipeline/replied.js";
@@ -52,8 +52,12 @@ export interface EdgeNeeds<State extends Scope> {
   logger: Logger;
   /** Is told of every request when it has been answered. */
   onReply?: ((replied: Replied) => void) | undefined;
+  /** When the network's time begins: ISO 8601. */
+  epoch: string;
   /** Title, version and description of the OpenAPI document. */
   info: OpenApiInfo;
+  /** What the docs say of each group of routes. */
+  groups?: GroupDescriptions;
   /** Requests that are sent to targets of webhooks. */
   outgoing?: readonly OutgoingRequest[];
   /** Whether requests are answered in batches, which only makes them faster. Default: `batching.isOn`. */
@@ -86,16 +90,16 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
   const { basePath, defaultVersion } = options;
   const ownRoutes = [rootRoute<State>(basePath, needs.info), healthRoute<State>(needs.health), openApiRoute<State>((prefix) => documents(prefix)), ...docsRoutes<State>()];
   const routes: Route<State>[] = [...needs.routes, ...ownRoutes];
-  const documents = createOpenApiByPrefix(routes, options, needs.info, needs.outgoing);
+  const documents = createOpenApiByPrefix(routes, { ...options, groups: needs.groups }, needs.info, needs.outgoing);
   const openapi = documents("");
 
-  const endpointNeeds = { basePath, inputReader: createInputReaders() };
+  const endpointNeeds = { basePath, inputReader: createInputReaders({ epoch: needs.epoch }) };
   const endpoints = routes.map((route) => createEndpoint(route, endpointNeeds));
   const routingOf = (generation: Generation) =>
     createRouting<Endpoint<State>>(
       endpoints
         .filter(({ route }) => route.versions.includes(generation))
-        .map((endpoint) => ({ method: endpoint.route.method, path: endpoint.route.path, target: endpoint })),
+        .map((endpoint) => ({ method: endpoint.route.method, path: endpoint.route.path, target: endpoint, reserved: endpoint.route.reserved === true })),
     );
   const locate = createLocate({ ...options, routings: { 1: routingOf(1), 2: routingOf(2) } });
 

@@ -48,6 +48,8 @@ interface RouteCommon<Path, Query, Body> {
   hidden?: boolean;
   /** One line for the docs, in the third person: `Lists ...`. */
   summary: string;
+  /** Whether its path is no name: it has no other methods, although a path with a parameter would match it. Default false. */
+  reserved?: boolean;
   /** Accepted input. Unknown keys are refused; without a schema, there must be no input of that kind. */
   params?: Path;
   query?: Query;

@@ -1,4 +1,5 @@
 import type { PorticoOptions } from "../../types/node-context.js";
+import { amongKnown } from "../known-names.js";
 import { PorticoError } from "../errors.js";
 import { above, type Check, falseOr, isObject, metricsSetting, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom } from "./checks.js";
 import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";
@@ -138,7 +139,7 @@ export const readOptions = (given: PorticoOptions = {}): Readonly<Options> => {
   const options: Record<string, unknown> = { ...defaultOptions };
   for (const [name, value] of Object.entries(given) as [string, unknown][]) {
     if (!Object.hasOwn(optionTable, name)) {
-      throw new PorticoError("OPTION_INVALID", `options.${name} is not an option; the options are ${optionNames.join(", ")}`);
+      throw new PorticoError("OPTION_INVALID", `options.${name} is not an option${amongKnown(name, optionNames)}`);
     }
     if (value === undefined) continue;
     const wrong = optionTable[name as keyof Options].check(value);

@@ -6,7 +6,7 @@ import { createInputReaders } from "../../src/http/input/input-reader.js";
 import { querySchema } from "../../src/http/route-schemas.js";
 
 describe("the schemas of routes", () => {
-  const readers = createInputReaders();
+  const readers = createInputReaders({ epoch: "2017-03-21T13:00:00.000Z" });
 
   /** A reader is compiled by its first input, whether it takes that or refuses it. */
   const compile = (schema: unknown): void => {

@@ -185,4 +185,4 @@ export const cryptoBody: unknown = {
 export const blockchainBody = { data: { block: { height: tip.height, id: tip.id }, supply: BigInt(meta.supply) } };
 export const typesBody = { data: coreTypes };
 
-export const notFound = (what: string): unknown => ({ statusCode: 404, error: "Not Found", message: what === "" ? "Not Found" : `${what} not found`, code: `${what} NOT FOUND`.trim().toUpperCase().replaceAll(" ", "_") });
+export const notFound = (what: string): unknown => ({ statusCode: 404, error: "Not Found", message: what === "" ? "Not Found" : `${what} not found`, code: `${what} NOT FOUND`.trim().toUpperCase().replaceAll(" ", "_"), ...(what === "" ? { docs: "/api/docs" } : {}) });

@@ -181,7 +181,7 @@ for (const name of chainNames) {
       for (const ask of [() => served.ask("/v2/loader/status"), () => served.ask("/loader/status", { headers: { "API-Version": "2" } })]) {
         const response = await ask();
         expect([response.status, response.headers.get("API-Version")]).to.deep.equal([404, "2"]);
-        expect(await response.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND" });
+        expect(await response.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND", docs: "/api/docs" });
       }
       const named = await served.ask("/v2/delegates/count");
       expect(await named.json()).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Delegate not found", code: "DELEGATE_NOT_FOUND" });

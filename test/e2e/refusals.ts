@@ -1,9 +1,10 @@
 import { expect } from "chai";
+import { bare } from "../http/bare.js";
 import type { Answer } from "./interface.js";
 
 /** The whole body of a 400, in its predecessor's form. */
 export const expectRefused = ({ status, body }: Answer, source: "query" | "payload", key: string, rule: string): void => {
-  expect(body).to.deep.equal({
+  expect(bare(body)).to.deep.equal({
     statusCode: 400,
     error: "Bad Request",
     message: `"${key}" ${rule}`,

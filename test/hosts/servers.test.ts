@@ -82,7 +82,7 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
       expect((await text("/api/v1/loader/status")).body).to.include('"now":1,');
       expect(await text("/api/nowhere")).to.deep.equal({
         status: 404,
-        body: '{"statusCode":404,"error":"Not Found","message":"Not Found","code":"NOT_FOUND"}',
+        body: '{"statusCode":404,"error":"Not Found","message":"Not Found","code":"NOT_FOUND","docs":"/api/docs"}',
       });
     });
 

@@ -27,7 +27,7 @@ describe("errors", () => {
     const firstNotFound = { success: false, statusCode: 404, error: "Not Found", message: "Not Found" };
     const notFound = { statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND" };
     for (const [path, body] of [
-      ["/api/nothing", notFound],
+      ["/api/nothing", { ...notFound, docs: "/api/docs" }],
       ["/api/v1/nothing", firstNotFound],
       ["/elsewhere", notFound],
       ["/apix/things", notFound],
@@ -114,7 +114,7 @@ describe("errors", () => {
       ["/api/old/get?name=nobody", "Wallet not found"],
       ["/api/old/get", '"name" is required'],
       ["/api/old/get?name=x&limit=6", '"limit" must be <= 5'],
-      ["/api/old/get?name=x&more=1", '"more" is not allowed'],
+      ["/api/old/get?name=x&more=1", '"more" is not allowed; allowed: name, limit'],
       ["/api/v1/things/search?q=%zz", '"q" is not percent-encoded UTF-8'],
     ] as const) {
       const { status, json, headers } = await get(path);

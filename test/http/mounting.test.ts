@@ -69,7 +69,7 @@ describe("a host", () => {
       expect(seen).to.deep.equal([
         [200, bytes.length],
         [200, bytes.length],
-        [404, 79],
+        [404, 98],
       ]);
     });
   });

@@ -3,6 +3,8 @@ import { expect } from "chai";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Type } from "@sinclair/typebox";
+import { v1Routes } from "../../src/api/v1/index.js";
+import { v2Routes } from "../../src/api/v2/index.js";
 import { createOpenApi, type OpenApiDocument } from "../../src/http/openapi/document.js";
 import { routesOf } from "../../src/http/route.js";
 import { ask } from "./ask.js";
@@ -73,7 +75,19 @@ describe("the OpenAPI document", () => {
       Object.keys(item).map((method) => `${method} ${path}`),
     );
     expect(written.sort()).to.deep.equal([...expected, "get /api", "get /api/docs", "get /api/health", "get /api/openapi.json"].sort());
-    expect(document.tags.map(({ name }) => name)).to.deep.equal(["things", "hooks", "node"]);
+    expect(document.tags.map(({ name }) => name)).to.deep.equal(["things", "hooks", "things (first generation)", "node"]);
+    for (const { description } of document.tags) expect(description).to.match(/^[A-Z].+\.$/);
+  });
+
+  it("says of every operation and parameter what it is", () => {
+    const made = createOpenApi([...v2Routes, ...v1Routes], options, info);
+    for (const [path, item] of Object.entries(made.paths)) {
+      for (const [method, { description, parameters = [] }] of Object.entries(item as Record<string, { description?: string; parameters?: { name: string; description?: string }[] }>)) {
+        expect(description, `${method} ${path}`).to.match(/^[A-Z].+\.$/s);
+        for (const parameter of parameters) expect(parameter.description, `${method} ${path}: ${parameter.name}`).to.match(/^[A-Z\d].+\.$/s);
+      }
+    }
+    expect([made.servers, made.security]).to.deep.equal([[{ url: "/", description: "This node." }], []]);
   });
 
   it("has only paths that begin with a slash, whatever the base path", () =>

@@ -333,6 +333,7 @@ export const serveThings = async (
       health: () => ({ status: "ok", height: 77 }),
       isStopping: () => false,
       logger: { ...silentLogger, error: (message) => void errors.push(message) },
+      epoch: "2017-03-21T13:00:00.000Z",
       info: { title: "Things", version: "1" },
       ...rest,
     },

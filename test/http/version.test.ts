@@ -81,7 +81,7 @@ describe("versions and paths", () => {
       await get("/api/v2/old/get?name=thing004"),
     ]) {
       expect(named.status).to.equal(404);
-      expect(named.json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND" });
+      expect(named.json).to.deep.equal({ statusCode: 404, error: "Not Found", message: "Not Found", code: "NOT_FOUND", docs: "/api/docs" });
     }
     expect((await get("/api/v1/things/thing001")).status).to.equal(404);
   });
@@ -91,7 +91,7 @@ describe("versions and paths", () => {
     expect(json).to.deep.equal({ success: true, names: ["thing249"] });
     expect(headers["api-version"]).to.equal("1");
     // In the second generation, "search" is the name of a thing here.
-    expect((await get("/api/v2/things/search?q=249")).json).to.deep.include({ message: '"q" is not allowed' });
+    expect((await get("/api/v2/things/search?q=249")).json).to.deep.include({ message: '"q" is not allowed; there are none here' });
   });
 
   it("serves the first generation if that is the default", () =>

@@ -52,6 +52,6 @@ attempt("amounts", () => {
 });
 attempt("numbers in bodies", () => surveyJson(`[${digits}.${digits}e1, "${digits}"]`));
 attempt("texts in bodies", () => surveyJson(`"${"\\".repeat(digits.length)}"`));
-attempt("orders", () => orderKind(["height"]).parse(`${digits}:${digits}`));
-attempt("hexadecimal filters", () => hex.parse(digits));
+attempt("orders", () => orderKind(["height"]).parse(`${digits}:${digits}`, { epoch: "" }));
+attempt("hexadecimal filters", () => hex.parse(digits, { epoch: "" }));
 attempt("signatures", () => transactionCodec.pack({ id: digest, blockId: digest, senderPublicKey: `02${digest}`, signature: digits } as Transaction));

@@ -3,7 +3,7 @@ import type { Block } from "../../../types/chain.js";
 import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise } from "../../../types/chain-adapter.js";
 import { isDigits } from "../../digits.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, OrderBy, Range, WholeNumber } from "../../http/input/schema.js";
+import { Amount, amountUnit, OrderBy, Range, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { type BlockResource, presentBlock } from "../resources/block.js";
@@ -13,18 +13,18 @@ import { type ListRequest, pageOf } from "./page.js";
 
 const fields = ({ exact }: { exact: boolean }) => ({
   id: Type.Optional(BlockId),
-  version: Type.Optional(WholeNumber({ minimum: 0 })),
+  version: Type.Optional(WholeNumber({ minimum: 0, description: "Version of the block's layout." })),
   previousBlock: Type.Optional(BlockId),
   payloadHash: Type.Optional(Hex),
   generatorPublicKey: Type.Optional(PublicKey),
   blockSignature: Type.Optional(Hex),
-  timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Seconds since the network's epoch." })),
-  height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact })),
-  numberOfTransactions: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact })),
-  totalAmount: Type.Optional(Range(Amount(), { exact })),
-  totalFee: Type.Optional(Range(Amount(), { exact })),
-  reward: Type.Optional(Range(Amount(), { exact })),
-  payloadLength: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Bytes." })),
+  timestamp: Type.Optional(TimeRange({ exact, description: "When it was forged" })),
+  height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Height: 1 for the first block." })),
+  numberOfTransactions: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Number of transactions in it." })),
+  totalAmount: Type.Optional(Range(Amount(), { exact, description: `Sum of its transactions' amounts. ${amountUnit}` })),
+  totalFee: Type.Optional(Range(Amount(), { exact, description: `Sum of its transactions' fees. ${amountUnit}` })),
+  reward: Type.Optional(Range(Amount(), { exact, description: `What was made for its forger. ${amountUnit}` })),
+  payloadLength: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Size of its transactions' ids, in bytes." })),
 });
 
 const orders: readonly BlockOrder[] = [

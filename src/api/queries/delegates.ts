@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Delegate } from "../../../types/chain.js";
 import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, DecimalNumber, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
+import { Amount, amountUnit, DecimalNumber, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { type DelegateResource, presentDelegate } from "../resources/delegate.js";
@@ -17,13 +17,13 @@ const fields = ({ exact }: { exact: boolean }) => ({
   vote: Type.Optional(PublicKey),
   username: Type.Optional(Text({ description: "Part of the username." })),
   usernames: Type.Optional(ListOf(Text(), { minItems: 1, maxItems: 100, description: "Any of these usernames." })),
-  balance: Type.Optional(Range(Amount(), { exact })),
-  approval: Type.Optional(Range(DecimalNumber(), { exact, description: "Percent." })),
-  forgedFees: Type.Optional(Range(Amount(), { exact })),
-  forgedRewards: Type.Optional(Range(Amount(), { exact })),
-  forgedTotal: Type.Optional(Range(Amount(), { exact })),
-  producedBlocks: Type.Optional(Range(WholeNumber(), { exact })),
-  voteBalance: Type.Optional(Range(Amount(), { exact })),
+  balance: Type.Optional(Range(Amount(), { exact, description: `Balance. ${amountUnit}` })),
+  approval: Type.Optional(Range(DecimalNumber(), { exact, description: "Share of the supply that votes for it, in percent." })),
+  forgedFees: Type.Optional(Range(Amount(), { exact, description: `Fees of the transactions in its blocks. ${amountUnit}` })),
+  forgedRewards: Type.Optional(Range(Amount(), { exact, description: `Rewards of its blocks. ${amountUnit}` })),
+  forgedTotal: Type.Optional(Range(Amount(), { exact, description: `Fees and rewards of its blocks. ${amountUnit}` })),
+  producedBlocks: Type.Optional(Range(WholeNumber(), { exact, description: "Number of blocks it has forged." })),
+  voteBalance: Type.Optional(Range(Amount(), { exact, description: `Sum of the balances that vote for it. ${amountUnit}` })),
 });
 
 const orders = {
@@ -67,6 +67,6 @@ export const listDelegates = (
 /** A delegate by username, address or public key. @throws PorticoError DELEGATE_NOT_FOUND */
 export const findDelegate = (identifier: string, { chain }: ApiState): MaybePromise<Delegate> =>
   andThen(chain.delegate(inKnownCase(identifier)), (found) => {
-    if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND");
+    if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND", identifier === "search" ? "Delegate not found. To search delegates, use POST /delegates/search." : undefined);
     return found;
   });

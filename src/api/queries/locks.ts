@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { LockFilter, LockOrder, LockQuery, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, Flag, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
+import { Amount, amountUnit, Flag, OrderBy, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { type LockResource, presentLock } from "../resources/lock.js";
 import type { ApiState } from "../state.js";
@@ -16,10 +16,10 @@ const fields = ({ exact }: { exact: boolean }) => ({
   secretHash: Type.Optional(Hash),
   vendorField: Type.Optional(Text({ description: "Exact match." })),
   isExpired: Type.Optional(Flag({ description: "Whether it can be refunded at the tip." })),
-  expirationType: Type.Optional(WholeNumber({ minimum: 1, maximum: 2 })),
-  amount: Type.Optional(Range(Amount(), { exact })),
-  expirationValue: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact })),
-  timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Seconds since the network's epoch." })),
+  expirationType: Type.Optional(WholeNumber({ minimum: 1, maximum: 2, description: "1: it expires at a time, 2: at a height." })),
+  amount: Type.Optional(Range(Amount(), { exact, description: `What is locked. ${amountUnit}` })),
+  expirationValue: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "When it expires: seconds since the network's epoch, or a height, as `expirationType` says." })),
+  timestamp: Type.Optional(TimeRange({ exact, description: "When it was made" })),
 });
 
 const orders: readonly LockOrder[] = ["timestamp", "amount", "expirationValue", "lockId"];

@@ -15,10 +15,10 @@ export type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" |
 const peerOrders: readonly PeerOrder[] = ["ip", "port", "version", "height", "status", "os", "latency"];
 
 export const peerFilters = {
-  ip: Type.Optional(Text()),
-  port: Type.Optional(WholeNumber({ minimum: 0, maximum: 65_535 })),
-  version: Type.Optional(Text()),
-  os: Type.Optional(Text()),
+  ip: Type.Optional(Text({ description: "Address: IPv4 or IPv6." })),
+  port: Type.Optional(WholeNumber({ minimum: 0, maximum: 65_535, description: "Port of its peer-to-peer interface." })),
+  version: Type.Optional(Text({ description: "Version that it says it runs." })),
+  os: Type.Optional(Text({ description: "Operating system that it says it runs on." })),
   status: Type.Optional(Text({ description: "A number, or OK for 200." })),
 };
 

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
 import type { MaybePromise, TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-adapter.js";
 import { inputError } from "../../errors.js";
-import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
+import { Amount, amountUnit, ListOf, OrderBy, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
@@ -14,19 +14,19 @@ import { type ListRequest, pageOf } from "./page.js";
 const fields = ({ exact }: { exact: boolean }) => ({
   id: Type.Optional(Hash),
   blockId: Type.Optional(BlockId),
-  type: Type.Optional(WholeNumber({ minimum: 0 })),
+  type: Type.Optional(WholeNumber({ minimum: 0, description: "Number of the type: see `/transactions/types`." })),
   typeGroup: Type.Optional(WholeNumber({ minimum: 0, description: "1 is the core group." })),
-  version: Type.Optional(WholeNumber({ minimum: 1 })),
+  version: Type.Optional(WholeNumber({ minimum: 1, description: "Version of the transaction's layout: 1 or 2." })),
   senderPublicKey: Type.Optional(PublicKey),
   senderId: Type.Optional(Address),
   recipientId: Type.Optional(Address),
   ownerId: Type.Optional(Address),
   vendorField: Type.Optional(Text({ description: "Exact match." })),
   vendorFieldHex: Type.Optional(Hex),
-  timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Seconds since the network's epoch." })),
-  amount: Type.Optional(Range(Amount(), { exact })),
-  fee: Type.Optional(Range(Amount(), { exact })),
-  nonce: Type.Optional(Amount({ description: "Only in version 2." })),
+  timestamp: Type.Optional(TimeRange({ exact, description: "When its block was forged" })),
+  amount: Type.Optional(Range(Amount(), { exact, description: `What it transfers. ${amountUnit}` })),
+  fee: Type.Optional(Range(Amount(), { exact, description: `What its sender paid for it. ${amountUnit}` })),
+  nonce: Type.Optional(Amount({ description: "The sender's transactions up to and including this one, counted; only in version 2." })),
 });
 
 const SomeAddresses = Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these is sender or recipient." }));

@@ -3,7 +3,7 @@ import type { Wallet } from "../../../types/chain.js";
 import type { MaybePromise, Range as Bounds, WalletFilter, WalletOrder, WalletQuery } from "../../../types/chain-adapter.js";
 import { isPublicKey } from "../../chain/address.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
+import { Amount, amountUnit, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { presentWallet, type WalletResource } from "../resources/wallet.js";
@@ -18,10 +18,10 @@ const fields = ({ exact }: { exact: boolean }) => ({
   secondPublicKey: Type.Optional(PublicKey),
   vote: Type.Optional(PublicKey),
   username: Type.Optional(Text({ description: "Exact match." })),
-  producedBlocks: Type.Optional(Range(WholeNumber(), { exact: true, description: "0 for a wallet that is not a delegate." })),
-  balance: Type.Optional(Range(Amount(), { exact })),
-  voteBalance: Type.Optional(Range(Amount(), { exact, description: "0 for a wallet that is not a delegate." })),
-  votebalance: Type.Optional(Range(Amount(), { exact, description: "The same as voteBalance." })),
+  producedBlocks: Type.Optional(Range(WholeNumber(), { exact: true, description: "Number of blocks it has forged; 0 for a wallet that is not a delegate." })),
+  balance: Type.Optional(Range(Amount(), { exact, description: `Balance. ${amountUnit}` })),
+  voteBalance: Type.Optional(Range(Amount(), { exact, description: `Sum of the balances that vote for it; 0 for a wallet that is not a delegate. ${amountUnit}` })),
+  votebalance: Type.Optional(Range(Amount(), { exact, description: `The same as voteBalance. ${amountUnit}` })),
 });
 
 const orders: readonly WalletOrder[] = ["address", "publicKey", "username", "balance", "voteBalance"];
@@ -64,7 +64,7 @@ export const findWallet = (name: string, { chain, rules }: ApiState): MaybePromi
   return andThen(
     andThen(chain.wallet(identifier), (wallet) => wallet ?? byKey()),
     (found) => {
-      if (found === undefined) throw new PorticoError("WALLET_NOT_FOUND");
+      if (found === undefined) throw new PorticoError("WALLET_NOT_FOUND", name === "search" ? "Wallet not found. To search wallets, use POST /wallets/search." : undefined);
       return found;
     },
   );

@@ -16,7 +16,7 @@ import { FoundDelegateResource, presentFoundDelegate } from "./resources/delegat
 
 const { item } = routesOf<ApiState>();
 const common = { ...firstGeneration, resource: "accounts" } as const;
-const byAddress = Type.Object({ address: Text() });
+const byAddress = Type.Object({ address: Text({ description: "Address of the account." }) });
 const richestFirst: WalletQuery["order"] = { field: "balance", direction: "desc" };
 
 /** Undefined for an address without a wallet. @throws PorticoError BAD_REQUEST for anything that is not an address */

@@ -38,10 +38,10 @@ const byColumn = orderKind({
 /** The contract declares a number, which names no column: as in deployed nodes, a number means the default order. */
 const orderBy = InputOf<Order<DelegateOrder>>(
   {
-    parse: (value) => (typeof value === "string" && isDigits(value) ? { value: byRank } : byColumn.parse(value)),
+    parse: (value, surroundings) => (typeof value === "string" && isDigits(value) ? { value: byRank } : byColumn.parse(value, surroundings)),
     accepts: { anyOf: [byColumn.accepts, { type: "integer", minimum: 0 }] },
   },
-  { default: "rank:asc" },
+  { default: "rank:asc", description: "The order of the rows: a column, alone or with `:asc` (the default) or `:desc`. A number means the default order." },
 );
 
 const usualDelegates = 51;
@@ -84,7 +84,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     summary: "Returns a delegate.",
     query: Type.Object({
       publicKey: Type.Optional(Text({ description: "Takes precedence over username." })),
-      username: Type.Optional(Text()),
+      username: Type.Optional(Text({ description: "Username of the delegate." })),
       id: Type.Optional(Text({ description: "Username, address or public key; used if neither of the others is given." })),
     }),
     reply: SucceededWith({ delegate: DelegateResource, delegates: Type.Array(DelegateResource, { minItems: 1, maxItems: 1 }) }),
@@ -121,7 +121,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     summary: "Searches delegates by part of their username.",
     query: Type.Object({
       q: Text({ minLength: 1, maxLength: 20, description: "Part of the username." }),
-      limit: WholeNumber({ minimum: 1, maximum: 100, default: 100 }),
+      limit: WholeNumber({ minimum: 1, maximum: 100, default: 100, description: "Rows at the most." }),
       offset: paging.offset,
       orderBy,
     }),

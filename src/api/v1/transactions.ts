@@ -22,8 +22,8 @@ const orders: readonly TransactionOrder[] = ["timestamp", "type", "amount", "fee
 const Filters = Type.Object({
   id: Type.Optional(Hash),
   blockId: Type.Optional(BlockId),
-  type: Type.Optional(WholeNumber({ minimum: 0 })),
-  version: Type.Optional(WholeNumber({ minimum: 1 })),
+  type: Type.Optional(WholeNumber({ minimum: 0, description: "Number of the type." })),
+  version: Type.Optional(WholeNumber({ minimum: 1, description: "Version of the transaction's layout: 1 or 2." })),
   senderPublicKey: Type.Optional(PublicKey),
   senderId: Type.Optional(Address),
   recipientId: Type.Optional(Address),
@@ -31,8 +31,8 @@ const Filters = Type.Object({
   ownerAddress: Type.Optional(Type.Unsafe<string>({ ...Address, description: "Sender or recipient." })),
   vendorField: Type.Optional(Text({ description: "Exact match." })),
   timestamp: Type.Optional(WholeNumber({ minimum: 0, description: "Seconds since the network's epoch." })),
-  amount: Type.Optional(Amount()),
-  fee: Type.Optional(Amount()),
+  amount: Type.Optional(Amount({ description: "What it transfers, in units of 1e-8 of the token." })),
+  fee: Type.Optional(Amount({ description: "What its sender paid, in units of 1e-8 of the token." })),
 });
 type Filters = Static<typeof Filters>;
 
@@ -86,7 +86,7 @@ const poolOf = async (
   });
 };
 
-const byId = Type.Object({ id: Text({ minLength: 1 }) });
+const byId = Type.Object({ id: Text({ minLength: 1, description: "Id of the transaction." }) });
 
 export const transactionRoutes: Route<ApiState>[] = [
   item({

@@ -48,6 +48,7 @@ export const blockRoutes: Route<ApiState>[] = [
     ...common,
     method: "POST",
     path: "/blocks/search",
+    reserved: true,
     atHeight: true,
     mostBody: largestSearch,
     summary: "Searches blocks.",

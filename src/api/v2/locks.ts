@@ -31,6 +31,7 @@ export const lockRoutes: Route<ApiState>[] = [
     method: "POST",
     path: "/locks/search",
     mostBody: largestSearch,
+    reserved: true,
     summary: "Searches open locks.",
     query: LockSearchQuery,
     body: LockSearchBody,

@@ -30,7 +30,7 @@ const params = Type.Object({ id: Text({ description: "Id of the transaction." })
 const Submitted = InputOf<unknown>(
   {
     parse: (value) => ({ value }),
-    accepts: { type: "array", minItems: 1, maxItems: mostSubmitted, items: { type: "object", required: ["id"] } },
+    accepts: { type: "array", minItems: 1, maxItems: mostSubmitted, items: { type: "object", properties: { id: { type: "string", description: "Hexadecimal, as its bytes give it." } }, required: ["id"] } },
   },
   { description: "Signed transactions in their wire form (`/transactions/schemas`)." },
 );
@@ -64,6 +64,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     ...common,
     method: "POST",
     path: "/transactions/search",
+    reserved: true,
     atHeight: true,
     mostBody: largestSearch,
     summary: "Searches transactions.",

@@ -171,7 +171,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     path: "/webhooks/{id}/deliveries",
     summary: "Lists the deliveries of a webhook, newest first.",
     params,
-    query: Type.Object({ state: Type.Optional(OneOf(deliveryStates)) }),
+    query: Type.Object({ state: Type.Optional(OneOf(deliveryStates, { description: "Only deliveries in this state." })) }),
     errors: [404, 501],
     item: DeliveryResource,
     answer: ({ params, query: { state }, page }, { webhooks }) => webhooks.deliveries(webhookOf(params), state, page),

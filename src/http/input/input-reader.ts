@@ -1,7 +1,8 @@
 import { Ajv, type DefinedError, type ErrorObject } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { inputError, type Validation } from "../../errors.js";
-import { exactKeyword, type InputKind, inputKeyword } from "./schema.js";
+import { amongKnown } from "../../known-names.js";
+import { exactKeyword, type InputKind, inputKeyword, type Surroundings } from "./schema.js";
 import { coercion, inputSchema, isSingle } from "./compile.js";
 import { amountKeyword, isSchema } from "../json-schema.js";
 
@@ -16,9 +17,9 @@ interface ParentContext {
 }
 
 /** Implements the keyword of `InputOf`: replaces the raw value with the parsed one. */
-const compileKind = (kind: InputKind<unknown>): DataValidateFunction => {
+const compileKind = (kind: InputKind<unknown>, surroundings: Surroundings): DataValidateFunction => {
   const check: DataValidateFunction = (value: unknown, context?: ParentContext): boolean => {
-    const parsed = kind.parse(value);
+    const parsed = kind.parse(value, surroundings);
     if ("rule" in parsed) {
       check.errors = [{ keyword: inputKeyword, message: parsed.rule, params: {} }];
       return false;
@@ -31,13 +32,13 @@ const compileKind = (kind: InputKind<unknown>): DataValidateFunction => {
   return check;
 };
 
-const createAjv = (): Ajv => {
-  const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, strictTuples: false, useDefaults: true });
+const createAjv = (surroundings: Surroundings): Ajv => {
+  const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, strictTuples: false, useDefaults: true, verbose: true });
   ajv.addVocabulary([exactKeyword, amountKeyword]);
   // Not declared as `modifying`, although it is: the code that Ajv generates for a modifying keyword re-reads the value into a
   // variable whose declaration may have been optimized away, which makes it a global. No other keyword stands beside this one,
   // so nothing needs the re-read.
-  ajv.addKeyword({ keyword: inputKeyword, errors: true, compile: compileKind });
+  ajv.addKeyword({ keyword: inputKeyword, errors: true, compile: (kind: InputKind<unknown>) => compileKind(kind, surroundings) });
   return ajv;
 };
 
@@ -58,12 +59,14 @@ const keyOf = (instancePath: string, input: unknown): string => {
 
 const listed = (values: unknown[]): string => values.map((value) => JSON.stringify(value)).join(", ");
 
+const membersOf = (schema: unknown): string[] => (isSchema(schema) && isSchema(schema.properties) ? Object.keys(schema.properties) : []);
+
 /** Field and rule of an Ajv error. The input as a whole is called `value`, as in the predecessor's messages. */
 const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: string } => {
   const within = error.instancePath === "" ? "" : `${keyOf(error.instancePath, input)}.`;
   const key = error.instancePath === "" ? "value" : keyOf(error.instancePath, input);
   if (error.keyword === "additionalProperties") {
-    return { key: `${within}${error.params.additionalProperty}`, rule: "is not allowed" };
+    return { key: `${within}${error.params.additionalProperty}`, rule: `is not allowed${amongKnown(error.params.additionalProperty, membersOf(error.parentSchema))}` };
   }
   if (error.keyword === "required") {
     return { key: `${within}${error.params.missingProperty}`, rule: "is required" };
@@ -82,8 +85,8 @@ const decisive = (errors: ErrorObject[]): DefinedError =>
   (errors.find((error) => error.keyword === "anyOf") ?? errors[0]) as DefinedError;
 
 /** Makes the function that makes input readers; one Ajv instance per edge. A reader is compiled when it is first needed: all would take a third of a second. */
-export const createInputReaders = () => {
-  const ajv = createAjv();
+export const createInputReaders = (surroundings: Surroundings) => {
+  const ajv = createAjv(surroundings);
   const compile = (schema: unknown) => {
     const prepared = inputSchema(schema);
     return { coerce: coercion(prepared), validate: ajv.compile(prepared) };

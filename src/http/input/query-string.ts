@@ -1,4 +1,5 @@
 import { inputError } from "../../errors.js";
+import { amongKnown } from "../../known-names.js";
 import { exactKeyword, inputKeyword } from "./schema.js";
 import { isSchema, type JsonSchema } from "../json-schema.js";
 
@@ -97,7 +98,7 @@ export const createQueryLayout = (schema: unknown, { leaveOutUnknown = false } =
         if (leaveOutUnknown) {
           continue;
         }
-        throw inputError("query", name, "is not allowed");
+        throw inputError("query", name, `is not allowed${amongKnown(name, [...places.keys()])}`);
       }
       put(tree, name, place, text);
     }

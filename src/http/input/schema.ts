@@ -20,10 +20,16 @@ import type { Order } from "../../../types/chain-adapter.js";
 /** The parsed value, or the rule that the value breaks, worded to follow the field's name: `must be ...`. */
 export type Parsed<T> = { value: T } | { rule: string };
 
+/** What the parsing of a value may depend on besides the value. */
+export interface Surroundings {
+  /** When the network's time begins: ISO 8601. */
+  epoch: string;
+}
+
 /** A custom input type: how its values are parsed, and how the docs describe them. */
 export interface InputKind<T> {
   /** `value` is text from a query or path, or any JSON value, with whole numbers beyond 2^53 as bigints. */
-  parse(value: unknown): Parsed<T>;
+  parse(value: unknown, surroundings: Surroundings): Parsed<T>;
   /** JSON schema of what is accepted. */
   accepts: Record<string, unknown>;
 }
@@ -94,6 +100,9 @@ const amountKind: InputKind<bigint> = {
   accepts: { anyOf: [{ type: "integer" }, { type: "string", pattern: amountText.source }] },
 };
 
+/** The unit of amounts, for descriptions. */
+export const amountUnit = "A whole number of 1e-8 of the token.";
+
 /** A whole number of 1e-8 of the token, up to 40 digits as text: a JSON number with all its digits, or decimal text. */
 export const Amount = (options: InputOptions = {}): TUnsafe<bigint> => InputOf(amountKind, options);
 
@@ -108,6 +117,46 @@ export const Range = <Bound extends TSchema>(bound: Bound, options: { exact?: bo
     { ...rest, ...(exact ? { [exactKeyword]: true } : {}), additionalProperties: false },
   );
 };
+
+const dateAlone = /^\d{4}-\d{2}-\d{2}$/;
+const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
+
+/** Milliseconds since 1970 of an ISO 8601 time or date; the end of a bare date is its last moment. Undefined if it is neither. */
+const unixOf = (text: string, bound: "from" | "to"): number | undefined => {
+  const isDate = dateAlone.test(text);
+  const time = isDate || isoTime.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) return undefined;
+  return isDate && bound === "to" ? time + 86_399_999 : time;
+};
+
+const timeKind = (bound: "from" | "to"): InputKind<number> => ({
+  parse: (value, { epoch }) => {
+    const rule = `must be whole seconds since the network's epoch (${epoch}), or a time in ISO 8601 such as 2024-05-31T12:00:00Z, or a date`;
+    const text = String(value);
+    if (/^\d{1,15}$/.test(text) && typeof value !== "object") return { value: Number(text) };
+    const unix = typeof value === "string" ? unixOf(value, bound) : undefined;
+    if (unix === undefined) return { rule };
+    const seconds = (unix - Date.parse(epoch)) / 1000;
+    if (bound === "from") return { value: Math.max(0, Math.ceil(seconds)) };
+    return seconds < 0 ? { rule: `must not lie before the network's epoch (${epoch})` } : { value: Math.floor(seconds) };
+  },
+  accepts: { anyOf: [{ type: "integer", minimum: 0 }, { type: "string", pattern: `^\\d{1,15}$|${dateAlone.source}|${isoTime.source}` }] },
+});
+
+/**
+ * Bounds of time, in whole seconds since the network's epoch. Times and dates in ISO 8601 are taken, too: a date as `from` is its
+ * first second, as `to` its last one, and in the place of both the whole day (UTC).
+ */
+export const TimeRange = (options: { exact?: boolean; description?: string } = {}) => {
+  const { exact = false, description = "Time" } = options;
+  const meaning = `${description}: whole seconds since the network's epoch (\`constants.epoch\` of \`/node/configuration\`), or ISO 8601: a time with its zone, or a date.`;
+  return Type.Object(
+    { from: Type.Optional(InputOf(timeKind("from"), { description: meaning })), to: Type.Optional(InputOf(timeKind("to"), { description: meaning })) },
+    { description: meaning, ...(exact ? { [exactKeyword]: true } : {}), additionalProperties: false },
+  );
+};
+
+const orderMeaning = "The order of the rows: a field, alone or with `:asc` (the default) or `:desc`.";
 
 type OrderFields<Field extends string> = readonly Field[] | Readonly<Record<string, Field>>;
 
@@ -145,11 +194,11 @@ export const OrderBy = <const Field extends string>(
   options: { default?: string; description?: string } = {},
 ): TUnsafe<Order<Field>> => {
   const kind = orderKind(fields);
-  const wrong = options.default === undefined ? undefined : kind.parse(options.default);
+  const wrong = options.default === undefined ? undefined : kind.parse(options.default, { epoch: "" });
   if (wrong !== undefined && "rule" in wrong) {
     throw new TypeError(`The default order "${String(options.default)}" ${wrong.rule}.`);
   }
-  return InputOf(kind, options);
+  return InputOf(kind, { ...options, description: options.description === undefined ? orderMeaning : `${orderMeaning} ${options.description}` });
 };
 
 /** The type that handlers get for an input schema. */

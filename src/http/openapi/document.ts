@@ -15,13 +15,20 @@ export interface OpenApiInfo {
   title: string;
   version: string;
   description?: string;
+  license?: { name: string; identifier: string };
+  contact?: { name: string };
 }
+
+/** What the docs say of each group of routes, by `Route.resource`. */
+export type GroupDescriptions = Readonly<Record<string, string>>;
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
   openapi: "3.1.0";
   info: OpenApiInfo;
-  tags: { name: string }[];
+  servers: { url: string; description: string }[];
+  security: JsonSchema[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, JsonSchema>>;
   webhooks: Record<string, JsonSchema>;
   components: Record<string, JsonSchema>;
@@ -34,6 +41,7 @@ interface OpenApiOptions {
   amounts: AmountForm;
   /** What is between base path and version in all of its paths. Default: nothing. */
   prefix?: AmountPrefix;
+  groups?: GroupDescriptions | undefined;
 }
 
 /** What a client may meet. */
@@ -46,6 +54,7 @@ const Failure = Type.Object(
     error: Type.String(),
     message: Type.String(),
     code: Type.Optional(Type.Unsafe<ErrorCode>({ type: "string", enum: exposedCodes, description: "Names the error, for programs. Only in the second generation." })),
+    docs: Type.Optional(Type.String({ description: "For an unknown path: where the docs are." })),
     validation: Type.Optional(Type.Object({ source: Type.String(), keys: Type.Array(Type.String()) })),
   },
   { title: "Failure" },
@@ -120,6 +129,31 @@ const amountsHeader = <State extends Scope>(route: Route<State>, options: OpenAp
   return [{ name: "API-Amounts", in: "header", required: false, description, schema }];
 };
 
+const firstGeneration = "first generation";
+
+/** Routes of the two generations are in groups of their own. */
+const tagOf = <State extends Scope>({ resource, versions }: Route<State>): string =>
+  generationOf(versions) === 1 ? `${resource} (${firstGeneration})` : resource;
+
+const tagsOf = <State extends Scope>(routes: readonly Route<State>[], groups: GroupDescriptions): OpenApiDocument["tags"] =>
+  [...new Map(routes.map((route) => [tagOf(route), route]))].map(([name, { resource, versions }]) => {
+    const about = groups[resource] ?? `Routes of ${resource}.`;
+    return { name, description: generationOf(versions) === 1 ? `${about} As clients of the ${firstGeneration} call them.` : about };
+  });
+
+/** What a client has to know of a route besides its summary. */
+const descriptionOf = <State extends Scope>(route: Route<State>): string =>
+  [
+    route.summary,
+    ...(route.kind === "list" ? ["Answers with one page; `meta` has the total and links to the other pages, which all cost the same."] : []),
+    ...(route.authenticated === true ? ["Needs the token in `Authorization`."] : []),
+    ...(isCached(route) && route.stateless !== true ? ["The reply holds until the next block: its `ETag` changes with its bytes, and `X-Block-Height` is the height it was computed at."] : []),
+    ...(hasAmount(replySchema(route)) && generationOf(route.versions) === 2
+      ? ["Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages: clients that are generated do well to ask for text, by `API-Amounts: string` or below `/strings`."]
+      : []),
+    ...(generationOf(route.versions) === 1 ? ["Errors of the client are answered with 200 and `success: false`."] : []),
+  ].join(" ");
+
 const operationOf = <State extends Scope>(
   route: Route<State>,
   writer: SchemaWriter,
@@ -128,8 +162,9 @@ const operationOf = <State extends Scope>(
   const parameters = [...parametersOf(route, writer), ...amountsHeader(route, options)];
   return {
     operationId: routeName(route),
-    tags: [route.resource],
+    tags: [tagOf(route)],
     summary: route.summary,
+    description: descriptionOf(route),
     ...(route.authenticated === true ? { security: [{ token: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
@@ -175,7 +210,10 @@ export const createOpenApi = <State extends Scope>(
   return {
     openapi: "3.1.0",
     info,
-    tags: [...new Set(routes.map(({ resource }) => resource))].map((name) => ({ name })),
+    servers: [{ url: "/", description: "This node." }],
+    // Only the routes of webhooks need a token.
+    security: [],
+    tags: tagsOf(routes.filter(({ hidden }) => hidden !== true), options.groups ?? {}),
     paths,
     webhooks,
     components: {

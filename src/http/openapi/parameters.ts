@@ -11,19 +11,26 @@ interface Parameter {
   schema: unknown;
 }
 
+/** What a member of a range means: its range's description, and which end it is. */
+const boundOf = (name: string, part: unknown, range: unknown): unknown => {
+  const which = name === "from" ? "At least this." : name === "to" ? "At most this." : undefined;
+  return which === undefined || typeof range !== "string" || !isSchema(part) ? part : { ...part, description: `${range} ${which}` };
+};
+
 /** The parameters of a query as clients write them: members of nested objects have dotted names. */
 const flattened = (schema: JsonSchema, within: string): Parameter[] => {
+  const { description } = schema;
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(isSchema(schema.properties) ? schema.properties : {}).flatMap(([name, part]): Parameter[] => {
     const own = {
       name: within + name,
       required: within === "" && required.includes(name) && !(isSchema(part) && "default" in part),
-      schema: part,
+      schema: within === "" ? part : boundOf(name, part, description),
     };
     if (!isSchema(part) || part.type !== "object" || inputKeyword in part) {
       return [own];
     }
-    const single = part[exactKeyword] === true && isSchema(part.properties) ? [{ ...own, schema: part.properties.from }] : [];
+    const single = part[exactKeyword] === true && isSchema(part.properties) ? [{ ...own, schema: { ...(part.properties.from as JsonSchema), ...(part.description === undefined ? {} : { description: part.description }) } }] : [];
     return [...single, ...flattened(part, `${own.name}.`)];
   });
 };

@@ -14,6 +14,7 @@ import { cacheKeyOf, isRead, type ParsedRequest } from "./parsed-request.js";
 import type { RequestContext } from "./request-context.js";
 
 export interface MatchNeeds<State extends Scope> extends Locate<Endpoint<State>> {
+  basePath: string;
   defaultVersion: Generation;
   amounts: AmountForm;
   cache: ResponseCache<ParsedRequest<State>>;
@@ -42,6 +43,7 @@ interface Versioned {
 /** The first step of the ladder: finds the route of a request, or a reply that needs none. */
 export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
   const { cache, defaultHeaders } = needs;
+  const docs = `${needs.basePath}/docs`;
 
   /** A request that names a version that does not exist, or a path that cannot be decoded, is refused in the default version. */
   const locate = ({ transport }: RequestContext<State>): Found<State> => {
@@ -70,12 +72,15 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
     return request.method === "OPTIONS" && located !== undefined ? emptyReply(204, allowedAt(context)) : undefined;
   };
 
-  const endpointOf = (context: RequestContext<State>, { located }: Found<State>): Endpoint<State> => {
-    if (located === undefined) throw new PorticoError("NOT_FOUND");
+  const endpointOf = (context: RequestContext<State>, { located, generation }: Found<State>): Endpoint<State> => {
+    if (located === undefined) {
+      context.addHeaders(["Link", `<${docs}>; rel="service-doc"`]);
+      throw new PorticoError("NOT_FOUND", undefined, generation === 1 ? {} : { members: { docs } });
+    }
     const endpoint = targetFor(located.item, context.transport.request.method ?? "");
     if (endpoint === undefined) {
       context.addHeaders(allowedAt(context));
-      throw new PorticoError("METHOD_NOT_ALLOWED");
+      throw new PorticoError("METHOD_NOT_ALLOWED", located.item.reserved ? `Method Not Allowed: use ${[...located.item.methods.keys()].join(" or ")} here.` : undefined);
     }
     return endpoint;
   };

@@ -7,6 +7,8 @@ export interface PathItem<Target> {
   path: string;
   /** Target by method. HEAD has no entry of its own: it uses that of GET. */
   methods: Map<string, Target>;
+  /** Whether no path with a parameter stands in for it. */
+  reserved: boolean;
 }
 
 export interface Match<Target> {
@@ -80,10 +82,10 @@ export const targetFor = <Target>({ methods }: PathItem<Target>, method: string)
 export const answers = <Target>(item: PathItem<Target>, method: string): boolean => targetFor(item, method) !== undefined;
 
 /** Makes the routing of one generation. Throws TypeError if two targets have the same method and path. */
-export const createRouting = <Target>(targets: { method: string; path: string; target: Target }[]): Routing<Target> => {
+export const createRouting = <Target>(targets: { method: string; path: string; target: Target; reserved?: boolean }[]): Routing<Target> => {
   const items = new Map<string, PathItem<Target>>();
-  for (const { method, path, target } of targets) {
-    const item = items.get(path) ?? { path, methods: new Map<string, Target>() };
+  for (const { method, path, target, reserved = false } of targets) {
+    const item = items.get(path) ?? { path, methods: new Map<string, Target>(), reserved };
     if (item.methods.has(method)) {
       throw new TypeError(`Two routes answer ${method} ${path}.`);
     }
@@ -110,7 +112,7 @@ export const createRouting = <Target>(targets: { method: string; path: string; t
   return {
     find: (path, method) => {
       let first = literalAt(path);
-      if (first !== undefined && answers(first.item, method)) return first;
+      if (first !== undefined && (first.item.reserved || answers(first.item, method))) return first;
       for (const { layer, item, names } of patternsAt(path)) {
         if ((first === undefined || answers(item, method)) && layer.match(path)) {
           const match = { item, params: paramsOf(names, layer.captures(path)) };
@@ -121,8 +123,9 @@ export const createRouting = <Target>(targets: { method: string; path: string; t
       return first;
     },
     methodsAt: (path) => {
-      const found = patternsAt(path).filter(({ layer }) => layer.match(path));
-      return [literalAt(path), ...found].flatMap((match) => [...(match?.item.methods.keys() ?? [])]);
+      const literal = literalAt(path);
+      const found = literal?.item.reserved === true ? [] : patternsAt(path).filter(({ layer }) => layer.match(path));
+      return [literal, ...found].flatMap((match) => [...(match?.item.methods.keys() ?? [])]);
     },
   };
 };

@@ -1,6 +1,7 @@
 import type { WebhookRow } from "../../../types/webhook-store.js";
 import type { Condition, WebhookDraft } from "../../../types/webhooks.js";
 import { inputError, messageOf } from "../../errors.js";
+import { didYouMean } from "../../known-names.js";
 import { jsonLength } from "../conditions/json-value.js";
 import { canonicalEvent, knownEvents } from "../../follow/known-events.js";
 import { operatorNames, operators, type ValueForm } from "../conditions/operators.js";
@@ -61,7 +62,7 @@ const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: s
 const checkCondition = (condition: Condition, at: string): void => {
   const { key, condition: operator, value } = condition;
   if (typeof key !== "string" || key === "" || key.length > limits.key) throw inputError("payload", `${at}.key`, `must be a string of 1 to ${limits.key} characters`);
-  if (!operatorNames.includes(operator)) throw inputError("payload", `${at}.condition`, `must be one of ${operatorNames.join(", ")}`);
+  if (!operatorNames.includes(operator)) throw inputError("payload", `${at}.condition`, `must be one of ${operatorNames.join(", ")}${didYouMean(String(operator), operatorNames)}`);
   const { fits, rule } = forms[operators[operator].form];
   if (!fits(value)) throw inputError("payload", `${at}.value`, rule);
 };
@@ -100,7 +101,7 @@ export const checkConditions = (conditions: readonly Condition[]): void => {
 
 /** @throws PorticoError BAD_REQUEST */
 export const checkEvent = (event: string, events: readonly string[]): void => {
-  if (!events.includes(event)) throw inputError("payload", "event", `must be one of ${events.join(", ")}`);
+  if (!events.includes(event)) throw inputError("payload", "event", `must be one of ${events.join(", ")}${didYouMean(event, events)}`);
 };
 
 const mayBeConfirmed = (event: string): boolean => Object.entries(knownEvents).some(([name, known]) => name === event && known.confirmations === true);

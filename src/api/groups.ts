@@ -1,0 +1,17 @@
+/** What the docs say of each group of routes (`Route.resource`). */
+export const groups: Readonly<Record<string, string>> = {
+  accounts: "Accounts: what an address owns and votes for.",
+  blockchain: "The chain as a whole: its tip, its supply, its digest.",
+  blocks: "Blocks, by height or id.",
+  delegates: "Delegates: who forges, with rank, votes and what they earned.",
+  loader: "How far the node is.",
+  locks: "Locks of hashed time-lock contracts.",
+  node: "The node itself: configuration, state, health, and these docs.",
+  peers: "Other nodes of the network that this one knows.",
+  rounds: "Rounds: which delegates forge when.",
+  signatures: "Second signatures.",
+  transactions: "Transactions: in the chain, waiting in the pool, submitted by you.",
+  votes: "Transactions in which wallets vote for delegates.",
+  wallets: "Wallets: balance, nonce, vote, and what they sent and received.",
+  webhooks: "Webhooks: the node calls a URL of yours when something happens. All of these need a token.",
+};
