@@ -14,8 +14,8 @@ const meantBy = (name: string, known: readonly string[]): string | undefined => 
 };
 
 /** What follows a sentence that lists the known names: the nearest one, if one is near. */
-export const didYouMean = (name: string, known: readonly string[]): string => {
-  const meant = known.length === 0 ? undefined : meantBy(name.slice(0, longest), known);
+export const didYouMean = (name: unknown, known: readonly string[]): string => {
+  const meant = typeof name !== "string" || known.length === 0 ? undefined : meantBy(name.slice(0, longest), known);
   return meant === undefined ? "" : `; did you mean "${meant}"?`;
 };
 

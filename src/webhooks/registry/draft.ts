@@ -62,7 +62,7 @@ const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: s
 const checkCondition = (condition: Condition, at: string): void => {
   const { key, condition: operator, value } = condition;
   if (typeof key !== "string" || key === "" || key.length > limits.key) throw inputError("payload", `${at}.key`, `must be a string of 1 to ${limits.key} characters`);
-  if (!operatorNames.includes(operator)) throw inputError("payload", `${at}.condition`, `must be one of ${operatorNames.join(", ")}${didYouMean(String(operator), operatorNames)}`);
+  if (!operatorNames.includes(operator)) throw inputError("payload", `${at}.condition`, `must be one of ${operatorNames.join(", ")}${didYouMean(operator, operatorNames)}`);
   const { fits, rule } = forms[operators[operator].form];
   if (!fits(value)) throw inputError("payload", `${at}.value`, rule);
 };
