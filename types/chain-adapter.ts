@@ -311,7 +311,7 @@ export interface ChainAdapter {
    * The state as it was when the block at a height was the tip; undefined above the tip, and while there is no state. Of it are asked: `wallet`,
    * `wallets` with the filter `vote` (and any others), `delegate`, `delegates`, `block`, `transaction`, `blocks` by `height` or `timestamp`,
    * `transactions` by `timestamp`, `round`, `feeStatistics`, `walletChanges`.
-   * @throws PorticoError HISTORY_MISSING if it is not known, with the oldest that is (`historyMissing` of `portico/chain`)
+   * @throws PorticoError HISTORY_MISSING if it is not known, with `members: { oldest: { height, id } }`, the oldest that is
    */
   snapshotAt?(height: number, bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
 }

@@ -1,3 +1,4 @@
+import { earlierCases } from "./cases/earlier.js";
 import { figureCases } from "./cases/figures.js";
 import { followingCases } from "./cases/following.js";
 import { listCases } from "./cases/lists.js";
@@ -35,6 +36,7 @@ const definitions = [
   ...statisticsCases,
   ...movingCases,
   ...followingCases,
+  ...earlierCases,
 ];
 
 /**

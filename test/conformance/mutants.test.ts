@@ -542,7 +542,7 @@ describe("the conformance suite skips", () => {
             ...(supports.feeStatistics === false ? { feeStatistics: refuse } : {}),
           };
         };
-        return { adapter: { supports, snapshot }, apply: sound.apply, revert: sound.revert };
+        return { adapter: { supports, snapshot, ...(supports.history === false ? {} : { snapshotAt: sound.snapshotAt }) }, apply: sound.apply, revert: sound.revert };
       },
     });
     const skipped = new Map<string, string>();
@@ -555,12 +555,13 @@ describe("the conformance suite skips", () => {
   };
 
   it("what an adapter does not support, and gives the reason", async () => {
-    const skipped = await skippedOf({ locks: false, rounds: false, feeStatistics: false });
+    const skipped = await skippedOf({ locks: false, rounds: false, feeStatistics: false, history: false });
     const rooms = [...new Set([...skipped.keys()].map((name) => name.split(":")[0]))];
-    expect(rooms).to.have.members(["look-ups", "locks", "fee statistics"]);
+    expect(rooms).to.have.members(["look-ups", "locks", "fee statistics", "earlier heights"]);
     expect([...new Set(skipped.values())]).to.have.members([
       "the adapter does not offer locks",
       "the adapter does not offer feeStatistics",
+      "the adapter does not offer history",
     ]);
   });
 

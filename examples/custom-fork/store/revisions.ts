@@ -22,6 +22,14 @@ const stateFrom = (row: Readonly<Record<string, unknown>> | undefined): State | 
 export const readState = (database: Database): State | undefined =>
   stateFrom(database.get("SELECT * FROM states ORDER BY revision DESC LIMIT 1"));
 
+/** The state when the current branch was at a height, for heights to which the chain can be reverted. */
+export const readStateAt = (database: Database, height: number): State | undefined =>
+  stateFrom(database.get("SELECT * FROM states WHERE height = ? ORDER BY revision DESC LIMIT 1", [height]));
+
+/** The lowest height that the chain can be reverted to. */
+export const oldestTip = (database: Database): Pick<Tip, "height" | "id"> | undefined =>
+  database.get("SELECT height, id FROM states ORDER BY height LIMIT 1") as Pick<Tip, "height" | "id"> | undefined;
+
 export const writeState = (database: Database, { revision, tip, supply, before }: State): void =>
   database.run("INSERT INTO states (revision, id, height, timestamp, supply, before) VALUES (?, ?, ?, ?, ?, ?)", [
     revision,

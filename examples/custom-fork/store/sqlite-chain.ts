@@ -3,7 +3,8 @@ import { averageOf, type ChainRules, createChainRules, roundOf } from "portico/c
 import { amountOf } from "./amounts.js";
 import { type Database, openDatabase } from "./database.js";
 import { ask, find, lists } from "./questions.js";
-import { forgetBefore, readState, revisionOf, type State } from "./revisions.js";
+import { historyMissing, walletChanges } from "./history.js";
+import { forgetBefore, readState, readStateAt, revisionOf, type State } from "./revisions.js";
 import { alive, createTables } from "./schema.js";
 import { revertBlock, writeBlock } from "./writer.js";
 
@@ -69,6 +70,7 @@ const snapshotOf = (database: Database, state: State, rules: ChainRules, release
   locks: (query) => ask(database, state, lists.locks, query),
   round: (round) => roundDelegates(database, state, rules, round),
   feeStatistics: (window) => feeStatistics(database, state, window),
+  walletChanges: (query) => walletChanges(database, state, query),
   release,
 });
 
@@ -115,6 +117,13 @@ export const createSqliteChain = ({ path, network, transactionTypes, undoBlocks 
     snapshot: () => {
       const state = open === undefined ? undefined : readState(open);
       return state === undefined ? undefined : snapshotOf(database(), state, rules, hold(state.revision));
+    },
+    snapshotAt: (height) => {
+      const tip = open === undefined ? undefined : readState(open)?.tip;
+      if (tip === undefined || height < 1 || height > tip.height) return undefined;
+      const state = readStateAt(database(), height);
+      if (state === undefined) throw historyMissing(database());
+      return snapshotOf(database(), state, rules, hold(state.revision));
     },
     tip: () => readState(database())?.tip,
     apply: (block) =>

@@ -1,0 +1,58 @@
+import { EventEmitter } from "eventemitter3";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { csvOf, payout } from "../../examples/payout/payout.js";
+import { createApiPlugin } from "../../src/index.js";
+import { loadChain } from "../data/read.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+
+const { network, blocks, delegates } = loadChain("core3-custom-c");
+const [from, to, share] = [60, 330, 80];
+
+describe("the payout example", function () {
+  this.timeout(60_000);
+
+  it("gives each voter what a replay gives it, to the digit", async () => {
+    const forger = delegates.find(({ producedBlocks, publicKey }) => producedBlocks > 3 && blocks.slice(from, to).some((block) => block.generatorPublicKey === publicKey));
+    if (forger === undefined) throw new Error("no delegate forged in the period");
+
+    const expected = new Map<string, { amount: bigint; blocks: number }>();
+    const memory = createMemoryAdapter(network);
+    for (const block of blocks.slice(0, to)) {
+      memory.apply(block);
+      if (block.height < from || block.generatorPublicKey !== forger.publicKey) continue;
+      const snapshot = await memory.snapshot();
+      const { rows = [] } = (await snapshot?.wallets({ filter: { vote: forger.publicKey }, order: { field: "balance", direction: "desc" }, offset: 0, limit: 10_000 })) ?? {};
+      const voters = rows.filter(({ balance }) => balance > 0n);
+      const weight = voters.reduce((sum, { balance }) => sum + balance, 0n);
+      const pot = ((BigInt(String(block.reward)) + BigInt(String(block.totalFee))) * BigInt(share)) / 100n;
+      for (const { address, balance } of voters) {
+        const amount = (pot * balance) / weight;
+        const before = expected.get(address) ?? { amount: 0n, blocks: 0 };
+        if (amount > 0n) expected.set(address, { amount: before.amount + amount, blocks: before.blocks + 1 });
+      }
+    }
+    expect(expected.size).to.be.greaterThan(0);
+
+    const dataDir = mkdtempSync(join(tmpdir(), "portico-payout-"));
+    const source = { read: (first: number, limit: number) => blocks.slice(first - 1, first - 1 + limit), height: () => blocks.length };
+    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false } });
+    const server = await plugin.listen(0);
+    if (!server.listening) await once(server, "listening");
+    const node = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+    try {
+      const payees = await payout({ node, delegate: forger.username, from, to, share });
+      expect(new Map(payees.map(({ address, ...rest }) => [address, rest]))).to.deep.equal(expected);
+      const csv = csvOf(payees).split("\r\n");
+      expect(csv[0]).to.equal("address,amount,blocks");
+      expect(csv[1]).to.equal(`${payees[0]?.address ?? ""},${payees[0]?.amount ?? 0n},${payees[0]?.blocks ?? 0}`);
+    } finally {
+      await plugin.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});
