@@ -45,7 +45,7 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
     summary: "Lists the blocks that changed a wallet, newest first, with what it had after each.",
     params,
     query: Type.Object({
-      height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact: true })),
+      height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact: true, description: "Height of the block." })),
       timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact: true, description: "Seconds since the network's epoch." })),
     }),
     item: WalletChangeResource,
