@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { ChainAdapter } from "../types/chain-adapter.js";
 import type { Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import { PorticoError } from "./errors.js";
@@ -5,14 +6,18 @@ import type { Route, Scope } from "./http/route.js";
 import { lakeRoutes } from "./lake/lake-routes.js";
 import { createLakeWriter, type LakeWriter } from "./lake/lake-writer.js";
 import { openNodeKey } from "./node-key.js";
+import type { LmdbChain } from "./store/lmdb-chain.js";
 import { lakeDefaults, type Options } from "./options/options.js";
 
 export interface LakeNeeds {
   options: Readonly<Options>;
-  chain: ChainAdapter;
+  chain: ChainAdapter & Partial<Pick<LmdbChain, "copyAt">>;
   finalHeight(tip: number): number;
   logger: Logger;
 }
+
+/** Below the data folder: where snapshots are made. */
+const copyFolder = "snapshot-draft";
 
 /** The lake as the plugin holds it: every process serves its files, the node's own writes them. */
 export interface Lake<State extends Scope> {
@@ -33,7 +38,9 @@ export const createLake = <State extends Scope>(context: NodeContext | ReaderCon
     start: () => {
       if (settings === undefined || dataDir === undefined || context.reader === true) return;
       const { nethash } = context.network.network;
-      writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger });
+      const copyAt = chain.copyAt;
+      const copying = copyAt === undefined ? {} : { copyAt: (height: number, signal: AbortSignal) => copyAt(height, join(dataDir, copyFolder), signal) };
+      writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger, ...copying });
       writer.start();
     },
     stop: async () => {

@@ -34,7 +34,7 @@ import type { Prewarm } from "./store/state/store.js";
 import { version } from "./version.js";
 
 /** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
-type Chain = ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "reindexHistory" | "settled" | "problem">>;
+type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "reindexHistory" | "settled" | "problem">>;
 
 const silence = (): void => undefined;
 const consoleLogger: Logger = {

@@ -135,6 +135,10 @@ export interface LakeOptions {
   dir: string;
   /** A folder keeps what it began with. Default: 10,000. */
   blocksPerFile?: number;
+  /** Blocks between two snapshots of the store; 0: none are taken. Default: 100,000. */
+  snapshotEvery?: number;
+  /** Snapshots that are kept. Default: 2. */
+  keepSnapshots?: number;
 }
 
 /** Every option. Defaults and units: `src/options/options.ts`. */

@@ -157,7 +157,7 @@ const openFiles = async (options: HostOptions, network: Network, { logger, signa
   prepareFolder(options.dataDir);
   const lock = await lockFolder(options.dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
   closing.add(lock.release);
-  const lake = path === undefined || file !== undefined ? undefined : await openLakeImport(path, network, options);
+  const lake = path === undefined || file !== undefined ? undefined : await openLakeImport(path, network, options, logger);
   if (lake !== undefined) closing.add(lake.close);
   const imported = file ?? lake;
   const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));

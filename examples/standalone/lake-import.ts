@@ -2,8 +2,9 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PorticoError } from "portico";
 import { createLakeReader, openLakeFiles } from "../../src/lake/index.js";
+import { restoreFromLake } from "../../src/restore.js";
 import type { BlockData } from "../../types/events.js";
-import type { Network } from "../../types/node-context.js";
+import type { Logger, Network } from "../../types/node-context.js";
 import type { ChainFile } from "./chain-file.js";
 import { createRewardCheck } from "./chain-source.js";
 import { HostError, messageOf } from "./host-error.js";
@@ -34,7 +35,7 @@ const explaining = async <T>(work: Promise<T>): Promise<T> => {
 };
 
 /** Checks all manifests; files are checked before they are read. @throws HostError */
-export const openLakeImport = async (path: string, network: Network, { dataDir, lakeKey }: Pick<HostOptions, "dataDir" | "lakeKey">): Promise<ChainFile> => {
+export const openLakeImport = async (path: string, network: Network, { dataDir, lakeKey }: Pick<HostOptions, "dataDir" | "lakeKey">, logger: Logger): Promise<ChainFile> => {
   const key = lakeKey ?? rememberedKey(dataDir);
   const files = await explaining(openLakeFiles(path, { nethash: network.network.nethash, key })).catch((error: unknown) => {
     throw error instanceof HostError ? error : new HostError(`${messageOf(error)}.`, { cause: error });
@@ -55,6 +56,7 @@ export const openLakeImport = async (path: string, network: Network, { dataDir, 
     const [firstBlock] = await read(1, 1);
     if (firstBlock === undefined) throw new HostError(`${files.path} has no blocks yet.`);
     if (firstBlock.id !== network.genesisBlock.id) throw new HostError(`${files.path}: the chain begins with block ${firstBlock.id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
+    await explaining(restoreFromLake(files, { dataDir, network, logger }));
     if (key === undefined) writeFileSync(join(dataDir, keyFile), `${files.manifest.key}\n`);
     return { path: files.path, first: 1, firstBlock, height: reader.height, read, close: reader.close };
   } catch (error) {

@@ -18,6 +18,8 @@ export interface HostOptions {
   lake?: string;
   /** Blocks in a file of the lake. */
   lakeBlocks?: number;
+  /** Blocks between two snapshots. */
+  lakeSnapshots?: number;
   /** In base64. */
   lakeKey?: string;
   /** What of the store is made anew from its blocks: history that it lacks. */
@@ -142,6 +144,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       import: text("import"),
       lake: text("lake"),
       lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,
+      lakeSnapshots: has("lake-snapshots") ? wholeNumber("lake-snapshots", 0, 1_000_000_000) : undefined,
       lakeKey: keyIn(reading),
       forgeInterval: has("forge-interval") ? wholeNumber("forge-interval", 1, 86_400_000) : undefined,
       secrets: text("secrets"),

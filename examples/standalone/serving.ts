@@ -23,7 +23,7 @@ export const porticoOptions = (options: HostOptions): PorticoOptions => ({
   ...webhookOptions(options),
 });
 
-const lakeOptions = ({ lake, lakeBlocks }: HostOptions): PorticoOptions => (lake === undefined ? {} : { lake: { dir: lake, ...(lakeBlocks === undefined ? {} : { blocksPerFile: lakeBlocks }) } });
+const lakeOptions = ({ lake, lakeBlocks, lakeSnapshots }: HostOptions): PorticoOptions => (lake === undefined ? {} : { lake: { dir: lake, ...(lakeBlocks === undefined ? {} : { blocksPerFile: lakeBlocks }), ...(lakeSnapshots === undefined ? {} : { snapshotEvery: lakeSnapshots }) } });
 
 const webhookOptions = ({ webhookToken, allowTargets }: HostOptions): PorticoOptions => ({
   webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) },

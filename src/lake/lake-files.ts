@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
 import { readIfThere } from "./files.js";
-import { type Manifest, manifestFile, olderManifest, parseManifest, sha256Of } from "./manifest.js";
+import { type Manifest, manifestFile, olderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
 
 /** A lake's files, in a folder or behind a URL, each checked against the manifest before it is read. */
 export interface LakeFiles {
@@ -137,4 +138,9 @@ export const openLakeFiles = async (where: string, demands: LakeDemands): Promis
     },
     close,
   };
+};
+
+/** Writes the copy of the store that a snapshot holds. @throws PorticoError LAKE_DAMAGED */
+export const unpackSnapshot = async (files: LakeFiles, snapshot: SnapshotFile, target: string): Promise<void> => {
+  await pipeline(createReadStream(await files.fetch(snapshot)), createGunzip(), createWriteStream(target, { mode: 0o600 }));
 };

@@ -1,5 +1,6 @@
+import { createReadStream } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import type { Transaction } from "../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
@@ -8,11 +9,23 @@ import type { FullBlock } from "../chain/block.js";
 import { blockLine } from "../chain/block-data.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { draftMark, putFile, putGzip, readIfThere } from "./files.js";
-import { blockFileName, type BlockFile, type Manifest, manifestBytes, manifestFile, olderManifest, parseManifest, sha256Of, signManifest } from "./manifest.js";
+import { blockFileName, type BlockFile, type Manifest, manifestBytes, manifestFile, olderManifest, parseManifest, sha256Of, signManifest, snapshotFileName } from "./manifest.js";
 
 export interface LakeOptions {
   dir: string;
   blocksPerFile: number;
+  /** Blocks between two snapshots; 0: none. */
+  snapshotEvery: number;
+  keepSnapshots: number;
+}
+
+/** A copy of the store, which whoever asked for it removes. */
+export interface StoreCopy {
+  file: string;
+  height: number;
+  id: string;
+  layout: number;
+  digest: string;
 }
 
 export interface LakeWriterNeeds {
@@ -23,6 +36,8 @@ export interface LakeWriterNeeds {
   /** From the height of the tip. */
   finalHeight(tip: number): number;
   logger: Logger;
+  /** Copies the store as it was at a height. Undefined: it cannot be taken back that far. Not given: no snapshots are taken. */
+  copyAt?(height: number, signal: AbortSignal): Promise<StoreCopy | undefined>;
   /** Milliseconds between two looks at the chain. */
   lookInterval?: number;
 }
@@ -65,10 +80,12 @@ const requireOwn = (dir: string, manifest: Manifest, { nethash, key }: LakeWrite
   if (first !== undefined && first.to !== blocksPerFile) refuse(`${dir} has ${first.to} blocks in a file, not ${blocksPerFile}: a folder keeps its \`blocksPerFile\``);
 };
 
-export const createLakeWriter = ({ dir, blocksPerFile }: LakeOptions, needs: LakeWriterNeeds): LakeWriter => {
-  const { nethash, key, openSnapshot, finalHeight, logger, lookInterval = 1_000 } = needs;
+export const createLakeWriter = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: LakeOptions, needs: LakeWriterNeeds): LakeWriter => {
+  const { nethash, key, openSnapshot, finalHeight, logger, copyAt, lookInterval = 1_000 } = needs;
   let life: { ending: AbortController; ended: Promise<void> } | undefined;
   let problem: string | undefined;
+  /** The height that the store could not be taken back to, or of whose snapshot something was wrong. */
+  let skipped = 0;
 
   const inSnapshot = async <T>(work: (snapshot: ChainSnapshot) => Promise<T>): Promise<T | undefined> => {
     const snapshot = await openSnapshot();
@@ -119,17 +136,54 @@ export const createLakeWriter = ({ dir, blocksPerFile }: LakeOptions, needs: Lak
     await putFile(join(dir, manifestFile), manifestBytes(signed));
   };
 
-  /** Writes one file if all its blocks are final. Returns whether it did. */
-  const writeNext = async (signal: AbortSignal): Promise<boolean> => {
+  const readOwn = async (): Promise<{ before: Buffer | undefined; manifest: Manifest | undefined }> => {
     const before = await readIfThere(join(dir, manifestFile));
     const manifest = before && parseManifest(before, join(dir, manifestFile));
     if (manifest !== undefined) requireOwn(dir, manifest, needs, blocksPerFile);
-    const from = (manifest?.blocks.at(-1)?.to ?? 0) + 1;
-    const final = await inSnapshot(async (snapshot) => {
+    return { before, manifest };
+  };
+
+  /** The newest final block, if it is not below a height. */
+  const finalFrom = (lowest: number): Promise<{ height: number; id: string } | undefined> =>
+    inSnapshot(async (snapshot) => {
       const height = finalHeight(snapshot.tip.height);
-      const block = height < from + blocksPerFile - 1 ? undefined : await snapshot.block({ height });
+      const block = height < lowest ? undefined : await snapshot.block({ height });
       return block && { height, id: block.id };
     });
+
+  /** Puts a copy of the store into the lake, and takes away the oldest where there are too many. */
+  const addSnapshot = async (copy: StoreCopy, final: Manifest["final"], signal: AbortSignal): Promise<void> => {
+    const { before, manifest } = await readOwn();
+    const { height, id, layout, digest } = copy;
+    const file = snapshotFileName(height, id);
+    const written = await putGzip(join(dir, file), createReadStream(copy.file), signal);
+    const all = [...(manifest?.snapshots ?? []), { height, id, file, ...written, layout, digest }];
+    await publish(before, { network: { nethash }, final, blocks: manifest?.blocks ?? [], snapshots: all.slice(-keepSnapshots) });
+    for (const old of all.slice(0, -keepSnapshots)) await rm(join(dir, old.file), { force: true });
+    logger.info(`the lake in ${dir} has a snapshot of block ${height}`);
+  };
+
+  const takeSnapshot = async (signal: AbortSignal): Promise<void> => {
+    if (copyAt === undefined || snapshotEvery === 0) return;
+    const { manifest } = await readOwn();
+    const final = await finalFrom(Math.max(skipped, manifest?.snapshots.at(-1)?.height ?? 0) + 1);
+    const height = Math.floor((final?.height ?? 0) / snapshotEvery) * snapshotEvery;
+    if (final === undefined || height <= Math.max(skipped, manifest?.snapshots.at(-1)?.height ?? 0)) return;
+    const copy = await copyAt(height, signal);
+    skipped = copy === undefined ? height : skipped;
+    if (copy === undefined) return;
+    try {
+      await addSnapshot(copy, final, signal);
+    } finally {
+      await rm(dirname(copy.file), { recursive: true, force: true });
+    }
+  };
+
+  /** Writes one file if all its blocks are final. Returns whether it did. */
+  const writeNext = async (signal: AbortSignal): Promise<boolean> => {
+    const { before, manifest } = await readOwn();
+    const from = (manifest?.blocks.at(-1)?.to ?? 0) + 1;
+    const final = await finalFrom(from + blocksPerFile - 1);
     if (final === undefined) return false;
     const blocks = [...(manifest?.blocks ?? []), await writeBlocks(from, manifest, signal)];
     await publish(before, { network: { nethash }, final, blocks, snapshots: manifest?.snapshots ?? [] });
@@ -148,6 +202,7 @@ export const createLakeWriter = ({ dir, blocksPerFile }: LakeOptions, needs: Lak
   const look = async (signal: AbortSignal): Promise<void> => {
     try {
       while (!signal.aborted && (await writeNext(signal)));
+      await takeSnapshot(signal);
       problem = undefined;
     } catch (error) {
       if (signal.aborted) return;

@@ -56,6 +56,8 @@ const numberLength = 9;
 const numbered = (height: number): string => String(height).padStart(numberLength, "0");
 export const blockFileName = (from: number, to: number): string => `blocks/${numbered(from)}-${numbered(to)}.ndjson.gz`;
 
+export const snapshotFileName = (height: number, id: string): string => `snapshots/${height}-${id}.mdb.gz`;
+
 export const sha256Of = (bytes: Uint8Array): string => hash("sha256", bytes, "hex");
 
 /** Its types speak of an ES module, but it is a CommonJS one, whose exports are the function. */

@@ -15,7 +15,7 @@ type Filled<T> = T extends string | number | boolean | readonly unknown[] ? T : 
 /** Milliseconds. */
 const day = 86_400_000;
 
-const lakeMembers = offOr({ dir: text, blocksPerFile: wholeFrom(1) });
+const lakeMembers = offOr({ dir: text, blocksPerFile: wholeFrom(1), snapshotEvery: wholeFrom(0), keepSnapshots: wholeFrom(1) });
 const lakeFault: Check = (value) => lakeMembers(value) ?? (isObject(value) && value.dir === undefined ? "needs `dir`, the folder of its files" : undefined);
 
 /** Every option: its default, unit, meaning and check. The README's table is generated from this. */
@@ -106,7 +106,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   lake: {
     default: false,
     unit: "an object, or false",
-    meaning: "Final blocks in files that never change: `{dir, blocksPerFile}`, served at `/lake`.",
+    meaning: "Final blocks in files that never change: `{dir, blocksPerFile, snapshotEvery, keepSnapshots}`, served at `/lake`.",
     check: lakeFault,
   },
   webhooks: {
@@ -118,7 +118,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
 });
 
 /** What a lake has besides its folder. */
-export const lakeDefaults = Object.freeze({ blocksPerFile: 10_000 });
+export const lakeDefaults = Object.freeze({ blocksPerFile: 10_000, snapshotEvery: 100_000, keepSnapshots: 2 });
 
 const optionNames = Object.keys(optionTable) as (keyof Options)[];
 

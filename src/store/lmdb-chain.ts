@@ -10,6 +10,7 @@ import { createWatchers } from "./follow/watchers.js";
 import { whenFree } from "./lmdb/when-free.js";
 import { createWriteWatch } from "./lmdb/write-watch.js";
 import type { ChangeListener } from "./state/change-log.js";
+import { copyStore, type StoreCopy } from "./state/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/watchdog.js";
@@ -50,6 +51,11 @@ export interface LmdbChain extends ChainAdapter {
   standing(): Standing | undefined;
   /** See `ApiPlugin`. */
   reindexHistory(during?: ReindexDuring): Promise<boolean>;
+  /**
+   * A copy of the store at a height below the tip, without webhooks, in a folder that is emptied before; writes go on meanwhile. Undefined
+   * if the store cannot be taken back that far.
+   */
+  copyAt?(height: number, folder: string, signal: AbortSignal): Promise<StoreCopy | undefined>;
   /** Resolves when all that the host has emitted so far is written. */
   settled(): Promise<void>;
   /** Why a block cannot be written at present, or that the block source does not answer; undefined if nothing is wrong. */
@@ -133,6 +139,8 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     changes: { view: () => (isReady() ? open?.store.changesView() : undefined), watch: watchers.add },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
     tipId: () => open?.store.completeTip()?.id,
+    copyAt: async (height, folder, signal) =>
+      isReady() && open !== undefined ? copyStore(open.store.environment, { folder, height, network: needs.rules.network, undoBlocks: options.undoBlocks, signal }) : undefined,
     isReady,
     rebuilding: () => open?.follower.rebuilding(),
     height: () => open?.store.tip()?.height ?? 0,

@@ -32,6 +32,7 @@ export const optionRows = [
   { name: "import", value: "FILE|DIR|URL", text: "chain to read first: a file of one block with its transactions per line, genesis first; or a lake, by its folder or URL" },
   { name: "lake", value: "DIR", text: "folder to write final blocks into, as files that never change; served at /api/lake" },
   { name: "lake-blocks", value: "N", default: "10000", text: "blocks in a file of the lake; a folder keeps what it began with" },
+  { name: "lake-snapshots", value: "N", default: "100000", text: "blocks between two snapshots of the store in the lake, from which another node starts without indexing; 0: none" },
   { name: "lake-key", value: "KEY", text: "key that must have signed the lake that is imported (base64); without it, the first one seen is remembered" },
   { name: "reindex", value: "history", text: "give a store that was made without history that of all its blocks, while it serves" },
   { name: "no-forge", text: "do not forge: the tip stays where the chain ends" },

@@ -12,11 +12,14 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile() && !leftOut.test(entry.name))
     .map(({ name }) => name);
 
-/** Copies an LMDB file as of one moment while another process writes it, without its free pages. */
+/**
+ * Copies an LMDB file as of one moment while another process writes it. Free pages included: in a compact copy, the list of free pages is
+ * damaged, and LMDB ends the process that writes it.
+ */
 const copyStore = async (from: string, to: string): Promise<void> => {
   const root = openSound(from, { noSubdir: true, readOnly: true, maxDbs: 1 });
   try {
-    await root.backup(to, true);
+    await root.backup(to, false);
   } finally {
     await root.close();
   }

@@ -1,0 +1,165 @@
+import { EventEmitter } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { createApiPlugin, verifyStore } from "../../src/index.js";
+import { openLakeFiles, unpackSnapshot } from "../../src/lake/index.js";
+import { type Manifest, manifestBytes, signManifest } from "../../src/lake/manifest.js";
+import { openNodeKey } from "../../src/node-key.js";
+import { restoreFromLake } from "../../src/restore.js";
+import type { BlockData } from "../../types/events.js";
+import type { ApiPlugin } from "../../types/node-context.js";
+import { loadChain } from "../data/read.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { silentLogger } from "../silent.js";
+
+const { network, blocks } = loadChain("core3-custom-c");
+const { nethash } = network.network;
+const folders: string[] = [];
+const running: ApiPlugin[] = [];
+
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "portico-snapshots-test-"));
+  folders.push(folder);
+  return folder;
+};
+
+const until = async <T>(what: string, ask: () => T | undefined | false): Promise<T> => {
+  const end = performance.now() + 120_000;
+  for (;;) {
+    const found = ask();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > end) throw new Error(`${what}: not within two minutes`);
+    await delay(20);
+  }
+};
+
+const digestIn = async (plugin: ApiPlugin): Promise<string | undefined> => {
+  const snapshot = await plugin.chain.snapshot();
+  const digest = snapshot?.digest;
+  snapshot?.release?.();
+  return digest;
+};
+
+const digestAt = (height: number): string | undefined => {
+  const memory = createMemoryAdapter(network);
+  for (const block of blocks.slice(0, height)) memory.apply(block);
+  return (memory.snapshot() as { digest?: string } | undefined)?.digest;
+};
+
+const manifestOf = (dir: string): Manifest | undefined =>
+  existsSync(join(dir, "manifest.json")) ? (JSON.parse(readFileSync(join(dir, "manifest.json"), "utf8")) as Manifest) : undefined;
+
+describe("snapshots of a lake", function () {
+  this.timeout(240_000);
+  const [dir, dataDir] = [temporaryFolder(), temporaryFolder()];
+  const secret = "a secret that no snapshot may have";
+  /** Blocks that the host's chain has so far. */
+  let chain = blocks.slice(0, 160);
+  let read: number[] = [];
+
+  const createNode = (folder: string, lake: boolean): ApiPlugin => {
+    const plugin = createApiPlugin({
+      network,
+      events: new EventEmitter(),
+      dataDir: folder,
+      blocks: {
+        read: (from, limit): BlockData[] => {
+          read.push(from);
+          return chain.slice(from - 1, from - 1 + limit);
+        },
+      },
+      logger: silentLogger,
+      options: { finality: 10, webhooks: { tokens: ["a token of the test"] }, ...(lake ? { lake: { dir, blocksPerFile: 50, snapshotEvery: 50, keepSnapshots: 2 } } : {}) },
+    });
+    running.push(plugin);
+    return plugin;
+  };
+
+  const snapshotAt = (height: number): Promise<Manifest> =>
+    until(`the snapshot of block ${height}`, () => {
+      const manifest = manifestOf(dir);
+      return manifest?.snapshots.at(-1)?.height === height && manifest;
+    });
+
+  let node: ApiPlugin;
+  before(async () => {
+    node = createNode(dataDir, true);
+    await node.start();
+    node.webhooks?.create({ event: "block.forged", target: "http://198.41.0.4/", conditions: [{ key: "id", condition: "eq", value: secret }] });
+    await snapshotAt(150);
+  });
+
+  after(async () => {
+    for (const plugin of running.splice(0)) await plugin.stop();
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("are of final blocks, with the digest of the state after them, and nothing of how they were made is left", async () => {
+    const [snapshot] = manifestOf(dir)?.snapshots ?? [];
+    expect(snapshot).to.include({ height: 150, id: blocks[149]?.id, layout: 9, digest: digestAt(150), file: `snapshots/150-${blocks[149]?.id}.mdb.gz` });
+    await until("the removal of the draft", () => !existsSync(join(dataDir, "snapshot-draft")));
+  });
+
+  it("have no webhooks, no tokens and no secrets in any of their bytes", async () => {
+    const files = await openLakeFiles(dir, { nethash });
+    const file = join(temporaryFolder(), "chain.mdb");
+    const [snapshot] = files.manifest.snapshots;
+    if (snapshot === undefined) throw new Error("there is no snapshot");
+    await unpackSnapshot(files, snapshot, file);
+    const bytes = readFileSync(file);
+    expect(readFileSync(join(dataDir, "chain.mdb")).includes(secret)).to.equal(true);
+    for (const text of [secret, "webhooks-register", "198.41.0.4"]) expect(bytes.includes(text), text).to.equal(false);
+  });
+
+  it("start a store that is the same as one that has read the blocks, and goes on and back from there", async () => {
+    const folder = temporaryFolder();
+    const height = await restoreFromLake(await openLakeFiles(dir, { nethash }), { dataDir: folder, network, logger: silentLogger });
+    expect(height).to.equal(150);
+    expect(readdirSync(folder)).to.deep.equal(["chain.mdb"]);
+    expect(await verifyStore({ dataDir: folder, nethash })).to.deep.include({ faults: [], sound: true, height: 150, digest: digestAt(150) });
+    read = [];
+    const restored = createNode(folder, false);
+    await restored.start();
+    await restored.settled();
+    expect(Math.min(...read)).to.be.above(140);
+    expect(await digestIn(restored)).to.equal(await digestIn(node));
+    expect(restored.webhooks?.list({ offset: 0, limit: 10 })).to.deep.include({ total: 0 });
+    await restored.stop();
+    expect((await verifyStore({ dataDir: folder, nethash })).faults).to.deep.equal([]);
+  });
+
+  it("are refused where the layout is another, or the state is not what the manifest says; the folder stays without a store", async () => {
+    const manifest = manifestOf(dir) as Manifest;
+    const changed = async (change: Partial<Manifest["snapshots"][number]>): Promise<string[]> => {
+      const { signature: _, ...unsigned } = manifest;
+      writeFileSync(join(dir, "manifest.json"), manifestBytes(signManifest({ ...unsigned, snapshots: manifest.snapshots.map((one) => ({ ...one, ...change })) }, openNodeKey(dataDir).sign)));
+      const [folder, lines] = [temporaryFolder(), [] as string[]];
+      const add = (line: string): void => void lines.push(line);
+      const files = await openLakeFiles(dir, { nethash });
+      expect(await restoreFromLake(files, { dataDir: folder, network, logger: { ...silentLogger, info: add, warn: add } })).to.equal(undefined);
+      expect(readdirSync(folder)).to.deep.equal([]);
+      return lines;
+    };
+    try {
+      expect((await changed({ layout: 8 })).join()).to.include("has layout 8, not 9: the blocks are read instead");
+      expect((await changed({ digest: "0".repeat(64) })).join()).to.include("the snapshot of block 150 has the state");
+      expect((await changed({ id: "1" })).join()).to.include("not of 150 (1)");
+    } finally {
+      writeFileSync(join(dir, "manifest.json"), manifestBytes(manifest));
+    }
+  });
+
+  it("are taken again as the chain grows, and only the newest are kept", async () => {
+    chain = blocks.slice(0, 270);
+    await snapshotAt(250);
+    chain = blocks.slice(0, 320);
+    const { snapshots } = await snapshotAt(300);
+    expect(snapshots.map(({ height }) => height)).to.deep.equal([250, 300]);
+    expect(snapshots.map(({ digest }) => digest)).to.deep.equal([digestAt(250), digestAt(300)]);
+    const left = (): string[] => readdirSync(join(dir, "snapshots")).map((file) => `snapshots/${file}`);
+    expect(await until("the removal", () => left().length === 2 && left())).to.deep.equal(snapshots.map(({ file }) => file));
+  });
+});
