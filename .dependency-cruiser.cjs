@@ -4,7 +4,7 @@ const never = (name, from, to) => ({ name, severity: "error", from: { path: from
 module.exports = {
   forbidden: [
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
-    { name: "no-orphans", severity: "error", from: { orphan: true, pathNot: "\\.d\\.ts$|^examples/" }, to: {} },
+    { name: "no-orphans", severity: "error", from: { orphan: true, pathNot: "\\.d\\.ts$|^examples/|^src/console/page/" }, to: {} },
     {
       name: "library-uses-its-own-dependencies",
       severity: "error",
@@ -43,6 +43,7 @@ module.exports = {
     never("webhooks-are-handed-what-they-need", "^src/webhooks", "^src/(http|api|store|conformance|plugin)"),
     never("lake-is-handed-what-it-needs", "^src/lake", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts)"),
     never("operate-is-handed-what-it-needs", "^src/operate", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|health-route\\.ts|pipeline/replied\\.ts)"),
+    never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|errors\\.ts|http/route\\.ts)"),
     never("conformance-needs-no-runner", "^src/conformance", "^src/(store|http|api|webhooks|plugin)|node_modules/(mocha|chai)"),
     never("only-the-store-knows-lmdb", "^src/(?!store/)", "node_modules/lmdb"),
   ],

@@ -6,6 +6,7 @@ import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
 import { webhookRequests } from "./api/webhook-requests.js";
+import { consoleRoutes } from "./console/routes.js";
 import { finalHeightAt } from "./chain/finality.js";
 import { type ChainRules, createChainRules } from "./chain/rules.js";
 import { fullClock } from "./clock.js";
@@ -148,7 +149,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const edge = createEdge(options, {
     damaged,
     onReply: createReplyObserver(metrics, context.accessLog, clock),
-    routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...probeRoutes<ApiState>(reports), ...metricsRoutes],
+    routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...probeRoutes<ApiState>(reports), ...metricsRoutes, ...(options.console ? consoleRoutes<ApiState>() : [])],
     openState,
     tipId: chain.tipId,
     health: reports.report,

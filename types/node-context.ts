@@ -186,6 +186,8 @@ export interface PorticoOptions {
   followHostEvents?: number;
   /** Event streams and change streams that may be open at a time; one more is answered with 503. */
   maxStreams?: number;
+  /** `GET {basePath}/console`: a page for those who run the node. */
+  console?: boolean;
   /**
    * `GET {basePath}/metrics` for Prometheus; with a token, only for clients that send it as `Authorization: Bearer TOKEN`. Nothing is counted
    * while it is off.

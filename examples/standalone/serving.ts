@@ -20,6 +20,7 @@ export const porticoOptions = (options: HostOptions): PorticoOptions => ({
   staleAfter: movesByItself(options) ? Math.max(5, (options.forgeInterval ?? 0) / 1000) : false,
   ...lakeOptions(options),
   metrics: true,
+  console: true,
   ...webhookOptions(options),
 });
 

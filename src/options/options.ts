@@ -1,7 +1,7 @@
 import type { PorticoOptions } from "../../types/node-context.js";
 import { amongKnown } from "../known-names.js";
 import { PorticoError } from "../errors.js";
-import { above, type Check, falseOr, isObject, metricsSetting, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom } from "./checks.js";
+import { above, type Check, falseOr, isObject, metricsSetting, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom, yesOrNo } from "./checks.js";
 import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";
 
 /** All options, with defaults filled in. */
@@ -91,6 +91,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   },
   followHostEvents: { default: 7 * day, unit: "milliseconds", meaning: "How long the host's own events are kept, for readers that come back.", check: wholeFrom(0) },
   maxStreams: { default: 1_000, unit: "streams", meaning: "Event streams and change streams that may be open at a time; one more is answered with 503.", check: wholeFrom(0) },
+  console: { default: false, unit: "true or false", meaning: "Whether `/console` is there: a page that shows the chain and the node, and manages webhooks with their token.", check: yesOrNo },
   metrics: {
     default: false,
     unit: "true, false or an object",

@@ -1,0 +1,112 @@
+// The frame of the console: navigation, search, and the page that the address names.
+import { html, render, useEffect, useRef, useState } from "./lib/preact.js";
+import { ask, find, followTip } from "./api.js";
+import { Block, Blocks, Transaction, Wallet } from "./chain.js";
+import { Delegate, Delegates } from "./delegates.js";
+import { Home } from "./home.js";
+import { Node } from "./node.js";
+import { Failure, link, network, Notice } from "./parts.js";
+import { Webhook, Webhooks } from "./webhooks.js";
+
+const pages = {
+  "": { title: "Now", page: Home, one: Home },
+  blocks: { title: "Blocks", page: Blocks, one: Block },
+  delegates: { title: "Delegates", page: Delegates, one: Delegate },
+  wallets: { page: Blocks, one: Wallet },
+  transactions: { page: Blocks, one: Transaction },
+  webhooks: { title: "Webhooks", page: Webhooks, one: Webhook },
+  node: { title: "Node", page: Node, one: Node },
+};
+
+const readPlace = () => location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+
+/** Where what somebody typed is found; undefined if it is nothing that the chain knows. */
+const lookUp = async (text) => {
+  const path = encodeURIComponent(text);
+  if (/^\d+$/.test(text) || /^[\da-f]{64}$/i.test(text)) {
+    const block = await find(`/blocks/${path}`);
+    if (block !== undefined) return link("blocks", block.id);
+  }
+  const transaction = /^[\da-f]{64}$/i.test(text) ? await find(`/transactions/${path}`) : undefined;
+  if (transaction !== undefined) return link("transactions", transaction.id);
+  const delegate = await find(`/delegates/${path}`);
+  if (delegate !== undefined && delegate.username === text) return link("delegates", text);
+  const wallet = await find(`/wallets/${path}`);
+  return wallet === undefined ? undefined : link("wallets", wallet.address);
+};
+
+const Search = () => {
+  const [state, setState] = useState({});
+  const search = async (event) => {
+    event.preventDefault();
+    const text = new FormData(event.target).get("text").trim();
+    if (text === "") return;
+    setState({ isBusy: true });
+    try {
+      const found = await lookUp(text);
+      if (found === undefined) return setState({ missing: text });
+      setState({});
+      event.target.reset();
+      location.hash = found;
+    } catch (error) {
+      setState({ error });
+    }
+  };
+  return html`<form class="search" role="search" onSubmit=${search}>
+    <label class="hidden" for="search">Address, block, transaction or delegate</label>
+    <input id="search" name="text" placeholder="Address, block, transaction, delegate" autocomplete="off" spellcheck=${false} />
+    <button disabled=${state.isBusy}>Find</button>
+    ${state.missing !== undefined && html`<${Notice} kind="bad">Nothing on the chain is called ${state.missing}.<//>`}
+    <${Failure} error=${state.error} />
+  </form>`;
+};
+
+const states = { live: "live", polling: "asked every second", lost: "no answer from the node", waiting: "connecting" };
+
+const App = () => {
+  const [place, setPlace] = useState(readPlace);
+  const [tip, setTip] = useState(0);
+  const [state, setState] = useState("waiting");
+  const [isKnown, setKnown] = useState(false);
+  const heading = useRef();
+  useEffect(() => followTip(() => setTip((before) => before + 1), setState), []);
+  useEffect(() => {
+    const change = () => setPlace(readPlace());
+    addEventListener("hashchange", change);
+    return () => removeEventListener("hashchange", change);
+  }, []);
+  useEffect(() => {
+    ask("/node/configuration").then(({ data }) => {
+      network.symbol = data.symbol;
+      network.blocktime = data.constants.blocktime;
+      setKnown(true);
+    }, () => setTimeout(() => setKnown(null), 1000));
+  }, [isKnown === null]);
+
+  const [name, id] = place;
+  const { title, page, one } = pages[name] ?? pages[""];
+  const key = place.join("/");
+  // Whoever listens to the page hears where it leads.
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) heading.current?.querySelector("h1")?.focus();
+    isFirst.current = false;
+    document.title = `${heading.current?.querySelector("h1")?.textContent ?? title} · Console`;
+  }, [key]);
+
+  const Page = id === undefined || id === "" ? page : one;
+  return html`
+    <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); heading.current?.querySelector("h1")?.focus(); }}>Skip to the page</a>
+    <header><div>
+      <a class="brand" href="#/">Portico<small class=${state === "lost" ? "bad" : ""} role="status">${states[state]}</small></a>
+      <nav aria-label="Pages">${Object.entries(pages).filter(([, entry]) => entry.title !== undefined).map(
+        ([path, entry]) => html`<a href=${path === "" ? "#/" : link(path)} aria-current=${path === name ? "page" : undefined}>${entry.title}</a>`,
+      )}</nav>
+      <${Search} />
+    </div></header>
+    <main id="main" ref=${heading}><${Page} key=${key} id=${id} rest=${place.slice(2)} tip=${tip} /></main>`;
+};
+
+const place = document.getElementById("app");
+place.replaceChildren();
+render(html`<${App} />`, place);

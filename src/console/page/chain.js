@@ -1,0 +1,124 @@
+// Blocks, transactions and wallets.
+import { html, useMemo, useState } from "./lib/preact.js";
+import { ask, find } from "./api.js";
+import { Amount, amountText, BlockLink, Card, count, DelegateLink, Facts, Failure, Notice, Plot, Table, Time, TransactionLink, useLoaded, WalletLink } from "./parts.js";
+
+export const BlockTable = ({ blocks }) => html`<${Table} caption="Blocks, newest first" rows=${blocks} columns=${[
+  ["Height", (block) => html`<${BlockLink} id=${block.id}>${count(block.height)}<//>`],
+  ["Time", (block) => html`<${Time} unix=${block.timestamp.unix} />`],
+  ["Delegate", (block) => (block.generator.username ? html`<${DelegateLink} name=${block.generator.username} />` : html`<${WalletLink} address=${block.generator.address} />`)],
+  ["Transactions", (block) => count(block.transactions), "num"],
+  ["Amount", (block) => html`<${Amount} of=${block.forged.amount} />`, "num"],
+  ["Reward and fees", (block) => html`<${Amount} of=${block.forged.total} />`, "num"],
+]} />`;
+
+const kinds = ["transfer", "second signature", "delegate registration", "vote", "multisignature", "IPFS", "multipayment", "delegate resignation", "lock", "claim", "refund"];
+const kindOf = ({ type, typeGroup = 1 }) => (typeGroup === 1 ? kinds[type] : undefined) ?? `type ${typeGroup}/${type}`;
+
+export const TransactionTable = ({ transactions, empty = "No transactions." }) => html`<${Table} caption="Transactions" rows=${transactions} empty=${empty} columns=${[
+  ["Id", ({ id }) => html`<${TransactionLink} id=${id} />`],
+  ["Kind", kindOf],
+  ["Time", ({ timestamp }) => timestamp && html`<${Time} unix=${timestamp.unix} />`],
+  ["From", ({ sender }) => html`<${WalletLink} address=${sender} />`],
+  ["To", ({ recipient }) => recipient && html`<${WalletLink} address=${recipient} />`],
+  ["Amount", ({ amount }) => html`<${Amount} of=${amount} />`, "num"],
+]} />`;
+
+/** A list that is walked page by page. `path` has its query begun. */
+const Paged = ({ path, tip, show }) => {
+  const [page, setPage] = useState(1);
+  const { value, error } = useLoaded((signal) => ask(`${path}&page=${page}`, { signal }), [path, page, page === 1 ? tip : 0]);
+  if (value === undefined) return html`<${Failure} error=${error} />`;
+  const pages = Math.max(1, value.meta.pageCount ?? 1);
+  return html`<${Failure} error=${error} />${show(value.data)}
+    <div class="row">
+      <button class="plain" disabled=${page === 1} onClick=${() => setPage(page - 1)}>Newer</button>
+      <span>page ${count(page)} of ${count(pages)}</span>
+      <button class="plain" disabled=${page >= pages} onClick=${() => setPage(page + 1)}>Older</button>
+    </div>`;
+};
+
+export const Blocks = ({ tip }) => html`<h1 tabindex="-1">Blocks</h1>
+  <div class="grid"><${Card} title="Newest first" wide><${Paged} path="/blocks?limit=25" tip=${tip} show=${(blocks) => html`<${BlockTable} blocks=${blocks} />`} /><//></div>`;
+
+const Missing = ({ what, error }) => html`<h1 tabindex="-1">Not found</h1>${error ? html`<${Failure} error=${error} />` : html`<${Notice}>There is no such ${what} on this chain.<//>`}`;
+const Waiting = () => html`<h1 tabindex="-1">…</h1>`;
+
+export const Block = ({ id, tip }) => {
+  const { value: block, error, isLoading } = useLoaded((signal) => find(`/blocks/${encodeURIComponent(id)}`, { signal }), [id, tip]);
+  if (block === undefined) return isLoading ? html`<${Waiting} />` : html`<${Missing} what="block" error=${error} />`;
+  return html`<h1 tabindex="-1">Block ${count(block.height)}</h1>
+    <div class="grid">
+      <${Card} title="Block" wide><${Facts} rows=${[
+        ["Id", html`<span class="id">${block.id}</span>`],
+        ["Time", html`<${Time} unix=${block.timestamp.unix} /> <small>${block.timestamp.human}</small>`],
+        ["Forged by", block.generator.username ? html`<${DelegateLink} name=${block.generator.username} />` : html`<${WalletLink} address=${block.generator.address} full />`],
+        ["Confirmations", count(block.confirmations)],
+        ["Amount", html`<${Amount} of=${block.forged.amount} />`],
+        ["Reward", html`<${Amount} of=${block.forged.reward} />`],
+        ["Fees", html`<${Amount} of=${block.forged.fee} />`],
+        ["Previous", block.previous && html`<${BlockLink} id=${block.previous}>${block.previous}<//>`],
+      ]} /><//>
+      <${Card} title=${`Transactions (${count(block.transactions)})`} wide>
+        <${Paged} path=${`/blocks/${block.id}/transactions?limit=25`} show=${(rows) => html`<${TransactionTable} transactions=${rows} />`} />
+      <//>
+    </div>`;
+};
+
+export const Transaction = ({ id, tip }) => {
+  const load = async (signal) => {
+    const path = encodeURIComponent(id);
+    return (await find(`/transactions/${path}`, { signal })) ?? find(`/transactions/unconfirmed/${path}`, { signal });
+  };
+  const { value: found, error, isLoading } = useLoaded(load, [id, tip]);
+  if (found === undefined) return isLoading ? html`<${Waiting} />` : html`<${Missing} what="transaction" error=${error} />`;
+  return html`<h1 tabindex="-1">${kindOf(found).replace(/^./, (letter) => letter.toUpperCase())}</h1>
+    <div class="grid"><${Card} title="Transaction" wide><${Facts} rows=${[
+      ["Id", html`<span class="id">${found.id}</span>`],
+      ["Block", found.blockId ? html`<${BlockLink} id=${found.blockId}>${found.blockId}<//>` : "waiting to be forged"],
+      ["Time", found.timestamp && html`<${Time} unix=${found.timestamp.unix} /> <small>${found.timestamp.human}</small>`],
+      ["Confirmations", count(found.confirmations ?? 0)],
+      ["From", html`<${WalletLink} address=${found.sender} full />`],
+      ["To", found.recipient && html`<${WalletLink} address=${found.recipient} full />`],
+      ["Amount", html`<${Amount} of=${found.amount} />`],
+      ["Fee", html`<${Amount} of=${found.fee} />`],
+      ["Memo", found.vendorField],
+      ["Nonce", found.nonce],
+      ["Asset", found.asset && Object.keys(found.asset).length > 0 && html`<pre tabindex="0">${JSON.stringify(found.asset, null, 2)}</pre>`],
+    ]} /><//></div>`;
+};
+
+const tokens = (amount) => Number(BigInt(amount) / 1000n) / 100_000;
+
+/** Balance over time, where the node keeps it. */
+const Balance = ({ address, tip }) => {
+  const { value: rows } = useLoaded((signal) => find(`/wallets/${encodeURIComponent(address)}/history?limit=100`, { signal }), [address, tip]);
+  const plot = useMemo(() => {
+    const all = [...(rows ?? [])].reverse();
+    return { x: all.map(({ timestamp }) => timestamp.unix), y: all.map(({ balance }) => tokens(balance)) };
+  }, [rows]);
+  if (rows === undefined || rows.length < 2) return null;
+  const label = `Balance over its last ${rows.length} changes, now ${amountText(rows[0].balance)}`;
+  return html`<${Card} title="Balance over time" wide><${Plot} time label=${label} x=${plot.x} y=${plot.y} format=${(value) => count(value)} /><//>`;
+};
+
+export const Wallet = ({ id, tip }) => {
+  const { value: wallet, error, isLoading } = useLoaded((signal) => find(`/wallets/${encodeURIComponent(id)}`, { signal }), [id, tip]);
+  if (wallet === undefined) return isLoading ? html`<${Waiting} />` : html`<${Missing} what="wallet" error=${error} />`;
+  const vote = wallet.vote ?? wallet.attributes?.vote;
+  return html`<h1 tabindex="-1">Wallet</h1>
+    <div class="grid">
+      <${Card} title="Wallet" wide><${Facts} rows=${[
+        ["Address", html`<span class="id">${wallet.address}</span>`],
+        ["Balance", html`<${Amount} of=${wallet.balance} />`],
+        ["Delegate", wallet.username && html`<${DelegateLink} name=${wallet.username} />`],
+        ["Votes for", vote && html`<a href=${`#/delegates/${encodeURIComponent(vote)}`} class="id">${vote}</a>`],
+        ["Public key", wallet.publicKey && html`<span class="id">${wallet.publicKey}</span>`],
+        ["Nonce", wallet.nonce],
+      ]} /><//>
+      <${Balance} address=${wallet.address} tip=${tip} />
+      <${Card} title="Transactions" wide>
+        <${Paged} path=${`/wallets/${wallet.address}/transactions?limit=25`} tip=${tip} show=${(rows) => html`<${TransactionTable} transactions=${rows} />`} />
+      <//>
+    </div>`;
+};

@@ -1,0 +1,99 @@
+// Delegates: ranks, shares, turns.
+import { html, useState } from "./lib/preact.js";
+import { ask, find } from "./api.js";
+import { BlockTable } from "./chain.js";
+import { Amount, BlockLink, Card, count, DelegateLink, Facts, Failure, network, Notice, Table, Time, useLoaded, WalletLink } from "./parts.js";
+
+/** The delegates in the order in which they forge from the next slot on, again and again. */
+const forgingOrder = async (active, signal) => (await ask(`/v1/delegates/getNextForgers?limit=${active}`, { signal })).delegates ?? [];
+
+/** How often each delegate let its slot pass within the last blocks of this round: the order is known for this round alone. */
+const missedIn = (blocks, order, active) => {
+  const missed = new Map();
+  const [newest] = blocks;
+  if (newest === undefined || order.length === 0) return missed;
+  const slotOf = ({ timestamp }) => Math.floor(timestamp.epoch / network.blocktime);
+  const last = slotOf(newest);
+  const first = newest.height - ((newest.height - 1) % active);
+  const round = blocks.filter(({ height }) => height >= Math.max(2, first));
+  for (const [index, block] of round.entries()) {
+    const before = round[index + 1];
+    if (before === undefined) continue;
+    for (let slot = slotOf(before) + 1; slot < slotOf(block); slot++) {
+      const place = (((slot - last - 1) % order.length) + order.length) % order.length;
+      missed.set(order[place], (missed.get(order[place]) ?? 0) + 1);
+    }
+  }
+  return missed;
+};
+
+const load = async (signal) => {
+  const { data: configuration } = await ask("/node/configuration", { signal });
+  const active = configuration.constants.activeDelegates;
+  const [delegates, blocks, order] = await Promise.all([
+    ask("/delegates?limit=100&orderBy=rank:asc", { signal }),
+    ask(`/blocks?limit=${Math.min(100, active)}`, { signal }),
+    forgingOrder(active, signal),
+  ]);
+  const names = new Map(delegates.data.map(({ publicKey, username }) => [publicKey, username]));
+  return { active, delegates: delegates.data, next: order.slice(0, 8).map((key) => names.get(key) ?? key), missed: missedIn(blocks.data, order, active) };
+};
+
+export const Delegates = ({ tip }) => {
+  const { value, error } = useLoaded(load, [tip]);
+  const [filter, setFilter] = useState("");
+  if (value === undefined) return html`<h1 tabindex="-1">Delegates</h1><${Failure} error=${error} />`;
+  const { active, delegates, next, missed } = value;
+  const rows = delegates.filter(({ username }) => username.includes(filter));
+  return html`<h1 tabindex="-1">Delegates</h1><${Failure} error=${error} />
+    <div class="grid">
+      <${Card} title="Who forges next" wide><ol class="turns">${next.map((name) => html`<li key=${name}><${DelegateLink} name=${name} /></li>`)}</ol><//>
+      <${Card} title=${`The first ${delegates.length} by rank; ${active} forge`} wide>
+        <div class="row"><label for="filter">Username</label><input id="filter" value=${filter} onInput=${({ target }) => setFilter(target.value.trim())} /></div>
+        <${Table} caption="Delegates by rank" rows=${rows} keyOf=${({ address }) => address} empty="No delegate among them has such a name." columns=${[
+          ["Rank", ({ rank }) => (rank === undefined ? "–" : count(rank)), "num"],
+          ["Delegate", ({ username, isResigned }) => html`<${DelegateLink} name=${username} />${isResigned && html` <small>resigned</small>`}`],
+          ["Share of the supply", ({ production }) => `${production.approval.toFixed(2)} %`, "num"],
+          ["Votes", ({ votes }) => html`<${Amount} of=${votes} digits=${0} />`, "num"],
+          ["Blocks", ({ blocks }) => count(blocks.produced), "num"],
+          ["Last block", ({ blocks }) => (blocks.last ? html`<${Time} unix=${blocks.last.timestamp.unix} />` : "none yet")],
+          ["Missed this round", ({ publicKey }) => (missed.has(publicKey) ? html`<span class="bad">${missed.get(publicKey)}</span>` : "–"), "num"],
+        ]} />
+      <//>
+    </div>`;
+};
+
+export const Delegate = ({ id, tip }) => {
+  const path = encodeURIComponent(id);
+  const read = async (signal) => {
+    const delegate = await find(`/delegates/${path}`, { signal });
+    if (delegate === undefined) return undefined;
+    const [blocks, voters] = await Promise.all([ask(`/delegates/${path}/blocks?limit=20`, { signal }), ask(`/delegates/${path}/voters?limit=20`, { signal })]);
+    return { delegate, blocks: blocks.data, voters };
+  };
+  const { value, error, isLoading } = useLoaded(read, [id, tip]);
+  if (value === undefined) return html`<h1 tabindex="-1">${isLoading ? "…" : "Not found"}</h1>${isLoading ? null : error ? html`<${Failure} error=${error} />` : html`<${Notice}>There is no such delegate on this chain.<//>`}`;
+  const { delegate, blocks, voters } = value;
+  const { last } = delegate.blocks;
+  return html`<h1 tabindex="-1">${delegate.username}</h1><${Failure} error=${error} />
+    <div class="grid">
+      <${Card} title="Delegate"><${Facts} rows=${[
+        ["Rank", delegate.rank === undefined ? "not ranked" : count(delegate.rank)],
+        ["Share of the supply", `${delegate.production.approval.toFixed(2)} %`],
+        ["Votes", html`<${Amount} of=${delegate.votes} />`],
+        ["State", delegate.isResigned ? "resigned" : undefined],
+        ["Wallet", html`<${WalletLink} address=${delegate.address} full />`],
+      ]} /><//>
+      <${Card} title="Forged"><${Facts} rows=${[
+        ["Blocks", count(delegate.blocks.produced)],
+        ["Last block", last ? html`<${BlockLink} id=${last.id}>${count(last.height)}<//> <${Time} unix=${last.timestamp.unix} />` : "none yet"],
+        ["Rewards", html`<${Amount} of=${delegate.forged.rewards} />`],
+        ["Fees", html`<${Amount} of=${delegate.forged.fees} />`],
+      ]} /><//>
+      <${Card} title="Its newest blocks" wide><${BlockTable} blocks=${blocks} /><//>
+      <${Card} title=${`Voters (${count(voters.meta.totalCount)}), the first of them`} wide><${Table} caption="Voters" rows=${voters.data} keyOf=${({ address }) => address} empty="Nobody votes for this delegate." columns=${[
+        ["Wallet", ({ address }) => html`<${WalletLink} address=${address} full />`],
+        ["Balance", ({ balance }) => html`<${Amount} of=${balance} />`, "num"],
+      ]} /><//>
+    </div>`;
+};

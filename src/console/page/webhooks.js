@@ -1,0 +1,176 @@
+// Webhooks: what there is, where each stands, and its deliveries. All of it needs the node's webhook token.
+import { html, useState } from "./lib/preact.js";
+import { ask, keepToken, readToken, Refusal } from "./api.js";
+import { Card, count, Facts, Failure, link, Table, useLoaded } from "./parts.js";
+import { WebhookForm } from "./webhook-form.js";
+
+const get = async (path, signal) => (await ask(path, { signal, withToken: true })).data;
+
+const TokenForm = ({ onToken, error }) => {
+  const enter = (event) => {
+    event.preventDefault();
+    keepToken(new FormData(event.target).get("token").trim());
+    onToken();
+  };
+  return html`<h1 tabindex="-1">Webhooks</h1>
+    <div class="grid"><${Card} title="The node's webhook token" wide>
+      <p class="notice">Webhooks are for those who run this node. The token is what --webhook-token says, or the content of the file webhook-token in the data folder. It is kept until this tab is closed.</p>
+      <form class="stack" onSubmit=${enter}>
+        <label for="token">Token</label><input id="token" name="token" type="password" autocomplete="off" required />
+        <div class="row"><button>Go on</button></div>
+      </form>
+      <${Failure} error=${error} />
+    <//></div>`;
+};
+
+/** Asks for the token until there is one that the node takes. */
+const withToken = (Inner) => (props) => {
+  const [entered, setEntered] = useState(0);
+  const { error, isLoading, value } = useLoaded((signal) => (readToken() === "" ? Promise.reject(new Refusal(401, "")) : get("/webhooks/events", signal)), [entered]);
+  const forget = () => {
+    keepToken("");
+    setEntered(entered + 1);
+  };
+  if (error instanceof Refusal && error.status === 401) return html`<${TokenForm} onToken=${() => setEntered(entered + 1)} error=${readToken() === "" ? undefined : error} />`;
+  if (value === undefined) return html`<h1 tabindex="-1">Webhooks</h1>${isLoading ? null : html`<${Failure} error=${error} />`}`;
+  return html`<${Inner} ...${props} events=${value} forget=${forget} />`;
+};
+
+const stateOf = ({ enabled, disabledBecause, failingSince }) => {
+  if (!enabled) return html`<span class=${disabledBecause === null ? "" : "bad"}>${disabledBecause === null ? "disabled" : `disabled: ${disabledBecause}`}</span>`;
+  return failingSince === null ? html`<span class="good">enabled</span>` : html`<span class="bad">failing since ${new Date(failingSince).toLocaleString()}</span>`;
+};
+
+const Secret = ({ made }) => html`<${Card} title=${`Webhook ${made.id ?? ""}: its token and secret, shown this once`} wide>
+  <p role="status">Keep them: receivers verify by them what they get.</p>
+  <${Facts} rows=${[["Token", html`<span class="secret">${made.token}</span>`], ["Secret", html`<span class="secret">${made.secret}</span>`]]} />
+<//>`;
+
+export const Webhooks = withToken(({ events, forget, tip }) => {
+  const [made, setMade] = useState();
+  const { value, error } = useLoaded((signal) => get("/webhooks?limit=100", signal), [tip, made]);
+  return html`<h1 tabindex="-1">Webhooks</h1><${Failure} error=${error} />
+    <div class="grid">
+      ${made && html`<${Secret} made=${made} />`}
+      <${Card} title="All webhooks" wide>
+        <${Table} caption="Webhooks" rows=${value ?? []} empty="There are none yet." columns=${[
+          ["Webhook", ({ id }) => html`<a href=${link("webhooks", String(id))}>${id}</a>`],
+          ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
+          ["Target", ({ target }) => target],
+          ["State", stateOf],
+          ["Behind", ({ behind }) => (behind === undefined || behind === null ? "–" : `${count(behind)} blocks`), "num"],
+        ]} />
+      <//>
+      <${Card} title="A new webhook" wide><${WebhookForm} events=${events} onDone=${setMade} /><//>
+    </div>
+    <p><button class="plain" onClick=${forget}>Forget the token</button></p>`;
+});
+
+const Attempts = ({ attempts }) => html`<${Table} caption="Attempts" rows=${attempts} keyOf=${({ at }) => at} empty="No attempt yet." columns=${[
+  ["When", ({ at }) => new Date(at).toLocaleString()],
+  ["Answer", ({ status, error, stage }) => (error === null ? status : `${stage}: ${error}`)],
+  ["Took", ({ duration }) => `${duration} ms`, "num"],
+  ["Body", ({ body }) => body],
+]} />`;
+
+const Delivery = ({ webhookId, id, tip }) => {
+  const path = `/webhooks/${webhookId}/deliveries/${id}`;
+  const [asked, setAsked] = useState(0);
+  const [failure, setFailure] = useState();
+  const { value, error } = useLoaded((signal) => get(path, signal), [id, tip, asked]);
+  const again = () => ask(`${path}/redeliver`, { method: "POST", withToken: true }).then(() => setAsked(asked + 1), setFailure);
+  if (value === undefined) return html`<${Failure} error=${error} />`;
+  return html`<h1 tabindex="-1">Delivery ${id} of webhook ${webhookId}</h1>
+    <p><a href=${link("webhooks", webhookId)}>All deliveries</a></p>
+    <div class="grid">
+      <${Card} title="Delivery" wide>
+        <${Facts} rows=${[["Event", value.event], ["State", value.state], ["Happened", new Date(value.timestamp).toLocaleString()], ["Next attempt", value.dueAt && new Date(value.dueAt).toLocaleString()], ["Id", html`<span class="id">${value.messageId}</span>`]]} />
+        <div class="row"><button class="plain" onClick=${again}>Send it again</button></div><${Failure} error=${failure} />
+      <//>
+      <${Card} title=${`Attempts (${count(value.attemptCount)})`} wide><${Attempts} attempts=${value.attempts} /><//>
+      <${Card} title="Payload" wide><pre tabindex="0">${JSON.stringify(value.payload, null, 2)}</pre><//>
+    </div>`;
+};
+
+const Replay = ({ path, onDone }) => {
+  const [error, setError] = useState();
+  const replay = async (event) => {
+    event.preventDefault();
+    const data = new FormData(event.target);
+    try {
+      await ask(`${path}/replay`, { body: { from: Number(data.get("from")), to: Number(data.get("to")) }, withToken: true });
+      setError(undefined);
+      onDone("The events of these blocks are sent again.");
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  return html`<form onSubmit=${replay} class="row">
+    <label for="from">From block</label><input id="from" name="from" type="number" min="1" required />
+    <label for="to">to</label><input id="to" name="to" type="number" min="1" required />
+    <button class="plain">Replay</button><${Failure} error=${error} />
+  </form>`;
+};
+
+const One = ({ id, tip, events }) => {
+  const path = `/webhooks/${encodeURIComponent(id)}`;
+  const [done, setDone] = useState({ times: 0 });
+  const [isEditing, setEditing] = useState(false);
+  const load = async (signal) => {
+    const [webhook, deliveries] = await Promise.all([get(path, signal), get(`${path}/deliveries?limit=50`, signal)]);
+    return { webhook, deliveries };
+  };
+  const { value, error } = useLoaded(load, [id, tip, done.times]);
+  const tell = (text, made) => setDone({ times: done.times + 1, text, made });
+  const act = (work) => () => work().catch((failure) => setDone({ times: done.times, failure }));
+  const ping = act(async () => {
+    await ask(`${path}/ping`, { method: "POST", withToken: true });
+    tell("A ping is on its way.");
+  });
+  const rotate = act(async () => {
+    const { data } = await ask(`${path}/rotate`, { method: "POST", withToken: true });
+    tell(undefined, { id, ...data });
+  });
+  const remove = act(async () => {
+    if (!confirm(`Delete webhook ${id} and its deliveries?`)) return;
+    await ask(path, { method: "DELETE", withToken: true });
+    location.hash = "#/webhooks";
+  });
+  if (value === undefined) return html`<h1 tabindex="-1">Webhook ${id}</h1><${Failure} error=${error} />`;
+  const { webhook, deliveries } = value;
+  return html`<h1 tabindex="-1">Webhook ${id}</h1><${Failure} error=${error ?? done.failure} />
+    ${done.text && html`<p class="notice good" role="status">${done.text}</p>`}
+    <div class="grid">
+      ${done.made && html`<${Secret} made=${done.made} />`}
+      <${Card} title="Webhook" wide>
+        <${Facts} rows=${[
+          ["Events", (webhook.events ?? [webhook.event]).join(", ")],
+          ["Target", webhook.target],
+          ["State", stateOf(webhook)],
+          ["Where it stands", webhook.cursor && `${webhook.cursor}, ${count(webhook.behind)} blocks behind`],
+          ["Conditions", webhook.conditions.length === 0 ? "none" : html`<pre tabindex="0">${JSON.stringify(webhook.conditions, null, 2)}</pre>`],
+          ["Created", new Date(webhook.createdAt).toLocaleString()],
+        ]} />
+        <div class="row">
+          <button class="plain" onClick=${ping}>Ping</button>
+          <button class="plain" onClick=${() => setEditing(!isEditing)} aria-expanded=${isEditing}>Edit</button>
+          <button class="plain" onClick=${rotate}>New secret</button>
+          <button class="danger" onClick=${remove}>Delete</button>
+        </div>
+        <${Replay} path=${path} onDone=${tell} />
+      <//>
+      ${isEditing && html`<${Card} title="Change it" wide><${WebhookForm} webhook=${webhook} events=${events} onDone=${() => { setEditing(false); tell("It is changed."); }} /><//>`}
+      <${Card} title="Deliveries, newest first" wide>
+        <${Table} caption="Deliveries" rows=${deliveries} empty="Nothing was sent yet." columns=${[
+          ["Delivery", (row) => html`<a href=${link("webhooks", id, String(row.id))}>${row.id}</a>`],
+          ["Event", ({ event }) => event],
+          ["State", ({ state }) => html`<span class=${state === "delivered" ? "good" : state === "dead" || state === "retrying" ? "bad" : ""}>${state}</span>`],
+          ["Attempts", ({ attemptCount }) => count(attemptCount), "num"],
+          ["Last answer", ({ attempts }) => (attempts.length === 0 ? "–" : (attempts.at(-1).error ?? attempts.at(-1).status))],
+          ["Happened", ({ timestamp }) => new Date(timestamp).toLocaleTimeString()],
+        ]} />
+      <//>
+    </div>`;
+};
+
+export const Webhook = withToken((props) => (props.rest[0] === undefined ? html`<${One} ...${props} />` : html`<${Delivery} webhookId=${props.id} id=${props.rest[0]} tip=${props.tip} />`));
