@@ -22,9 +22,9 @@ const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "
 
 describe("the console, in Chromium", function () {
   this.timeout(120_000);
-  let folder: string;
-  let host: Host;
-  let browser: Browser;
+  let folder: string | undefined;
+  let host: Host | undefined;
+  let browser: Browser | undefined;
   let page: Page;
   let receiver: Server;
   const received: string[] = [];
@@ -50,12 +50,13 @@ describe("the console, in Chromium", function () {
   });
   after(async () => {
     await browser?.close();
-    receiver?.close();
+    if (host !== undefined) receiver.close();
     await host?.stop();
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
   beforeEach(async () => {
     faults.length = 0;
+    if (browser === undefined || host === undefined) throw new Error("there is nothing to look at");
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     const { origin } = new URL(host.url);
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
@@ -63,12 +64,17 @@ describe("the console, in Chromium", function () {
     page.on("request", (request) => !request.url().startsWith(origin) && !request.url().startsWith("data:") && faults.push(request.url()));
   });
   afterEach(async () => {
-    await page?.close();
+    await page.close();
     expect(faults).to.deep.equal([]);
   });
 
+  /** The node that is looked at. */
+  const node = (): Host => {
+    if (host === undefined) throw new Error("there is no node");
+    return host;
+  };
   const open = async (hash = ""): Promise<void> => {
-    await page.goto(`${host.url}/console${hash}`);
+    await page.goto(`${node().url}/console${hash}`);
     await page.waitForSelector("h1");
   };
   const heightShown = async (): Promise<number> => Number((await page.textContent(".figure b"))?.replaceAll(/\D/g, ""));
@@ -78,7 +84,7 @@ describe("the console, in Chromium", function () {
     await page.waitForSelector(".figure");
     const before = await heightShown();
     await until(async () => ((await heightShown()) >= before + 2 ? true : undefined));
-    const { height } = host.plugin.health();
+    const { height } = node().plugin.health();
     const seen = Date.now();
     await until(async () => ((await heightShown()) >= height ? true : undefined));
     expect(Date.now() - seen).to.be.below(1_000);
@@ -93,7 +99,7 @@ describe("the console, in Chromium", function () {
     };
     await find("genesis_7", /^genesis_7$/);
     await find("2", /^Block 2$/);
-    const { data } = (await (await fetch(`${host.url}/transactions?limit=1`)).json()) as { data: { id: string; sender: string }[] };
+    const { data } = (await (await fetch(`${node().url}/transactions?limit=1`)).json()) as { data: { id: string; sender: string }[] };
     await find(data[0]?.sender ?? "", /^Wallet$/);
     await find(data[0]?.id ?? "", /^[A-Z]/);
     await page.fill("#search", "nobody-is-called-so");
