@@ -195,7 +195,7 @@ describe("createApiPlugin", () => {
     const message = "The search would have to look at more than 20 rows: narrow it, by an address, a delegate, a block or a shorter range of time or height.";
     const refused = await fetch(`${url}/transactions?vendorFieldHex=61&type=0`);
     expect(refused.status).to.equal(400);
-    expect(await refused.json()).to.deep.equal({ statusCode: 400, error: "Bad Request", message, code: "BAD_REQUEST" });
+    expect(await refused.json()).to.deep.equal({ statusCode: 400, error: "Bad Request", message, code: "SEARCH_TOO_WIDE" });
     const first = await fetch(`${url}/v1/transactions?vendorField=a&type=0&fee=0`);
     expect(await first.json()).to.deep.equal({ success: false, error: message });
     expect((await fetch(`${url}/transactions?limit=100`)).status).to.equal(200);
@@ -451,7 +451,7 @@ describe("createApiPlugin", () => {
 
   it("uses the defaults for members of options that are undefined", () => {
     expect(readOptions({ rateLimit: { perMinute: undefined, exempt: [] }, webhooks: { timeout: undefined } as never } as never)).to.deep.include({
-      rateLimit: { perMinute: 300, exempt: [] },
+      rateLimit: { perMinute: 300, workPerMinute: 15_000, exempt: [] },
       webhooks: defaultOptions.webhooks,
     });
   });
@@ -522,7 +522,7 @@ describe("createApiPlugin", () => {
     expect(refused({ options: { webhooks: { tokens: ["12345678", "long-enough"] } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { schedule: Array(2) } } })).to.match(/options\.webhooks schedule must be a list of whole numbers/);
     expect(refused({ options: { trustedProxies: Array(1) } })).to.match(/options\.trustedProxies must be a list of strings/);
-    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.equal('options.rateLimit has no member "perHour"; its members are perMinute, exempt');
+    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.equal('options.rateLimit has no member "perHour"; its members are perMinute, workPerMinute, exempt');
     const origins = (...given: unknown[]): string => refused({ options: { cors: { origins: given } } });
     for (const wrong of ["*", "explorer.example", "https://explorer.example/", "https://Explorer.example", "https://explorer.example:443"]) {
       expect(origins("https://a.example", wrong)).to.equal(`options.cors origins must be "*" or a list of origins such as "https://explorer.example", not "${wrong}"`);
@@ -570,7 +570,7 @@ describe("createApiPlugin", () => {
     }
     const supporting = (supports: unknown): string => refused({ chain: { snapshot: () => undefined, supports } });
     expect(supporting("locks")).to.equal("`chain.supports` must be an object");
-    expect(supporting({ lock: false })).to.equal("`chain.supports` has no member `lock`; its members are locks, rounds, feeStatistics");
+    expect(supporting({ lock: false })).to.equal("`chain.supports` has no member `lock`; its members are locks, rounds, feeStatistics, history");
     expect(supporting({ locks: "no" })).to.equal("`chain.supports.locks` must be true or false");
     expect(supporting({ locks: false, rounds: true, feeStatistics: undefined })).to.equal("accepted");
     expect(refused({ reader: true, events: undefined, problem: "x" })).to.equal("`problem` must be a function");
