@@ -24,6 +24,7 @@ export const errorTable = {
   METHOD_NOT_ALLOWED: { status: 405, exposed: true, message: "Method Not Allowed" },
   REQUEST_TIMEOUT: { status: 408, exposed: true, message: "Request Timeout" },
   WEBHOOKS_FULL: { status: 409, exposed: true, message: "There are as many webhooks as this node allows: remove one first." },
+  IDEMPOTENCY_CONFLICT: { status: 409, exposed: true, message: "The Idempotency-Key was used for another request." },
   CURSOR_UNKNOWN: { status: 410, exposed: true, message: "This node does not know the cursor's block, or has kept it no longer: start again from \"oldest\" or \"tip\"." },
   HISTORY_MISSING: { status: 410, exposed: true, message: "The state at that height is not kept." },
   BODY_TOO_LARGE: { status: 413, exposed: true, message: "The request body is too large." },

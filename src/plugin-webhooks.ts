@@ -1,20 +1,20 @@
-import type { HostEvents } from "../types/events.js";
 import type { HostLog } from "../types/host-log.js";
 import type { Logger, NodeContext, ReaderContext } from "../types/node-context.js";
 import type { WebhookStore } from "../types/webhook-store.js";
 import type { FullClock } from "./clock.js";
 import { closeAll } from "./async/close-all.js";
-import { PorticoError } from "./errors.js";
+import { messageOf, PorticoError } from "./errors.js";
+import type { Follow } from "./follow/index.js";
+import { type NodeKey, openNodeKey } from "./node-key.js";
 import type { Problems } from "./problems.js";
 import type { Options } from "./options/options.js";
-import type { StoreChange } from "./store/state/change-log.js";
 import { createHostLog } from "./store/follow/host-log.js";
 import { whenFree } from "./store/lmdb/when-free.js";
 import { createWriteWatch } from "./store/lmdb/write-watch.js";
-import { openEventJournal } from "./store/webhooks/event-journal.js";
+import { takeOldJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
-import { describeEvents } from "./follow/known-events.js";
+import { describeWebhookEvents } from "./webhooks/own-events.js";
 import type { OnAttempt } from "./webhooks/send/observed-sender.js";
 import { type Authorize, openAuthorize } from "./webhooks/registry/tokens.js";
 
@@ -31,21 +31,17 @@ export interface WebhooksNeeds extends Shared {
   onAttempt?: OnAttempt | undefined;
   /** Is handed the log of the host's events where it is kept beside the webhooks, because the chain is a host's own. */
   onLog(log: HostLog | undefined, writes: boolean): Promise<void>;
+  follow(): Follow;
 }
-
-const silence = (): void => undefined;
-
-/** A reader receives no events. */
-const noEvents: HostEvents = { on: silence, off: silence };
 
 /**
  * The webhook engine, which is created when its store is opened: part of the chain's store if Portico keeps the chain, otherwise
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, onLog, onAttempt }: WebhooksNeeds) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, onLog, follow, onAttempt }: WebhooksNeeds) => {
   const { dataDir } = context;
-  const { events, chain } = context.reader === true ? { events: noEvents } : context;
+  const chain = context.reader === true ? undefined : context.chain;
   const keepsChain = chain === undefined;
   if (keepsChain && context.reader !== true && options.webhooks !== false && !options.webhooks.deliver) {
     throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only where the host keeps its own chain: with the store, the process that writes it delivers");
@@ -57,10 +53,22 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   let own: WebhookEnvironment | undefined;
   let authorize: Authorize | undefined;
 
-  const opened = (store: WebhookStore, blocksWritten?: () => Promise<void>): void => {
+  /** Without it, requests are signed by secrets alone. */
+  const nodeKey = (folder: string): NodeKey | undefined => {
+    try {
+      return openNodeKey(folder);
+    } catch (error) {
+      logger.warn(`webhooks: requests cannot be signed by the node's key: ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+
+  const opened = (store: WebhookStore, toldHeight?: number): void => {
     if (settings === undefined) return;
-    const openJournal = () => openEventJournal(settings.dataDir, { logger, writes });
-    engine = createWebhookEngine(settings, { store, openJournal, events, clock, logger, blocksWritten, keepsChain, onAttempt });
+    const goesByBlocks = keepsChain || chain.changes !== undefined;
+    const needs = { store, follow: follow(), clock, logger, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKey(settings.dataDir), onAttempt };
+    engine = createWebhookEngine(settings, needs);
+    if (settings.deliver) engine.takeOld(takeOldJournal(settings.dataDir, store.journalPosition(), { logger, writes }));
     engine.start();
   };
 
@@ -71,7 +79,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   return {
     engine: () => engine,
     /** What webhooks may listen to; none where there are no webhooks. */
-    events: settings === undefined ? [] : describeEvents(settings.events, keepsChain),
+    events: settings === undefined ? [] : describeWebhookEvents(settings.events, keepsChain),
     open: (): WebhookEngine => {
       requireWebhooks();
       if (engine === undefined) throw new PorticoError("NOT_READY");
@@ -93,12 +101,10 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
       opened(own.store);
     },
     opened,
-    witness: (change: StoreChange) => engine?.witness(change),
-    witnessed: () => engine?.witnessed(),
     closing: async () => {
       const [ending, environment] = [engine, own];
       engine = own = undefined;
-      await closeAll(() => (environment === undefined ? undefined : onLog(undefined, false)), () => ending?.stop(), () => environment?.close());
+      await closeAll(() => ending?.stop(), () => (environment === undefined ? undefined : onLog(undefined, false)), () => environment?.close());
     },
   };
 };

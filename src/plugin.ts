@@ -56,7 +56,12 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const clock = fullClock(context.clock);
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
-  const webhooks = createWebhooks(context, { options, logger, clock, problems, onLog: (log, writes) => following.onLog(log, writes), onAttempt: (outcome, milliseconds) => metrics?.deliveryEnded(outcome, milliseconds / 1000) });
+  const webhooks = createWebhooks(context, {
+    ...{ options, logger, clock, problems },
+    onLog: (log, writes) => following.onLog(log, writes),
+    follow: () => following.follow,
+    onAttempt: (outcome, milliseconds) => metrics?.deliveryEnded(outcome, milliseconds / 1000),
+  });
   const prewarm: Prewarm = (open) => edge.prewarm(stateOf(open(bounds)));
   const following: Following = createFollowing(context, { options, rules, logger, clock, problems, chain: () => chain });
   const chain: Chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm, onLog: following.onLog, onWritten: (milliseconds) => metrics?.blockApplied(milliseconds / 1000) });

@@ -1,37 +1,89 @@
-import type { Attempt, Condition, DeliveryState } from "./webhooks.js";
+import type { Attempt, BatchRule, Condition, DeliveryOrder, DeliveryState } from "./webhooks.js";
 
 /** The webhook engine's durable storage. The LMDB store (`src/store/webhooks`) is one implementation. */
 
 export interface WebhookRow {
   id: number;
-  event: string;
+  /** Names and patterns, as the client spelt them. */
+  events: string[];
   target: string;
   enabled: boolean;
   conditions: Condition[];
   match: "any" | "all";
-  confirmations: number;
+  confirmations: number | "final";
+  order: DeliveryOrder;
+  batch: BatchRule | null;
+  rate: number | null;
+  headers: Record<string, string>;
+  description: string;
+  tags: string[];
+  signature: "v1" | "v1a";
   /** 64 hex digits. */
   token: string;
   /** Rotated tokens that still sign, each until its time (of `KeptTime.passed`). */
   olderTokens: { token: string; until: number }[];
   createdAt: number;
-  failingSince: number | null;
-  /** The same as a time of `KeptTime.passed`; rows of earlier versions lack it. */
-  failingFrom?: number | undefined;
   disabledBecause: "gone" | "failing" | null;
+}
+
+/** A place in the group of a block of which some events are taken: those after it wait for room. */
+export interface PartOfGroup {
+  /** Where a reader was before the group. */
+  before: string;
+  /** How many of its events are taken. */
+  taken: number;
+  /** How many of its transactions have been looked at. */
+  transactions: number;
+}
+
+/** Heights that are sent again. */
+export interface Replay {
+  /** Among those of the webhook. */
+  id: number;
+  cursor: string;
+  part?: PartOfGroup | undefined;
+  /** The last height, included. */
+  to: number;
+}
+
+/** What changes as a webhook is worked on, apart from what a client gave: it may have a list of 100,000 addresses. */
+export interface Progress {
+  /** Everything up to and including this has been looked at, except for what `part` leaves. Undefined until the chain can be read. */
+  cursor?: string | undefined;
+  part?: PartOfGroup | undefined;
+  /** Where it is to begin, as long as there is no cursor: as clients write it, or so many blocks below the tip. */
+  from?: string | { below: number } | undefined;
+  replays?: Replay[] | undefined;
+  /** Changes where the cursor is set from outside: whoever reads from it begins anew. */
+  epoch?: number | undefined;
+  /** When the run of failed attempts began: by the wall clock, and as a time of `KeptTime.passed`. */
+  failingSince: number | null;
+  failingFrom?: number | undefined;
+  /** Whether others were told that it is about to be disabled. */
+  warned?: boolean | undefined;
 }
 
 /** A block or transaction, and what happened to it. */
 export interface About {
   event: "block.applied" | "block.reverted" | "transaction.applied" | "transaction.reverted";
+  /** Its id; that of a transaction that is applied is followed by that of its block, where that is known. */
   id: string;
 }
 
 /** One occurrence of an event, shared by all deliveries of it. */
 export interface Message {
   at: number;
-  /** The payload as JSON text. */
-  json: string;
+  /** Id of the event. Absent for pings, and in rows of earlier versions. */
+  eventId?: string | undefined;
+  /** Its name. */
+  event?: string | undefined;
+  /** Its block; absent for events of the host. */
+  block?: { height: number; id: string } | undefined;
+  /** Cursors before and after its group. */
+  before?: string | undefined;
+  after?: string | undefined;
+  /** The payload as JSON text; absent where it is made from the chain. */
+  json?: string | undefined;
   about?: About | undefined;
 }
 
@@ -39,16 +91,24 @@ export interface DeliveryRow {
   id: number;
   webhookId: number;
   messageId: number;
+  /** Value of the header `webhook-id`. */
+  key: string;
   /** Name of the event, as the webhook spells it. */
   event: string;
   at: number;
   state: DeliveryState;
-  /** Set while `retrying`; a time of `KeptTime.schedule`. */
+  /** Set while `retrying`, a time of `KeptTime.schedule`; 0 for a ping. */
   dueAt: number | null;
   /** A time of `KeptTime.passed`. Set once `delivered`, `dead`, `dropped` or `superseded`. */
   finishedAt: number | null;
   /** Set while `held`: the height at which it is released, and the height of its block. */
   hold: { releaseHeight: number; blockHeight: number } | null;
+  /** Whether it is the last of its group that the webhook is sent. */
+  last?: boolean | undefined;
+  /** Of a reversal: the `webhook-id` of what it takes back. */
+  reverts?: string | undefined;
+  /** Deliveries that went out in one request, and were not delivered, have the same. */
+  batch?: string | undefined;
   /** Failed attempts since its schedule last began. */
   failures: number;
   attemptCount: number;
@@ -56,11 +116,19 @@ export interface DeliveryRow {
 }
 
 /** A delivery to be written with a message. */
-export interface Recipient {
-  webhookId: number;
-  event: string;
-  /** Initial state: queued for its first attempt, due at a given time outside the queue, or held. */
-  begin: { state: "pending" } | { state: "retrying"; dueAt: number } | { state: "held"; releaseHeight: number; blockHeight: number };
+export interface Recipient extends Pick<DeliveryRow, "webhookId" | "event" | "key" | "last" | "reverts"> {
+  /** Initial state: queued for its first attempt, to be made at once outside the queue, or held. */
+  begin: { state: "pending" } | { state: "ping" } | { state: "held"; releaseHeight: number; blockHeight: number };
+}
+
+/** A reply that is given again for the same key. */
+export interface KeptReply {
+  /** SHA-256 of the request. */
+  digest: string;
+  /** As JSON text. */
+  reply: string;
+  /** A time of `KeptTime.passed`. */
+  at: number;
 }
 
 /** An event of the host that is to be written to the store. */
@@ -123,10 +191,17 @@ export interface WebhookStore {
   webhook(id: number): WebhookRow | undefined;
   addWebhook(row: Omit<WebhookRow, "id">): WebhookRow;
   putWebhook(row: WebhookRow): void;
-  /** Writes a row in which only the health changed; does not count as a change of the register. */
-  putHealth(row: WebhookRow): void;
   /** Its deliveries are removed later, by `trim`. */
   removeWebhook(id: number): void;
+  /** Does not count as a change of the register. */
+  progress(id: number): Progress;
+  putProgress(id: number, progress: Progress): void;
+  /** Removes what is not settled of a webhook at once, and leaves its other deliveries to `trim`. */
+  forgetDeliveries(webhookId: number): void;
+
+  /** Undefined for one that is past its time. */
+  keptReply(key: string, now: number): KeptReply | undefined;
+  keepReply(key: string, kept: KeptReply): void;
 
   /** Increases with `announceWork`: processes that share a store tell each other by it that deliveries became due. */
   workRevision(): number;
@@ -135,11 +210,13 @@ export interface WebhookStore {
   /** Writes a message and its deliveries. Returns the delivery ids, in the order of the recipients. */
   append(message: Message, recipients: readonly Recipient[]): number[];
   message(id: number): Message | undefined;
-  /** Marks every message about this as superseded, for as long as it is kept. Returns the deliveries of those that were not marked before. */
-  supersede(about: About): { webhookId: number; id: number }[];
+  /** The messages about this that have deliveries, each with these. */
+  messagesAbout(about: About): { messageId: number; deliveries: { webhookId: number; id: number }[] }[];
+  /** Marks a message as superseded, for as long as it is kept. */
+  supersede(messageId: number): void;
   isSuperseded(messageId: number): boolean;
-  /** Whether a message about this is kept. */
-  isAbout(about: About): boolean;
+  /** Whether there may be messages about anything to which this happened. */
+  hasAbout(event: About["event"]): boolean;
   delivery(webhookId: number, id: number): DeliveryRow | undefined;
   /** Replaces a delivery by its next state. */
   changeDelivery(before: DeliveryRow, after: DeliveryRow): void;
@@ -147,16 +224,24 @@ export interface WebhookStore {
   deliveries(webhookId: number, state: DeliveryState | undefined, page: { offset: number; limit: number }): { rows: DeliveryRow[]; total: number };
   /** Ids of the deliveries in a state, ascending, above `after`. */
   deliveryIds(webhookId: number, state: DeliveryState, after: number, limit: number): number[];
-  /** The `retrying` deliveries, ascending by `dueAt`. */
+  /** How many deliveries of a webhook are in a state. */
+  countOf(webhookId: number, state: DeliveryState): number;
+  /** The `retrying` deliveries and the pings, ascending by `dueAt`. */
   retries(webhookId: number, limit: number): { id: number; dueAt: number }[];
   /** Held deliveries with a release height of at most `height`. */
   releasable(height: number, limit: number): { webhookId: number; id: number }[];
   /** Held deliveries of blocks at `blockHeight` or above. */
   heldFrom(blockHeight: number, limit: number): { webhookId: number; id: number }[];
 
-  /** Number of the last journal event that the store has; 0 for none. */
+  /** Number of the last journal event that the store of an earlier version has; 0 for none. */
   journalPosition(): number;
   setJournalPosition(number: number): void;
+  /** Id of the last delivery. */
+  lastDelivery(): number;
+  /** Whether the process before ended without notice: attempts may have been made of which nothing is known. */
+  wasKilled(): boolean;
+  /** Notes that attempts may be under way, or that none is. */
+  noteRunning(running: boolean): void;
 
   /** Undefined until it is kept for the first time. */
   time(): KeptTime | undefined;

@@ -2,7 +2,7 @@
  * Webhooks, as hosts and routes see them.
  *
  * Glossary
- * - webhook    a target URL that is notified of one event, whenever its conditions hold
+ * - webhook    a cursor in the chain, conditions, and a target URL that is notified of the events after the cursor for which they hold
  * - delivery   the notification of one webhook about one occurrence of an event, with a record of the attempts
  * - attempt    one request to the target
  *
@@ -37,9 +37,29 @@ export interface Condition {
   value?: unknown;
 }
 
+/**
+ * Which attempts wait for which.
+ *
+ * - first   first attempts are made in the order of events, those of all webhooks of a target one after another; retries come in between
+ * - strict  nothing overtakes: the next event is sent when the one before was delivered or is dead
+ * - none    as many at once as the target may have
+ */
+export type DeliveryOrder = "first" | "strict" | "none";
+
+/** Several events in one request. */
+export interface BatchRule {
+  /** 1..100 events. */
+  size: number;
+  /** Milliseconds, 0..60,000, that a batch waits until it has that many. */
+  wait: number;
+}
+
 /** What a client sends to create a webhook, or to replace one. */
 export interface WebhookDraft {
-  event: string;
+  /** One event; `events` wins where both are given. */
+  event?: string | undefined;
+  /** Names, and patterns such as `transaction.*`. */
+  events?: string[] | undefined;
   /** http or https URL without user name and password. */
   target: string;
   /** Default true. */
@@ -48,19 +68,45 @@ export interface WebhookDraft {
   conditions?: Condition[] | undefined;
   /** Whether any one condition must hold (default), or all. */
   match?: "any" | "all" | undefined;
-  /** For block.applied and transaction.applied only: a delivery waits for this many confirmations, and is dropped if its block is reverted first. */
-  confirmations?: number | undefined;
+  /** How many blocks it stays behind the tip; `final`: as many as the option `finality`. A block that is reverted before is never seen. Default 0. */
+  confirmations?: number | "final" | undefined;
+  /** Where it begins, when it is created or patched: `tip` (default), `genesis`, a height (what comes after its block) or a cursor. */
+  from?: string | number | undefined;
+  /** Default `first`. */
+  order?: DeliveryOrder | undefined;
+  batch?: BatchRule | null | undefined;
+  /** Deliveries a second at the most. */
+  rate?: number | null | undefined;
+  /** Further headers of its requests. */
+  headers?: Record<string, string> | undefined;
+  description?: string | undefined;
+  tags?: string[] | undefined;
+  /** How requests are signed: `v1` with the webhook's secret (default), `v1a` with the node's key. */
+  signature?: "v1" | "v1a" | undefined;
 }
 
 export interface Webhook {
   /** Assigned by the node; never reused. */
   id: number;
+  /** The first of `events`. */
   event: string;
+  events: string[];
   target: string;
   enabled: boolean;
   conditions: Condition[];
   match: "any" | "all";
-  confirmations: number;
+  confirmations: number | "final";
+  order: DeliveryOrder;
+  batch: BatchRule | null;
+  rate: number | null;
+  headers: Record<string, string>;
+  description: string;
+  tags: string[];
+  signature: "v1" | "v1a";
+  /** Where it is: everything up to and including this has been matched. Null until the chain can be read. */
+  cursor: string | null;
+  /** Blocks from there to the tip; null until the chain can be read. */
+  behind: number | null;
   createdAt: number;
   /** When the current run of failed attempts began; null if the last attempt succeeded or none was made. */
   failingSince: number | null;
@@ -78,10 +124,10 @@ export interface WebhookSecret {
 
 /**
  * - pending    the first attempt is still to come
- * - retrying   an attempt is due at `dueAt`: the last one failed, a redelivery was requested, or it is a ping
+ * - retrying   an attempt is due at `dueAt`: the last one failed, or a redelivery was requested
  * - delivered  the target answered 2xx
  * - dead       the schedule is exhausted, or the target answered 410; kept for redelivery
- * - held       waiting for confirmations
+ * - held       waiting for confirmations, where the host keeps the chain and offers no changes of it
  * - dropped    its block was reverted before the first attempt
  * - superseded its block was reverted after an attempt that failed (of a reversal: was applied again); it is attempted no more
  */
@@ -100,7 +146,7 @@ export interface Attempt {
   stage: AttemptStage | null;
   /** One line of at most some 200 characters, or null if it succeeded. */
   error: string | null;
-  /** First bytes of the response body, at most 1,024, as text. */
+  /** First bytes of the response body, at most 1,024, as text; kept for the last attempt only. */
   body: string;
 }
 
@@ -151,9 +197,9 @@ export interface DryRunResult {
 export interface EventDescription {
   event: string;
   description: string;
-  /** `chain`: sent when a block is committed or reverted; `host`: sent as the node emits it. */
-  source: "chain" | "host";
-  /** Whether webhooks for it may wait for confirmations. */
+  /** `chain`: sent when a block is committed or reverted; `host`: sent as the node emits it; `webhooks`: about webhooks themselves. */
+  source: "chain" | "host" | "webhooks";
+  /** Whether it waits for the confirmations of a webhook. */
   confirmations: boolean;
   /** An example payload; null for an event declared by the host. */
   example: unknown;
@@ -169,15 +215,25 @@ export interface PageWindow {
  * invalid input, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND for unknown ids, WEBHOOKS_FULL where there are `maxWebhooks`.
  */
 export interface Webhooks {
-  /** Ascending by id. */
-  list(page: PageWindow): { rows: Webhook[]; total: number };
+  /** Ascending by id; with `tag`, those that have it. */
+  list(page: PageWindow & { tag?: string | undefined }): { rows: Webhook[]; total: number };
   get(id: number): Webhook;
-  create(draft: WebhookDraft): Webhook & WebhookSecret;
-  /** Replaces the whole draft; id, `createdAt` and secret are kept, and the failure record is cleared. Open deliveries go to the new target. */
+  /** `key`: for a day, the same key and draft get the same reply; the same key with another draft throws IDEMPOTENCY_CONFLICT. */
+  create(draft: WebhookDraft, key?: string): Webhook & WebhookSecret;
+  /**
+   * Replaces the whole draft; id, `createdAt`, cursor and secret are kept, and the failure record is cleared. Open deliveries go to the new
+   * target. What `get` gives is taken, too.
+   */
   replace(id: number, draft: WebhookDraft): void;
+  /** Changes what is given and keeps the rest. `from` moves the cursor: what was open is forgotten then. */
+  patch(id: number, changes: Partial<WebhookDraft>): Webhook;
   /** Also removes its deliveries. */
   remove(id: number): void;
-  /** Sends a `ping`, whatever the webhook's event and conditions. Throws BAD_REQUEST if the webhook is disabled. */
+  /** Sends the events of these heights, both included, again, beside the live ones. */
+  replay(id: number, heights: { from: number; to: number }): void;
+  /** The node's public keys, with which receivers verify `v1a` signatures. */
+  keys(): { type: "v1a"; key: string }[];
+  /** Sends a `ping`: one attempt, at once, whatever the webhook's events and conditions. Throws BAD_REQUEST if the webhook is disabled. */
   ping(id: number): Delivery;
   /** Makes a new secret. For `rotationOverlap`, the old one, and up to eight rotated shortly before it, also sign. */
   rotate(id: number): WebhookSecret;
@@ -188,6 +244,7 @@ export interface Webhooks {
   recover(id: number, window: { since: number; until: number }): Promise<number>;
   /** Newest first. */
   deliveries(id: number, state: DeliveryState | undefined, page: PageWindow): { rows: Delivery[]; total: number };
+  /** The payload is a promise where the host keeps the chain and answers with one. */
   delivery(id: number, deliveryId: number): Delivery & { payload: unknown };
   /** Makes a delivery in any state due now, with a fresh retry schedule; with none if its block was reverted since. */
   redeliver(id: number, deliveryId: number): Delivery;
@@ -207,9 +264,9 @@ export interface WebhookOptions {
   schedule?: number[];
   /** Fraction by which each wait varies at random: 0.2 is ±20 %. */
   jitter?: number;
-  /** Most concurrent attempts in all. */
+  /** Most concurrent attempts in all; those that take longer than 0.1 s no longer count, up to four times as many. */
   concurrency?: number;
-  /** Most concurrent attempts to one host and port. */
+  /** Most concurrent attempts to one target, and to one host and port; of the latter, those that take longer than 0.1 s no longer count, up to 16 times as many. */
   concurrencyPerTarget?: number;
   /** Whether a target's first attempt for an event waits until that for the previous event has ended, or (false) only until it has begun. */
   ordered?: boolean;
@@ -227,6 +284,8 @@ export interface WebhookOptions {
   deadRetention?: number;
   /** Payloads of each event kept for dry runs. */
   recentEvents?: number;
+  /** Deliveries of a webhook that may be unsettled at a time: while there are so many, its cursor waits. */
+  window?: number;
   /** How many webhooks there may be: to create one more throws WEBHOOKS_FULL. */
   maxWebhooks?: number;
   /**

@@ -16,7 +16,7 @@ const thingsOf = (segments: readonly string[]): string =>
     .map((segment) => capitalized(segment.replace(/^get(?=[A-Z])/, "")))
     .join("");
 
-const verbs = { GET: "get", PUT: "replace", DELETE: "delete" } as const;
+const verbs = { GET: "get", PUT: "replace", PATCH: "update", DELETE: "delete" } as const;
 
 /**
  * The name of a route, of words: its `operation`, otherwise one made from method and path: `getWalletVotes`, `searchBlocks`, `pingWebhook`.

@@ -35,7 +35,7 @@ export interface Scope {
 type Input<Schema> = Schema extends TSchema ? Schema["static"] : undefined;
 
 interface RouteCommon<Path, Query, Body> {
-  method: "GET" | "POST" | "PUT" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path below the base path and version, with parameters in braces: `/wallets/{id}/votes`. */
   path: string;
   /** Generations that have the route. Webhooks have both. */
@@ -96,7 +96,8 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
   status?: number | ((reply: Reply["static"]) => number);
   /** Schema of the whole body, envelope included. */
   reply: Reply;
-  answer(request: Request<Path, Query, Body>, state: State): MaybePromise<Reply["static"]>;
+  /** `headers`: of a request with a body. */
+  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<Reply["static"]>;
 }
 
 /** A route that returns one page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
@@ -160,7 +161,7 @@ export interface BodyRoute<State extends Scope, Path, Query, Body> extends Route
 /** Any route, with its own types erased, for tables of routes. */
 export type Route<State extends Scope = Scope> =
   | (Omit<ItemRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
-      answer(request: Request<never, never, never>, state: State): MaybePromise<unknown>;
+      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<unknown>;
     })
   | (Omit<ListRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
       answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;

@@ -9,17 +9,16 @@ import { trimOrphans } from "./follow/orphans.js";
 import { createWatchers } from "./follow/watchers.js";
 import { whenFree } from "./lmdb/when-free.js";
 import { createWriteWatch } from "./lmdb/write-watch.js";
-import type { ChangeListener } from "./state/change-log.js";
 import { copyStore, type StoreCopy } from "./state/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/watchdog.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
-/** Is told of every change of the store, and keeps rows of its own in it. */
-export interface StoreCompanion extends ChangeListener {
-  /** The store is open, and nothing is written to it yet. `blocksWritten` resolves when all blocks that the host has emitted so far are. */
-  opened(webhooks: WebhookStore, blocksWritten?: () => Promise<void>): void;
+/** Keeps rows of its own in the store. */
+export interface StoreCompanion {
+  /** The store is open, and nothing is written to it yet. `toldHeight`: of the last block that an earlier version told webhooks of, where that was not the last. */
+  opened(webhooks: WebhookStore, toldHeight?: number): void;
   /** No more blocks are written; the store is about to close. */
   closing(): Promise<void>;
 }
@@ -94,7 +93,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
-      const create = (): Store => createStore(options, { rules: needs.rules, listener: companion, prewarm, writes, changed: watchers.tell, clock: needs.clock });
+      const create = (): Store => createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock });
       const store = await whenFree(create, needs.logger, own.signal).finally(() => {
         if (opening === own) opening = undefined;
       });
@@ -111,9 +110,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       const freeing = setInterval(freePages, freeingInterval).unref();
       open = { store, follower, freeing };
       await onLog?.(createHostLog(store.environment, { writes: true }));
-      companion?.opened(createWebhookStore(store.environment), async () => {
-        if (isReady()) await follower.settled();
-      });
+      companion?.opened(createWebhookStore(store.environment, { keepsChain: true }), store.toldHeight);
       await store.completeDigest();
       await follower.start();
     },
@@ -127,7 +124,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       reindexing?.ending.abort();
       await reindexing?.done.catch(() => undefined);
       // The store is closed whatever the host's emitter throws: another start would find it in use.
-      await closeAll(closing.follower.stop, () => onLog?.(undefined), () => companion?.closing(), () => closing.store.stop());
+      await closeAll(closing.follower.stop, () => companion?.closing(), () => onLog?.(undefined), () => closing.store.stop());
     },
     supports: { history: options.history ?? true },
     reindexHistory: async (during = {}) => {

@@ -87,7 +87,7 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
     const log = createHostLog(store.environment, { writes: false });
     hostLog = log;
     await onLog?.(log);
-    const webhooks = companion && createWebhookStore(store.environment);
+    const webhooks = companion && createWebhookStore(store.environment, { keepsChain: true });
     if (webhooks !== undefined) companion?.opened(webhooks);
     while (!signal.aborted && identityOf(path) === identity) {
       // Nobody may write a webhook for long: what is wrong ends without.

@@ -1,44 +1,45 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { HostEvents } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
-import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
+import type { HeardEvent, WebhookStore } from "../../types/webhook-store.js";
 import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
-import type { FullClock } from "../clock.js";
 import { closeAll } from "../async/close-all.js";
-import { logFailure } from "./log-failure.js";
-import { type ChainChange, createChainRecorder } from "./scan/chain-recorder.js";
-import { createCatalogue } from "./registry/webhook-service.js";
+import type { FullClock } from "../clock.js";
+import type { Follow } from "../follow/index.js";
+import { createPatternWorker } from "./conditions/pattern-worker.js";
+import { createDeliveries } from "./deliver/deliveries.js";
+import { createDispatcher } from "./deliver/dispatcher.js";
+import { createPayloads } from "./deliver/payloads.js";
+import { keyOf } from "./deliver/request.js";
+import { startUpkeep } from "./deliver/retention.js";
+import { describeWebhookEvents } from "./own-events.js";
 import { webhookDefaults } from "./options.js";
 import { dryRun } from "./registry/dry-run.js";
-import { observedSender, type OnAttempt } from "./send/observed-sender.js";
-import { createHttpSender } from "./send/http-sender.js";
-import { type HostRecorder, createHostRecorder, listenToHost } from "./scan/host-recorder.js";
-import { canonicalEvent, chainEvents, describeEvents } from "../follow/known-events.js";
-import { createDeliveries } from "./deliver/deliveries.js";
+import { createRegister } from "./registry/register.js";
+import { createWebhookService } from "./registry/webhook-service.js";
+import { createHolding } from "./scan/holding.js";
 import { createRecentEvents } from "./scan/recent-events.js";
 import { createRecorder } from "./scan/recorder.js";
-import { createRegister } from "./registry/register.js";
+import { createScanner } from "./scan/scanner.js";
+import { createHttpSender } from "./send/http-sender.js";
+import { observedSender, type OnAttempt } from "./send/observed-sender.js";
 import { createResolver, type Resolve } from "./send/resolve.js";
+import type { NodeKey } from "./send/signature.js";
 import { createTargetGuard } from "./send/target-guard.js";
-import { createTimekeeper, createTimeReader } from "./timekeeper.js";
-import { type After, systemAfter } from "./timers.js";
-import { startUpkeep } from "./deliver/retention.js";
-import { createWorker } from "./deliver/worker.js";
+import { type After, createTimekeeper, createTimeReader, systemAfter } from "./timekeeper.js";
 
 export interface WebhookEngineNeeds {
   /** Is told of every attempt that has ended, and how long it took in milliseconds. */
   onAttempt?: OnAttempt | undefined;
   store: WebhookStore;
-  /** Called by `start` in the process that delivers; `stop` closes what it opened. */
-  openJournal(): EventJournal;
-  /** The host's emitter. */
-  events: HostEvents;
+  follow: Follow;
   clock: FullClock;
   logger: Logger;
-  /** Resolves when the blocks that the host has emitted so far are in the chain. Not given: they are at once. */
-  blocksWritten?: (() => Promise<void>) | undefined;
-  /** Whether changes of the chain come by `witness`; false where the host's events are all there is. */
+  /** Whether following goes by the blocks of the chain; false where the host's events are all there is. */
   keepsChain: boolean;
+  /** Height of the last block that an earlier version told webhooks of, where that was not the last. */
+  toldHeight?: number | undefined;
+  /** Signs for webhooks that ask for it. */
+  nodeKey?: NodeKey | undefined;
   /** 0..1; default Math.random. */
   random?: () => number;
   /** Default: timers that do not keep the process alive. */
@@ -47,72 +48,114 @@ export interface WebhookEngineNeeds {
   resolve?: Resolve;
 }
 
-/** The webhooks of one node: what clients do with them, and the engine that records and delivers. */
+/** The webhooks of one node: what clients do with them, and the engine that reads the chain for them and delivers. */
 export interface WebhookEngine extends Webhooks {
-  /** Listens to the host and begins to deliver. */
+  /** Takes what an earlier version left in its journal; before `start`. */
+  takeOld(journal: { events: readonly HeardEvent[]; taken(): void }): void;
+  /** Begins to read and to deliver. */
   start(): void;
-  /** Records nothing more; gives what is under way `grace` milliseconds (default 2,000) to end; all else waits in the store. */
+  /** Reads nothing more; gives what is under way `grace` milliseconds (default 2,000) to end; all else waits in the store. */
   stop(grace?: number): Promise<void>;
-  /** Records a block that was applied or reverted; called once for each, within a write transaction. */
-  witness(change: ChainChange): void;
-  /** Called after that transaction's commit: sends what was recorded. */
-  witnessed(): void;
-  /** Resolves when everything that the host has emitted so far is in the store. */
+  /** Resolves when all webhooks have seen what there is, or have as much to deliver as they may. */
   settled(): Promise<void>;
 }
 
 const defaultGrace = 2_000;
 
-/** Opens nothing and listens to nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
+/** Opens nothing and reads nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
-  const { store, openJournal, events, clock, logger, keepsChain, blocksWritten, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
+  const { store, follow, clock, logger, keepsChain, toldHeight, nodeKey, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
   const guard = createTargetGuard(options.allowTargets);
-  const descriptions = describeEvents(options.events, keepsChain);
+  const descriptions = describeWebhookEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
 
   const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
   const recent = createRecentEvents(store, options.recentEvents);
   const sender = observedSender(createHttpSender(options, { guard, resolve }), needs.onAttempt);
-  const worker = createWorker(options, { store, register, sender, clock, time, after, random, logger });
-  const onWork = worker.wake;
-  const recorder = createRecorder({ store, register, recent, time, logger, onWork });
-  const chainRecorder = createChainRecorder(recorder, { register, clock });
-  const rules = { guard, events: names };
-  const catalogue = createCatalogue({ store, clock, time, rules, maxWebhooks: options.maxWebhooks, rotationOverlap: options.rotationOverlap, onChange: worker.refresh });
+  const payloads = createPayloads(follow);
+  const { window } = options;
 
-  let hostRecorder: HostRecorder | undefined;
-  let leave: (() => MaybePromise<void>)[] = [];
-  let stopping: Promise<void> | undefined;
+  const dispatcher = createDispatcher(options, {
+    ...{ store, register, payloads, sender, clock, time, after, random, logger, nodeKey },
+    onSettled: (webhookIds, changed) => {
+      for (const id of changed) scanner.reload(id);
+      if (webhookIds.size > 0) scanner.hasRoom();
+    },
+  });
 
-  /** Nothing that fails here reaches the host's emitter. */
-  const hear = (name: string, payload: unknown): void => {
-    try {
-      const event = canonicalEvent(name);
-      if (keepsChain && chainEvents.includes(event)) chainRecorder.expect(event, payload);
-      else hostRecorder?.hear(event, payload);
-    } catch (error) {
-      logFailure(logger, `${name} could not be recorded`, error);
+  // What a process left behind that was killed may have been under way: its last deliveries are taken for attempted.
+  const wasKilled = store.wasKilled();
+  const lastBefore = wasKilled ? store.lastDelivery() : 0;
+  const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
+  const recorder = createRecorder({
+    ...{ store, register, time, window },
+    holding: createHolding({ store, time, confirmationsOf }),
+    mayBeAttempted: ({ id, attemptCount }) => attemptCount > 0 || id <= lastBefore || dispatcher.isUnderWay(id),
+    isUnderWay: dispatcher.isUnderWay,
+  });
+  const scanner = createScanner({ store, follow, register, recorder, recent, patterns: createPatternWorker(), after, logger, keepsChain, window, onWork: dispatcher.wake });
+
+  const service = createWebhookService({
+    ...{ store, follow, register, clock, time, keepsChain, nodeKey },
+    rules: { guard, events: names },
+    maxWebhooks: options.maxWebhooks,
+    rotationOverlap: options.rotationOverlap,
+    keepPlaces: scanner.keepPlaces,
+    onChange: (id) => {
+      dispatcher.refresh();
+      scanner.reload(id);
+    },
+  });
+
+  const writeOld = ({ number, at, event, json }: HeardEvent): void => {
+    const eventId = `${store.instance}.${number}`;
+    const { ids } = register.matcher().match(event, JSON.parse(json));
+    const recipients = ids.map((webhookId) => ({ webhookId, event, key: keyOf(webhookId, eventId), begin: { state: "pending" as const } }));
+    if (recipients.length > 0) store.append({ at, eventId, event, json }, recipients);
+    store.setJournalPosition(number);
+  };
+
+  /** Webhooks of an earlier version go on after what that told them of. */
+  const placeOld = (): void => {
+    if (toldHeight === undefined) return;
+    for (const id of register.ids()) {
+      const { from, cursor, ...progress } = store.progress(id);
+      if (cursor !== undefined) continue;
+      const below = typeof from === "object" ? from.below : 0;
+      store.putProgress(id, { ...progress, from: from === "tip" || typeof from === "object" ? String(Math.max(0, toldHeight - below)) : from });
     }
   };
 
+  let leave: (() => MaybePromise<void>)[] = [];
+  let stopping: Promise<void> | undefined;
+
   return {
-    ...catalogue,
-    ...createDeliveries({ store, clock, time, onWork }),
+    ...service,
+    ...createDeliveries({ store, clock, time, payloads, onWork: dispatcher.wake }),
     dryRun: (request) => dryRun(request, recent, names),
     events: () => descriptions,
-    witness: (change) => store.transaction(() => chainRecorder.witness(change)),
-    witnessed: recorder.committed,
+    takeOld: ({ events, taken }) => {
+      if (events.length > 0) store.transaction(() => events.forEach(writeOld));
+      taken();
+    },
     start: () => {
       if (leave.length > 0 || !options.deliver) return;
-      hostRecorder = createHostRecorder({ store, journal: openJournal(), register, recent, recorder, clock, after, logger, blocksWritten });
-      leave = [listenToHost(events, names, hear), startUpkeep(options, { store, recent, time, after, logger })];
-      worker.start();
+      store.transaction(() => {
+        placeOld();
+        store.noteRunning(true);
+      });
+      leave = [startUpkeep(options, { store, recent, time, after, logger, keepPlaces: scanner.keepPlaces, hasMoved: scanner.hasMoved })];
+      dispatcher.start();
+      scanner.start();
     },
-    settled: async () => hostRecorder?.settled(),
+    settled: scanner.settled,
     stop: (grace = defaultGrace) => {
-      stopping ??= closeAll(...leave, () => hostRecorder?.end(), () => worker.stop(grace));
+      const noteEnd = (): void => {
+        if (leave.length > 0) store.transaction(() => store.noteRunning(false));
+      };
+      stopping ??= closeAll(scanner.stop, ...leave, () => dispatcher.stop(grace), noteEnd);
       return stopping;
     },
   };

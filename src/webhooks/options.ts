@@ -28,8 +28,8 @@ export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Re
     check: wholes,
   },
   jitter: { default: 0.2, unit: "a fraction", meaning: "By how much each wait varies at random: 0.2 is ±20 %.", check: part },
-  concurrency: { default: 256, unit: "attempts", meaning: "Most concurrent attempts in all.", check: wholeFrom(1) },
-  concurrencyPerTarget: { default: 4, unit: "attempts", meaning: "Most concurrent attempts to one host and port.", check: wholeFrom(1) },
+  concurrency: { default: 256, unit: "attempts", meaning: "Most concurrent attempts in all. Those that take longer than 0.1 s no longer count, up to four times as many.", check: wholeFrom(1) },
+  concurrencyPerTarget: { default: 4, unit: "attempts", meaning: "Most concurrent attempts to one target, and to one host and port; of the latter, those that take longer than 0.1 s no longer count, up to 16 times as many.", check: wholeFrom(1) },
   ordered: {
     default: true,
     unit: "true or false",
@@ -43,6 +43,7 @@ export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Re
   deliveredRetention: { default: 7 * day, unit: "milliseconds", meaning: "How long delivered, dropped and superseded deliveries are kept.", check: wholeFrom(0) },
   deadRetention: { default: 90 * day, unit: "milliseconds", meaning: "How long dead deliveries are kept.", check: wholeFrom(0) },
   recentEvents: { default: 100, unit: "payloads", meaning: "How many of each event are kept for dry runs.", check: wholeFrom(0) },
+  window: { default: 1_000, unit: "deliveries", meaning: "How many of a webhook may be unsettled at a time: while there are so many, its cursor waits.", check: wholeFrom(1) },
   maxWebhooks: {
     default: 1_000,
     unit: "webhooks",

@@ -1,6 +1,16 @@
 import type { KeptTime, WebhookStore } from "../../types/webhook-store.js";
 import type { FullClock } from "../clock.js";
 
+/** Calls back after so many milliseconds. Returns what cancels the call. */
+export type After = (milliseconds: number, callback: () => void) => () => void;
+
+/** Does not keep the process alive. */
+export const systemAfter: After = (milliseconds, callback) => {
+  const timer = setTimeout(callback, milliseconds);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
+
 /**
  * How much time passes, whatever the wall clock is set to, in this process and over all processes of a store before it. Two times are
  * kept, both as milliseconds since 1970, but told from a monotonic clock; neither ever goes back:

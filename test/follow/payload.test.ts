@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { Utils } from "@arkecosystem/crypto";
 import type { Block, Transaction } from "../../types/chain.js";
-import { createEmittedPayloads } from "../../src/webhooks/scan/emitted-payloads.js";
 import { blockPayload, payloadJson, transactionPayload } from "../../src/follow/payload.js";
 
 const parsed = (payload: unknown): unknown => JSON.parse(payloadJson(payload));
@@ -102,17 +101,5 @@ describe("payloads", () => {
     };
     const { senderId: _senderId, ...wire } = transaction;
     expect(JSON.parse(transactionPayload(transaction))).to.deep.equal({ ...wire, nonce: "4", amount: "5", fee: "6" });
-  });
-
-  it("emitted by the host are kept up to a total size, newest first", () => {
-    const emitted = createEmittedPayloads(10);
-    emitted.put("block.applied", "1", "12345");
-    emitted.put("block.applied", "1", "1234");
-    emitted.put("block.reverted", "1", "123456");
-    expect([emitted.get("block.applied", "1"), emitted.get("block.reverted", "1"), emitted.get("block.applied", "2")]).to.deep.equal(["1234", "123456", undefined]);
-    emitted.put("block.applied", "2", "1");
-    expect([emitted.get("block.applied", "1"), emitted.get("block.reverted", "1"), emitted.get("block.applied", "2")]).to.deep.equal([undefined, "123456", "1"]);
-    emitted.put("block.applied", "3", "far too long");
-    expect([1, 2, 3].map((id) => emitted.get("block.applied", String(id)))).to.deep.equal([undefined, undefined, undefined]);
   });
 });

@@ -17,7 +17,7 @@ describe("the LMDB store, with webhooks written concurrently", () => {
     const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
     let [writing, written] = [true, 0];
     const deliver = (): void => {
-      webhooks.append({ at: written, json: `"${written}"` }, [{ webhookId: id, event: "peer.added", begin: { state: "pending" } }]);
+      webhooks.append({ at: written, json: `"${written}"` }, [{ webhookId: id, event: "peer.added", key: "msg", begin: { state: "pending" } }]);
       written++;
     };
     const beside = async (): Promise<void> => {

@@ -16,6 +16,8 @@ const refusalOf = (work: () => unknown): PorticoError => {
   throw new Error("nothing was refused");
 };
 
+const ownEvents = ["webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead"];
+
 describe("the webhook registry", () => {
   let stage: Stage;
   const target = "https://example.com/hook";
@@ -36,11 +38,21 @@ describe("the webhook registry", () => {
     expect(shown).to.deep.equal({
       id: 1,
       event: "block.forged",
+      events: ["block.forged"],
       target,
       enabled: false,
       conditions,
       match: "all",
       confirmations: 0,
+      order: "first",
+      batch: null,
+      rate: null,
+      headers: {},
+      description: "",
+      tags: [],
+      signature: "v1",
+      cursor: "genesis",
+      behind: 0,
       createdAt: stage.clock.now(),
       failingSince: null,
       disabledBecause: null,
@@ -142,12 +154,12 @@ describe("the webhook registry", () => {
 
   it("accepts every known event and those that the host declares", () => {
     for (const event of [...Object.keys(knownEvents), "fork.happened"]) expect(stage.engine.create({ ...draft, event }).event).to.equal(event);
-    expect(stage.engine.events().map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), "fork.happened"]);
+    expect(stage.engine.events().map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), "fork.happened", ...ownEvents]);
   });
 
   const condition = (changed: object): Partial<WebhookDraft> => ({ conditions: [{ key: "a", condition: "eq", value: 1, ...changed }] });
   for (const [what, changed, key, message] of [
-    ["an unknown event", { event: "block.lost" }, "event", /^"event" must be one of block\.applied, .*fork\.happened$/],
+    ["an unknown event", { event: "block.lost" }, "event", /^"event" must be one of block\.applied, .*fork\.happened, /],
     ["the ping event", { event: "ping" }, "event", /must be one of/],
     ["an inherited property name as the event", { event: "constructor" }, "event", /must be one of/],
     ["a target that is not a URL", { target: "nonsense" }, "target", /must be an http or https URL/],
@@ -170,8 +182,18 @@ describe("the webhook registry", () => {
     ["101 conditions", { conditions: Array.from({ length: 101 }, () => ({ key: "a", condition: "truthy" })) }, "conditions", /more than 100/],
     ["an unknown value of match", { match: "some" }, "match", /must be one of any, all/],
     ["an invalid value of enabled", { enabled: "yes" }, "enabled", /must be true or false/],
-    ["confirmations for an event without them", { confirmations: 3 }, "confirmations", /block\.applied and transaction\.applied only/],
-    ["negative confirmations", { event: "block.applied", confirmations: -1 }, "confirmations", /whole number from 0 to 1000/],
+    ["negative confirmations", { event: "block.applied", confirmations: -1 }, "confirmations", /whole number from 0 to 100000, or "final"/],
+    ["a pattern of names that no event has", { events: ["lost.*"] }, "events.0", /must be a pattern such as transaction\.\*, or one of/],
+    ["an empty list of events", { events: [] }, "events", /list of 1 to 100 names/],
+    ["an unknown order", { order: "last" }, "order", /must be one of first, strict, none/],
+    ["a batch that is too large", { batch: { size: 101, wait: 0 } }, "batch", /1 to 100 events, 0 to 60000 milliseconds/],
+    ["a rate of nothing", { rate: 0 }, "rate", /above 0/],
+    ["a header of HTTP itself", { headers: { "Content-Type": "text/plain" } }, "headers.Content-Type", /belongs to HTTP itself or to the signature/],
+    ["a header of the signature", { headers: { "Webhook-Id": "mine" } }, "headers.Webhook-Id", /belongs to HTTP itself or to the signature/],
+    ["a header with a line break", { headers: { "x-key": "a\r\nb: c" } }, "headers.x-key", /printable characters/],
+    ["an unknown signature", { signature: "v2" }, "signature", /must be one of v1, v1a/],
+    ["a place that is none", { from: "yesterday" }, "from", /must be tip, genesis, a height or a cursor/],
+    ["a list of addresses that is none", condition({ condition: "in", value: "A" }), "conditions.0.value", /must be a list of at most 100000 numbers and strings/],
   ] as const) {
     it(`refuses ${what}`, () => {
       const refusal = refusalOf(() => stage.engine.create({ ...draft, ...changed } as WebhookDraft));
@@ -238,7 +260,7 @@ describe("the webhook registry", () => {
     it("sends a ping whatever the webhook's event and conditions", async () => {
       stage.engine.create({ ...draft, target: receiver.url, conditions: [{ key: "a", condition: "truthy" }] });
       const ping = stage.engine.ping(1);
-      expect(ping).to.include({ id: 1, event: "ping", state: "retrying" });
+      expect(ping).to.include({ id: 1, event: "ping", state: "pending" });
       const [request] = await receiver.until(1);
       expect(request?.json).to.deep.equal({ timestamp: stage.clock.now(), data: { webhook: 1 }, event: "ping" });
       await stage.reaches(1, 1, "delivered");
@@ -258,7 +280,7 @@ describe("the webhook registry", () => {
       expect(receiver.received).to.have.length(1);
     });
 
-    it("keeps deliveries that wait when a webhook is disabled, and sends them when it is enabled again", async () => {
+    it("sends what was not delivered when a webhook was disabled, under the same id, when it is enabled again", async () => {
       receiver.answer = (_request, response) => response.writeHead(500).end();
       stage.engine.create({ ...draft, target: receiver.url });
       stage.events.emit("block.forged", { n: 1 });
@@ -268,7 +290,8 @@ describe("the webhook registry", () => {
       expect(receiver.received).to.have.length(1);
       receiver.answer = (_request, response) => response.end();
       stage.engine.replace(1, { ...draft, target: receiver.url });
-      await stage.reaches(1, 1, "delivered");
+      await stage.reaches(1, 2, "delivered");
+      expect(receiver.received[1]?.headers["webhook-id"]).to.equal(receiver.received[0]?.headers["webhook-id"]);
     });
 
     it("deletes the deliveries of a removed webhook in the background", async () => {
@@ -307,6 +330,7 @@ describe("the webhook registry", () => {
         [6, true],
         [5, false],
       ];
+      await stage.engine.settled();
       const results = () => stage.engine.dryRun({ event: "block.forged", conditions, last: 2 });
       expect(results().map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
       expect(results()[0]?.timestamp).to.equal(stage.clock.now());
@@ -314,8 +338,9 @@ describe("the webhook registry", () => {
       expect(results().map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
     });
 
-    it("reaches back a hundred payloads for each event", () => {
+    it("reaches back a hundred payloads for each event", async () => {
       for (let height = 1; height <= 250; height++) stage.events.emit("block.forged", { height });
+      await stage.engine.settled();
       const results = stage.engine.dryRun({ event: "block.forged", conditions: [], last: 100 });
       expect(results.map(({ payload }) => (payload as { height: number }).height)).to.deep.equal(Array.from({ length: 100 }, (_unused, index) => 250 - index));
       expect(stage.environment.store.recent("block.forged", 1_000)).to.have.length(100);

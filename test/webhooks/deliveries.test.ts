@@ -31,7 +31,7 @@ describe("deliveries, as clients use them", () => {
     };
     store.transaction(() => {
       store.addWebhook(webhookRow);
-      store.append({ at: 1, json: "1" }, [{ webhookId: 1, event: "peer.added", begin: { state: "pending" } }]);
+      store.append({ at: 1, json: "1" }, [{ webhookId: 1, event: "peer.added", key: "msg_1", begin: { state: "pending" } }]);
     });
     change((row) => retrying(row, 5_000));
     const clock = createManualClock();
@@ -39,7 +39,7 @@ describe("deliveries, as clients use them", () => {
       change((row) => retrying(row, 7_000));
       return store.transaction(work);
     };
-    const deliveries = createDeliveries({ store: { ...store, transaction }, clock, time: createTimeReader(store, clock), onWork: () => undefined });
+    const deliveries = createDeliveries({ store: { ...store, transaction }, clock, time: createTimeReader(store, clock), payloads: { of: ({ json }) => json }, onWork: () => undefined });
     expect(deliveries.redeliver(1, 1)).to.deep.include({ id: 1, state: "retrying", dueAt: clock.now(), attemptCount: 2 });
 
     expect(store.retries(1, 10)).to.deep.equal([{ id: 1, dueAt: clock.now() }]);

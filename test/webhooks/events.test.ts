@@ -4,7 +4,9 @@ import { Utils } from "@arkecosystem/crypto";
 import { expect } from "chai";
 import type { HostEvents } from "../../types/events.js";
 import { systemClock } from "../../src/clock.js";
-import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import type { HostFeed } from "../../src/follow/host-feed.js";
+import { describeWebhookEvents } from "../../src/webhooks/own-events.js";
+import { followHostEvents } from "./host-follow.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -89,19 +91,24 @@ describe("events of the host", () => {
       let environment: WebhookEnvironment;
       let engine: WebhookEngine;
       let emitter: Emitter;
+      let feed: HostFeed;
 
       before(async () => {
         receiver = await createReceiver();
         dataDir = await mkdtemp(join(tmpdir(), "portico-events-"));
         environment = openWebhookStore(dataDir);
         emitter = createEmitter();
+        const logger = createLogger([]);
+        const host = followHostEvents({ environment, dataDir, events: emitter, declared: ["fork.happened"], logger });
+        feed = host.feed;
         engine = createWebhookEngine(
           { allowTargets: localTargets, events: ["fork.happened", "fork.happened"] },
-          { store: environment.store, openJournal: () => openEventJournal(dataDir), events: emitter, clock: systemClock, logger: createLogger([]), keepsChain: false },
+          { store: environment.store, follow: host.follow, clock: systemClock, logger, keepsChain: false },
         );
         engine.start();
       });
       after(async () => {
+        await feed.end();
         await engine.stop();
         await environment.close();
         await receiver.close();
@@ -116,16 +123,17 @@ describe("events of the host", () => {
           // A duplicate would arrive before this marker.
           const marker = engine.create({ event: event === "peer.added" ? "peer.removed" : "peer.added", target: `${receiver.url}/${event}` });
           emitter.emit(marker.event, "marker");
+          await feed.settled();
           await engine.settled();
           const count = receiver.received.length;
           const arrived = async (): Promise<typeof receiver.received> => {
             for (let more = count; ; more++) {
               const all = (await receiver.until(more)).filter(({ path }) => path === `/${event}`);
-              if (all.some(({ json }) => json.data === "marker")) return all;
+              if (all.length >= 2) return all;
               await receiver.until(more + 1);
             }
           };
-          expect((await arrived()).map(({ json }) => [json.event, json.data])).to.deep.equal([
+          expect((await arrived()).map(({ json }) => [json.event, json.data])).to.have.deep.members([
             [event, example],
             [marker.event, "marker"],
           ]);
@@ -151,15 +159,9 @@ describe("events of the host", () => {
     });
   }
 
-  it("are described with their source, including those that a node declares", async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), "portico-events-"));
-    const environment = openWebhookStore(dataDir);
-    const describe = (keepsChain: boolean) =>
-      createWebhookEngine(
-        { events: ["fork.happened", "block.applied", "fork.happened"] },
-        { store: environment.store, openJournal: () => openEventJournal(dataDir), events: new FastEmitter(), clock: { ...systemClock, now: () => 0 }, logger: createLogger([]), keepsChain },
-      ).events();
-    expect(describe(false).every(({ source }) => source === "host")).to.equal(true);
+  it("are described with their source, including those that a node declares, and those about webhooks", () => {
+    const describe = (keepsChain: boolean) => describeWebhookEvents(["fork.happened", "block.applied", "fork.happened"], keepsChain);
+    expect(new Set(describe(false).map(({ source }) => source))).to.deep.equal(new Set(["host", "webhooks"]));
     const described = describe(true);
     expect(described.filter(({ source }) => source === "chain").map(({ event }) => event)).to.deep.equal([
       "block.applied",
@@ -167,9 +169,7 @@ describe("events of the host", () => {
       "transaction.applied",
       "transaction.reverted",
     ]);
-    expect(described.at(-1)).to.deep.equal({ event: "fork.happened", description: "An event that this node declares.", source: "host", confirmations: false, example: null });
+    expect(described.at(-5)).to.deep.equal({ event: "fork.happened", description: "An event that this node declares.", source: "host", confirmations: false, example: null });
     expect(described.filter(({ event }) => event === "block.applied" || event === "fork.happened")).to.have.length(2);
-    await environment.close();
-    await rm(dataDir, { recursive: true });
   });
 });

@@ -67,7 +67,7 @@ describe("a node that is killed under load", function () {
     const { store } = environment;
     store.transaction(() => {
       for (const event of ["block.applied", "transaction.applied", "peer.added"]) {
-        for (const path of ["/a", "/b"]) store.addWebhook({ ...webhookRow, event, target: `${receiver.url}${path}` });
+        for (const path of ["/a", "/b"]) store.addWebhook({ ...webhookRow, events: [event], target: `${receiver.url}${path}` });
       }
     });
     await environment.close();

@@ -26,7 +26,7 @@ const failures: string[] = [];
 let written = 0;
 const write = async (text: string): Promise<void> => {
   try {
-    await store.transactionSoon(() => store.append({ at: 1, json: text }, [{ webhookId: 1, event: "peer.added", begin: { state: "pending" } }]));
+    await store.transactionSoon(() => store.append({ at: 1, json: text }, [{ webhookId: 1, key: "msg", event: "peer.added", begin: { state: "pending" } }]));
     written++;
   } catch (error) {
     failures.push(messageOf(error));

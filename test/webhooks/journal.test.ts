@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import { openEventJournal, takeOldJournal } from "../../src/store/webhooks/event-journal.js";
 import type { HeardEvent } from "../../types/webhook-store.js";
 import { createReceiver } from "./receiver.js";
 import { createStage } from "./stage.js";
@@ -97,7 +97,7 @@ describe("the event journal", () => {
     try {
       stage.engine.create({ event: "peer.added", target: receiver.url, enabled: true, conditions: [] });
       const lines = `[100,1100]\n${JSON.stringify([101, 1_101, "peer.added", '{"n":101}'])}\n`;
-      await stage.restart({}, () => Promise.resolve(appendFileSync(join(stage.dataDir, "webhooks.journal"), lines)));
+      await stage.restart({}, () => Promise.resolve(appendFileSync(join(stage.dataDir, "host-events.journal"), lines)));
       await receiver.until(1);
       expect(JSON.parse(receiver.received[0]?.body ?? "")).to.have.nested.property("data.n", 101);
     } finally {
@@ -157,47 +157,16 @@ describe("the event journal", () => {
     expect(openEventJournal(dataDir).kept().slice(-2)).to.deep.equal([heard(300, large), heard(301)]);
   });
 
-  it("is read into the store at the next start, each event once", async () => {
-    const receiver = await createReceiver();
-    const stage = await createStage();
-    stage.engine.create({ event: "peer.added", target: receiver.url });
-    stage.events.emit("peer.added", { n: 1 });
-    await receiver.until(1);
-    await stage.count(1, "delivered", 1);
-    const position = stage.environment.store.journalPosition();
-    await stage.engine.stop(0);
-    // What a process leaves that ended before its store had the second and third events and before the first was forgotten.
-    writeFileSync(join(stage.dataDir, "webhooks.journal"), [position, position + 1, position + 2].map((number) => `${JSON.stringify([number, 5, "peer.added", `{"n":${number + 1 - position}}`])}\n`).join(""));
-    await stage.restart();
-    await receiver.until(3);
-    await stage.count(1, "delivered", 3);
-    expect(receiver.received.map(({ json }) => json.data)).to.deep.equal([{ n: 1 }, { n: 2 }, { n: 3 }]);
-    expect(receiver.received[1]?.json.timestamp).to.equal(5);
-    stage.events.emit("peer.added", { n: 4 });
-    expect((await receiver.until(4)).map(({ json }) => (json.data as { n: number }).n)).to.deep.equal([1, 2, 3, 4]);
-    await stage.close();
-    await receiver.close();
-  });
-
-  it("may be older than the store, as after a power failure, without losing later events", async () => {
-    const receiver = await createReceiver();
-    const stage = await createStage();
-    stage.engine.create({ event: "peer.added", target: receiver.url });
-    const emit = (from: number, to: number): void => {
-      for (let n = from; n <= to; n++) stage.events.emit("peer.added", { n });
-    };
-    emit(1, 10);
-    const written = readFileSync(join(stage.dataDir, "webhooks.journal"), "utf8").split("\n");
-    await receiver.until(10);
-    await stage.count(1, "delivered", 10);
-    await stage.engine.stop(0);
-    writeFileSync(join(stage.dataDir, "webhooks.journal"), `${written.slice(0, 3).join("\n")}\n`);
-    await stage.restart();
-    emit(11, 20);
-    await stage.engine.settled();
-    expect(stage.engine.deliveries(1, undefined, { offset: 0, limit: 1 }).total).to.equal(20);
-    expect((await receiver.until(20)).map(({ json }) => (json.data as { n: number }).n)).to.deep.equal(Array.from({ length: 20 }, (_unused, index) => index + 1));
-    await stage.close();
-    await receiver.close();
+  it("of an earlier version is read once, from where that was, and is then gone", () => {
+    const lines = [1, 2, 3].map((number) => `${JSON.stringify([number, 5, "peer.added", `{"n":${number}}`])}\n`);
+    writeFileSync(path(), lines.join(""));
+    const { events, taken } = takeOldJournal(dataDir, 1, {});
+    expect(events.map(({ number, json }) => [number, json])).to.deep.equal([
+      [2, '{"n":2}'],
+      [3, '{"n":3}'],
+    ]);
+    taken();
+    expect(existsSync(path())).to.equal(false);
+    expect(takeOldJournal(dataDir, 1, {}).events).to.deep.equal([]);
   });
 });

@@ -2,10 +2,21 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
+import type { ChainChanges } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
-import type { EventJournal, WebhookStore } from "../../types/webhook-store.js";
+import type { HostLog } from "../../types/host-log.js";
+import type { WebhookStore } from "../../types/webhook-store.js";
 import type { Delivery, DeliveryState, WebhookOptions } from "../../types/webhooks.js";
+import type { Follow } from "../../src/follow/index.js";
+import { createFollow } from "../../src/follow/create-follow.js";
+import { derivedEvents } from "../../src/follow/derive.js";
+import { type HostFeed, startHostFeed } from "../../src/follow/host-feed.js";
+import { describeEvents } from "../../src/follow/known-events.js";
+import { andThen } from "../../src/async/maybe-promise.js";
+import { createHostLog } from "../../src/store/follow/host-log.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { loadChain } from "../data/read.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
@@ -18,6 +29,7 @@ export interface Stage {
   readonly engine: WebhookEngine;
   readonly environment: WebhookEnvironment;
   readonly dataDir: string;
+  readonly follow: Follow;
   /** Resolves when the delivery is in the given state. */
   reaches(webhookId: number, deliveryId: number, state: DeliveryState): Promise<Delivery>;
   /** Resolves when `count` attempts of the delivery are recorded. */
@@ -29,12 +41,14 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "keepsChain">> {
-  /** Wraps the engine's journal. */
-  wrapJournal?: (journal: EventJournal) => EventJournal;
+export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey">> {
+  /** The chain to follow; without it, there is what the host emits. */
+  changes?: ChainChanges;
   /** Wraps the engine's store. */
   wrapStore?: (store: WebhookStore) => WebhookStore;
 }
+
+const rules = createChainRules(loadChain("core3-testnet-a").network);
 
 export const createLogger = (lines: string[]): Logger => {
   const to = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
@@ -54,18 +68,43 @@ export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
 
 export const localTargets = ["127.0.0.0/8", "::1"];
 
-export const createStage = async (options: WebhookOptions = {}, { wrapJournal = (journal) => journal, wrapStore = (store) => store, ...needs }: StageNeeds = {}): Promise<Stage> => {
+export const createStage = async (options: WebhookOptions = {}, { wrapStore = (store) => store, changes, ...needs }: StageNeeds = {}): Promise<Stage> => {
   const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-"));
   const lines: string[] = [];
   const clock = createManualClock();
   const events = new EventEmitter();
+  let follow: Follow;
+  let feed: HostFeed;
+  const followHost = (log: HostLog, declared: string[]): Follow => {
+    const room = createFollow({ changes, log: () => log, rules, finality: undefined });
+    feed = startHostFeed({
+      ...{ events, log, clock, logger: createLogger(lines), logged: room.logged },
+      names: describeEvents(declared, changes !== undefined).map(({ event }) => event).filter((name) => changes === undefined || !derivedEvents.includes(name)),
+      journal: openEventJournal(dataDir, { name: "host-events.journal" }),
+      blocksWritten: () => Promise.resolve(),
+      tip: () => changes && andThen(changes.view(), (view) => view?.tip),
+    });
+    follow = room;
+    return room;
+  };
   const create = (environment: WebhookEnvironment, changed: WebhookOptions): WebhookEngine => {
     const engine = createWebhookEngine(
       { allowTargets: localTargets, jitter: 0, ...options, ...changed },
-      { store: wrapStore(environment.store), openJournal: () => wrapJournal(openEventJournal(dataDir)), events, clock, after: clock.after, logger: createLogger(lines), keepsChain: false, random: () => 0.5, ...needs },
+      { store: wrapStore(environment.store), follow: followHost(createHostLog(environment.environment, { writes: true }), changed.events ?? options.events ?? []), clock, after: clock.after, logger: createLogger(lines), keepsChain: changes !== undefined, random: () => 0.5, ...needs },
     );
     engine.start();
-    return engine;
+    const own = feed;
+    return {
+      ...engine,
+      settled: async () => {
+        await own.settled();
+        await engine.settled();
+      },
+      stop: async (grace) => {
+        await own.end();
+        await engine.stop(grace);
+      },
+    };
   };
   let environment = openWebhookStore(dataDir);
   let engine = create(environment, {});
@@ -81,6 +120,9 @@ export const createStage = async (options: WebhookOptions = {}, { wrapJournal = 
     dataDir,
     get engine() {
       return engine;
+    },
+    get follow() {
+      return follow;
     },
     get environment() {
       return environment;

@@ -28,7 +28,7 @@ const inState = (row: DeliveryRow, state: DeliveryState, time: number): Delivery
 
 const beginIn = (kind: number, time: number): Recipient["begin"] => {
   if (kind === 0) return { state: "pending" };
-  return kind === 1 ? { state: "retrying", dueAt: time } : { state: "held", releaseHeight: time, blockHeight: time - 2 };
+  return kind === 1 ? { state: "ping" } : { state: "held", releaseHeight: time, blockHeight: time - 2 };
 };
 
 type Step =
@@ -69,12 +69,13 @@ const createModel = () => {
           if (present.length === 0) return;
           messages++;
           const message = { at: messages, json: `{"n":${messages}}` };
-          const recipients = present.map(({ webhookId, begin, time }) => ({ webhookId, event: "peer.added", begin: beginIn(begin, time) }));
+          const recipients = present.map(({ webhookId, begin, time }) => ({ webhookId, event: "peer.added", key: `msg_${messages}`, begin: beginIn(begin, time) }));
           const ids = store.transaction(() => store.append(message, recipients));
           for (const [index, { webhookId, begin }] of recipients.entries()) {
-            const row = { id: ++deliveries, webhookId, messageId: messages, event: "peer.added", at: messages, failures: 0, attemptCount: 0, attempts: [] };
-            const at = begin.state === "retrying" ? begin.dueAt : begin.state === "held" ? begin.releaseHeight : 0;
-            rows.push(inState({ ...row, state: "pending", dueAt: null, finishedAt: null, hold: null }, begin.state, at));
+            const row = { id: ++deliveries, webhookId, messageId: messages, key: `msg_${messages}`, event: "peer.added", at: messages, failures: 0, attemptCount: 0, attempts: [] };
+            const at = begin.state === "held" ? begin.releaseHeight : 0;
+            const fresh = inState({ ...row, state: "pending", dueAt: null, finishedAt: null, hold: null }, begin.state === "ping" ? "pending" : begin.state, at);
+            rows.push(begin.state === "ping" ? { ...fresh, dueAt: 0 } : fresh);
             expect(ids[index]).to.equal(deliveries);
           }
           return;
@@ -118,9 +119,10 @@ const compare = (store: WebhookStore, rows: readonly DeliveryRow[]): void => {
       expect(store.deliveries(webhookId, state, all)).to.deep.equal({ rows: those, total: those.length });
       const ids = those.map(({ id }) => id).reverse();
       expect(store.deliveryIds(webhookId, state, 0, 1_000)).to.deep.equal(ids);
+      expect(store.countOf(webhookId, state)).to.equal(ids.length);
       expect(store.deliveryIds(webhookId, state, 5, 2)).to.deep.equal(ids.filter((id) => id > 5).slice(0, 2));
     }
-    const due = own.filter(({ state }) => state === "retrying").map(({ id, dueAt }) => ({ id, dueAt: dueAt ?? 0 }));
+    const due = own.filter(({ dueAt }) => dueAt !== null).map(({ id, dueAt }) => ({ id, dueAt: dueAt ?? 0 }));
     expect(store.retries(webhookId, 1_000)).to.deep.equal(due.sort((a, b) => a.dueAt - b.dueAt || a.id - b.id));
   }
   const keyed = (list: { webhookId: number; id: number }[]): string[] => list.map(({ webhookId, id }) => `${webhookId}/${id}`).sort();
@@ -167,7 +169,7 @@ describe("the webhook store", function () {
     for (let from = 1; from <= count; from += 1_000) {
       store.transaction(() => {
         for (let id = from; id < from + 1_000; id++) {
-          store.append({ at: id, json: "1" }, [{ webhookId: (id % 3) + 1, event: "peer.added", begin: { state: "pending" } }]);
+          store.append({ at: id, json: "1" }, [{ webhookId: (id % 3) + 1, event: "peer.added", key: "msg", begin: { state: "pending" } }]);
         }
       });
     }
@@ -191,7 +193,7 @@ describe("the webhook store", function () {
 
   it("rolls back all of a transaction that throws, including counters", () => {
     const { store } = environment;
-    const recipient: Recipient = { webhookId: 1, event: "peer.added", begin: { state: "pending" } };
+    const recipient: Recipient = { webhookId: 1, event: "peer.added", key: "msg", begin: { state: "pending" } };
     store.transaction(() => store.append({ at: 1, json: "1" }, [recipient]));
     const fail = (): never => {
       store.append({ at: 2, json: "2" }, [recipient, recipient]);
@@ -229,9 +231,9 @@ describe("the webhook store", function () {
     const row = store.transaction(() => store.addWebhook(webhookRow));
     expect(store.registerRevision()).to.be.above(revision);
     const before = store.registerRevision();
-    store.transaction(() => store.putHealth({ ...row, failingSince: 5 }));
+    store.transaction(() => store.putProgress(row.id, { cursor: "genesis", failingSince: 5 }));
     expect(store.registerRevision()).to.equal(before);
-    expect(store.webhook(1)?.failingSince).to.equal(5);
+    expect(store.progress(1)).to.deep.equal({ cursor: "genesis", failingSince: 5 });
     const work = store.workRevision();
     store.transaction(() => store.announceWork());
     expect(store.workRevision()).to.be.above(work);
@@ -276,24 +278,45 @@ describe("the webhook store", function () {
     expect(environment.store.instance).to.equal(instance);
   });
 
-  it("finds the deliveries of a block once, and keeps nothing of it when they are trimmed", () => {
+  it("finds the deliveries of a block, and keeps nothing of it when they are trimmed", () => {
     const { store } = environment;
     const about = { event: "block.applied", id: "x".repeat(5_000) } as const;
-    const recipients = [1, 2].map((webhookId): Recipient => ({ webhookId, event: "block.applied", begin: { state: "pending" } }));
+    const recipients = [1, 2].map((webhookId): Recipient => ({ webhookId, event: "block.applied", key: `msg_${webhookId}`, begin: { state: "pending" } }));
     const ids = store.transaction(() => store.append({ at: 1, json: "{}", about }, recipients));
     const of = (other: object) => ({ ...about, ...other });
-    for (const unlike of [of({ id: "x" }), of({ event: "block.reverted" })]) {
-      expect(store.isAbout(unlike)).to.equal(false);
-      expect(store.transaction(() => store.supersede(unlike))).to.deep.equal([]);
-    }
-    expect([store.isAbout(about), store.isSuperseded(1)]).to.deep.equal([true, false]);
-    expect(store.transaction(() => store.supersede(about))).to.deep.equal(recipients.map(({ webhookId }, index) => ({ webhookId, id: ids[index] })));
-    expect(store.transaction(() => [store.supersede(about), store.isSuperseded(1)])).to.deep.equal([[], true]);
+    for (const unlike of [of({ id: "x" }), of({ event: "block.reverted" })]) expect(store.messagesAbout(unlike)).to.deep.equal([]);
+    expect([store.hasAbout("block.applied"), store.hasAbout("block.reverted"), store.isSuperseded(1)]).to.deep.equal([true, false, false]);
+    expect(store.messagesAbout(about)).to.deep.equal([{ messageId: 1, deliveries: recipients.map(({ webhookId }, index) => ({ webhookId, id: ids[index] })) }]);
+    store.transaction(() => store.supersede(1));
+    store.transaction(() => store.supersede(1));
+    expect(store.isSuperseded(1)).to.equal(true);
     store.transaction(() => {
       for (const [index, id] of ids.entries()) store.changeDelivery(store.delivery(index + 1, id)!, inState(store.delivery(index + 1, id)!, "superseded", 1));
     });
     expect(store.trim({ delivered: 2, dead: 0 }, 10)).to.equal(2);
-    expect([store.isAbout(about), store.isSuperseded(1)]).to.deep.equal([false, false]);
+    expect([store.hasAbout("block.applied"), store.isSuperseded(1)]).to.deep.equal([false, false]);
+  });
+
+  it("forgets at once what is not settled of a webhook, and the rest of its deliveries in the background", () => {
+    const { store } = environment;
+    const append = (webhookId: number): number[] => store.append({ at: 1, json: "{}" }, [{ webhookId, event: "peer.added", key: "msg", begin: { state: "pending" } }]);
+    store.transaction(() => [1, 1, 2].forEach(append));
+    store.transaction(() => store.changeDelivery(store.delivery(1, 1)!, inState(store.delivery(1, 1)!, "dead", 1)));
+    store.transaction(() => store.forgetDeliveries(1));
+    store.transaction(() => append(1));
+    expect([1, 2].map((id) => store.delivery(1, id)?.state)).to.deep.equal(["dead", undefined]);
+    expect(store.trim({ delivered: 0, dead: 0 }, 10)).to.equal(1);
+    expect(store.trim({ delivered: 0, dead: 0 }, 10)).to.equal(0);
+    expect([store.delivery(1, 1), store.delivery(1, 4)?.state, store.delivery(2, 3)?.state]).to.deep.equal([undefined, "pending", "pending"]);
+  });
+
+  it("gives the same reply for a key for a day", () => {
+    const { store } = environment;
+    const kept = { digest: "a", reply: "{}", at: 1_000 };
+    store.transaction(() => store.keepReply("key", kept));
+    expect(store.keptReply("key", 1_000 + 86_399_999)).to.deep.equal(kept);
+    expect(store.keptReply("key", 1_000 + 86_400_000)).to.equal(undefined);
+    expect(store.keptReply("other", 1_000)).to.equal(undefined);
   });
 
   it("is refused when it has the layout of another version", async () => {
@@ -338,7 +361,7 @@ describe("the webhook store", function () {
       await ended;
     }
     const next = openWebhookStore(folder);
-    expect(next.store.webhook(1)?.event).to.equal(webhookRow.event);
+    expect(next.store.webhook(1)?.events).to.deep.equal(webhookRow.events);
     expect(() => openWebhookStore(folder))
       .to.throw(PorticoError, "already being written by this process")
       .with.property("code", "STORE_IN_USE");

@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import { expect } from "chai";
-import { open } from "lmdb";
 import type { ServerResponse } from "node:http";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryState, Webhook } from "../../types/webhooks.js";
@@ -8,11 +6,13 @@ import { createChainRules } from "../../src/chain/rules.js";
 import type { FullBlock } from "../../src/chain/block.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
 import { createStage, type Stage } from "./stage.js";
 
 const chain = loadChain("core3-testnet-a");
 const rules = createChainRules(chain.network);
 const rich = chain.blocks.find(({ height, numberOfTransactions }) => height > 10 && numberOfTransactions > 1)!.height;
+const before = chain.blocks.slice(0, rich - 1).map((block) => rules.parseBlock(block));
 const page = { offset: 0, limit: 100 };
 const day = 86_400_000;
 
@@ -32,12 +32,14 @@ for (const { keepsChain, title } of kinds) {
   describe(`deliveries of blocks and transactions that were reverted, ${title}`, () => {
     let receiver: Receiver;
     let stage: Stage;
+    let scripted: ScriptedChain;
     /** Names of what is answered 500, as `told` gives them. */
     let refused: Set<string>;
 
     beforeEach(async () => {
       receiver = await createReceiver();
-      stage = await createStage({ schedule: [day, day, day], deliveredRetention: 365 * day }, { keepsChain });
+      scripted = createScriptedChain(before, () => stage.clock.now());
+      stage = await createStage({ schedule: [day, day, day], deliveredRetention: 365 * day }, keepsChain ? { changes: scripted.changes } : {});
       refused = new Set();
       receiver.answer = (request, response) => {
         response.statusCode = refused.has(nameOf(request)) ? 500 : 200;
@@ -57,13 +59,10 @@ for (const { keepsChain, title } of kinds) {
       stage.events.emit(`block.${kind}`, { id: block.id, height: block.height });
     };
     const change = async (kind: "applied" | "reverted", full: FullBlock): Promise<void> => {
-      if (keepsChain) {
-        stage.engine.witness({ kind, full });
-        stage.engine.witnessed();
-      } else {
-        emitChange(kind, full);
-        await stage.engine.settled();
-      }
+      if (!keepsChain) emitChange(kind, full);
+      else if (kind === "applied") scripted.apply(full);
+      else scripted.revert();
+      await stage.engine.settled();
     };
     const hook = (event: string, path = ""): Webhook => stage.engine.create({ event, target: `${receiver.url}${path}` });
     const states = (webhookId: number): DeliveryState[] => stage.engine.deliveries(webhookId, undefined, page).rows.map(({ state }) => state).reverse();
@@ -105,7 +104,9 @@ for (const { keepsChain, title } of kinds) {
       });
     }
 
-    it("nor while its webhook is disabled, nor once it is enabled again", async () => {
+    it("nor while its webhook is disabled, nor once it is enabled again", async function () {
+      // What a host has emitted is found again from the cursor: it is not known to be taken back before that is read, too.
+      if (!keepsChain) this.skip();
       const applied = hook("block.applied");
       refused.add(`block.applied ${b.block.id}`);
       await change("applied", b);
@@ -142,7 +143,7 @@ for (const { keepsChain, title } of kinds) {
         const respond = await held;
         await change("reverted", b);
         await change("applied", other);
-        expect(states(applied.id), "not attempted as far as is known").to.deep.equal(["dropped", "pending"]);
+        expect(states(applied.id), "it is under way").to.deep.equal(["pending", "pending"]);
         expect(states(reverted.id)).to.deep.equal(["pending"]);
         respond(status);
         await stage.reaches(applied.id, 1, state);
@@ -188,7 +189,7 @@ for (const { keepsChain, title } of kinds) {
       expect(told()).to.not.include(`block.applied ${b.block.id}`);
     });
 
-    it("a block that is applied again supersedes its reversal, unless that was never attempted", async () => {
+    it("a block that is applied again supersedes its reversal, attempted or not", async () => {
       const applied = hook("block.applied");
       const reverted = hook("block.reverted");
       refused.add(`block.reverted ${b.block.id}`);
@@ -206,7 +207,7 @@ for (const { keepsChain, title } of kinds) {
       await stage.count(applied.id, "delivered", 3);
       await stage.reaches(reverted.id, 4, "superseded");
       await afterAllRetries(applied);
-      expect(told().map((name) => name.split(" ")[0])).to.deep.equal(["applied", "reverted", "applied", "reverted", "applied", "applied"].map((kind) => `block.${kind}`));
+      expect(told().map((name) => name.split(" ")[0])).to.deep.equal(["applied", "reverted", "applied", "applied", "applied"].map((kind) => `block.${kind}`));
       expect(states(reverted.id)).to.deep.equal(["superseded", "superseded"]);
     });
 
@@ -257,27 +258,6 @@ for (const { keepsChain, title } of kinds) {
       await change("reverted", b);
       expect(states(applied.id)).to.deep.equal(["dead"]);
       expect(await stage.engine.recover(applied.id, { since: 0, until: stage.clock.now() })).to.equal(0);
-    });
-
-    it("deliveries of a store that an earlier version wrote are superseded like others", async () => {
-      const applied = hook("block.applied");
-      refused.add(`block.applied ${b.block.id}`);
-      await change("applied", b);
-      await stage.attempted(applied.id, 1, 1);
-      await stage.restart({}, async () => {
-        const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
-        const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false } } as object as { name: string });
-        const { about: _, ...message } = kept<Record<string, unknown>>("messages").get(1) ?? {};
-        await kept("messages").put(1, message);
-        await kept("about").clearAsync();
-        for (const key of [...kept("counters").getKeys()]) if (String(key).startsWith("about ")) await kept("counters").remove(key);
-        await kept<number>("counters").put("schema", 1);
-        await root.close();
-      });
-      await change("reverted", b);
-      await afterAllRetries(applied);
-      expect(states(applied.id)).to.deep.equal(["superseded", "delivered"]);
-      expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.applied ${next.block.id}`]);
     });
   });
 }

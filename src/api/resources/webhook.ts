@@ -1,5 +1,5 @@
-import { Type } from "@sinclair/typebox";
-import type { DeliveryState } from "../../../types/webhooks.js";
+import { type TUnsafe, Type } from "@sinclair/typebox";
+import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/webhooks.js";
 import { InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input/schema.js";
 import { mostShown } from "../../webhooks/conditions/conditions.js";
 import { limits } from "../../webhooks/registry/draft.js";
@@ -21,14 +21,32 @@ const Condition = Type.Object(
   { title: "Condition" },
 );
 
+const orders: readonly DeliveryOrder[] = ["first", "strict", "none"];
+const signatures = ["v1", "v1a"] as const;
+
 const webhookMembers = {
   id: Type.Integer(),
-  event: Type.String(),
+  event: Type.String({ description: "The first of `events`." }),
+  events: Type.Array(Type.String()),
   target: Type.String(),
   enabled: Type.Boolean(),
   conditions: Type.Array(Condition),
   match: Type.Unsafe<"any" | "all">({ type: "string", enum: ["any", "all"] }),
-  confirmations: Type.Integer(),
+  confirmations: Type.Unsafe<number | "final">({ anyOf: [{ type: "integer" }, { type: "string", enum: ["final"] }] }),
+  order: Type.Unsafe<DeliveryOrder>({ type: "string", enum: orders }),
+  batch: Type.Unsafe<BatchRule | null>({
+    type: ["object", "null"],
+    properties: { size: { type: "integer" }, wait: { type: "integer", description: "Milliseconds." } },
+    required: ["size", "wait"],
+    description: "Several events in one request.",
+  }),
+  rate: Type.Unsafe<number | null>({ type: ["number", "null"], description: "Deliveries a second at the most." }),
+  headers: Type.Record(Type.String(), Type.String()),
+  description: Type.String(),
+  tags: Type.Array(Type.String()),
+  signature: Type.Unsafe<"v1" | "v1a">({ type: "string", enum: signatures }),
+  cursor: Type.Unsafe<string | null>({ type: ["string", "null"], description: "Everything up to and including this has been looked at; null until the chain can be read." }),
+  behind: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Blocks from the cursor to the tip." }),
   createdAt: Milliseconds,
   failingSince: MillisecondsOrNull,
   disabledBecause: TextOrNull,
@@ -79,8 +97,8 @@ export const EventResource = Type.Object(
   {
     event: Type.String(),
     description: Type.String(),
-    source: Type.Unsafe<"chain" | "host">({ type: "string", enum: ["chain", "host"] }),
-    confirmations: Type.Boolean({ description: "Whether webhooks for this event can wait for confirmations." }),
+    source: Type.Unsafe<"chain" | "host" | "webhooks">({ type: "string", enum: ["chain", "host", "webhooks"] }),
+    confirmations: Type.Boolean({ description: "Whether this event waits for the confirmations of a webhook." }),
     example: Type.Unknown(),
   },
   { title: "Event" },
@@ -98,6 +116,17 @@ export const WebhookRequestResource = Type.Object(
     timestamp: Type.Integer({ description: "Time of the event, in milliseconds since 1970." }),
     data: Type.Unknown({ description: "Payload of the event." }),
     event: Type.String(),
+    reverts: Type.Optional(Type.String({ description: "Of a reversal: the `webhook-id` of what it takes back." })),
+    id: Type.Optional(Type.String({ description: "Id of the event: the same wherever it is read. A ping has none, nor a cursor or a block." })),
+    cursor: Type.Optional(Type.String({ description: "Where to go on after this event." })),
+    block: Type.Optional(
+      Type.Unsafe<{ height: number; id: string } | null>({
+        type: ["object", "null"],
+        properties: { height: { type: "integer" }, id: { type: "string" } },
+        required: ["height", "id"],
+        description: "The event's block; null for events of the host.",
+      }),
+    ),
   },
   { title: "WebhookRequest" },
 );
@@ -142,17 +171,71 @@ const match = OneOf(["any", "all"], { description: "Whether any one condition mu
 /** Declared by hand, since the schema of a `Flag` would not show that text is accepted too. */
 const enabled = Type.Unsafe<boolean | "true" | "false">({ enum: [true, false, "true", "false"], description: "Default true." });
 
-const confirmationsDescription =
-  "For block.applied and transaction.applied only: a delivery waits for this many confirmations, and is dropped if its block is reverted first.";
+const confirmations = InputOf<number | "final">({
+  parse: (given) => {
+    if (given === "final") return { value: given };
+    const value = typeof given === "string" && /^\d{1,9}$/.test(given) ? Number(given) : given;
+    return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= limits.confirmations
+      ? { value: value as number }
+      : { rule: `must be a whole number from 0 to ${limits.confirmations}, or "final"` };
+  },
+  accepts: { anyOf: [{ type: "integer", minimum: 0, maximum: limits.confirmations }, { type: "string", enum: ["final"] }] },
+}, {
+  description: "How many blocks the webhook stays behind the tip; `final`: until a block cannot be reverted any more. A block that is reverted before is never seen.",
+});
 
-export const WebhookInput = Type.Object({
-  event: Text({ description: "One of the events that `GET /webhooks/events` lists." }),
-  target: Text({ description: "http or https URL." }),
+/** Any JSON value of which the engine checks what the schema shows. */
+const checkedLater = <T>(schema: object): TUnsafe<T> => Type.Unsafe<T>({ ...schema });
+
+const from = InputOf<string | number>({
+  parse: (value) => (typeof value === "string" || Number.isSafeInteger(value) ? { value: value as string | number } : { rule: "must be tip, genesis, a height or a cursor" }),
+  accepts: { anyOf: [{ type: "string" }, { type: "integer" }] },
+}, {
+  description: "Where it begins: `tip` (default), `genesis`, a height (what comes after its block) or a cursor. Only when it is created or patched.",
+});
+
+/** What a client sets. */
+const settings = {
+  event: Type.Optional(Text({ description: "One of the events that `GET /webhooks/events` lists. Either this or `events` is given; `events` wins." })),
+  events: Type.Optional(ListOf(Text({ description: "The name of an event, or a pattern such as `transaction.*`." }), { maxItems: limits.events })),
+  target: Type.Optional(Text({ description: "http or https URL." })),
   enabled: Type.Optional(enabled),
   conditions: Type.Optional(conditions),
   match: Type.Optional(match),
-  confirmations: Type.Optional(WholeNumber({ minimum: 0, maximum: limits.confirmations, description: confirmationsDescription })),
+  confirmations: Type.Optional(confirmations),
+  order: Type.Optional(OneOf(orders, { description: "`first`: first attempts in order; `strict`: nothing overtakes; `none`." })),
+  batch: Type.Optional(
+    checkedLater<BatchRule | null>({
+      type: ["object", "null"],
+      properties: { size: { type: "integer", minimum: 1, maximum: limits.batch }, wait: { type: "integer", minimum: 0, maximum: limits.batchWait } },
+      required: ["size", "wait"],
+      additionalProperties: false,
+      description: "Up to `size` events in one request, waiting for `wait` milliseconds until there are so many.",
+    }),
+  ),
+  rate: Type.Optional(checkedLater<number | null>({ type: ["number", "null"], exclusiveMinimum: 0, maximum: limits.rate, description: "Deliveries a second at the most." })),
+  headers: Type.Optional(checkedLater<Record<string, string>>({ type: "object", additionalProperties: { type: "string" }, description: "Further headers of its requests." })),
+  description: Type.Optional(Type.String({ maxLength: limits.text })),
+  tags: Type.Optional(ListOf(Text(), { maxItems: limits.tags })),
+  signature: Type.Optional(OneOf(signatures, { description: "`v1`: by the webhook's secret; `v1a`: by the node's key (`GET /webhooks/keys`)." })),
+  from: Type.Optional(from),
+};
+
+/** What a webhook is shown with, so that it can be sent back as it is: not looked at. */
+const shown = Object.fromEntries(
+  ["id", "createdAt", "failingSince", "disabledBecause", "cursor", "behind"].map((name) => [name, Type.Optional(Type.Unknown({ description: "Not looked at." }))]),
+);
+
+export const WebhookInput = Type.Object({ ...settings, ...shown, target: Text({ description: "http or https URL." }) });
+export const WebhookPatchInput = Type.Object({ ...settings, ...shown });
+
+export const ReplayInput = Type.Object({
+  from: WholeNumber({ minimum: 1, description: "The first height." }),
+  to: WholeNumber({ minimum: 1, description: "The last height, included." }),
 });
+export const ReplayResource = Type.Object({ from: Type.Integer(), to: Type.Integer() }, { title: "Replay" });
+
+export const WebhookKeyResource = Type.Object({ type: Type.String({ description: "`v1a`: ed25519." }), key: Type.String({ description: "`whpk_` and the key in base64." }) }, { title: "WebhookKey" });
 
 export const DryRunInput = Type.Object({
   event: Type.Optional(Text({ description: "Required without `payload`." })),

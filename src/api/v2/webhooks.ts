@@ -1,6 +1,7 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { Type } from "@sinclair/typebox";
 import type { Webhooks } from "../../../types/webhooks.js";
-import { PorticoError } from "../../errors.js";
+import { inputError, PorticoError } from "../../errors.js";
 import { OneOf, Text } from "../../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../http/route.js";
 import { DataOf } from "../resources/data.js";
@@ -14,7 +15,11 @@ import {
   EventResource,
   RecoveredResource,
   RecoverInput,
+  ReplayInput,
+  ReplayResource,
   WebhookInput,
+  WebhookKeyResource,
+  WebhookPatchInput,
   WebhookResource,
   WebhookSecretResource,
 } from "../resources/webhook.js";
@@ -46,14 +51,30 @@ const deliveryOf = ({ id, deliveryId }: { id: string; deliveryId: string }): [nu
   numberOf(deliveryId, "DELIVERY_NOT_FOUND"),
 ];
 
+/** A draft without what only the node sets. */
+const withoutShown = <T extends object>(body: T): Omit<T, "id" | "createdAt" | "failingSince" | "disabledBecause" | "cursor" | "behind"> => {
+  const shown = ["id", "createdAt", "failingSince", "disabledBecause", "cursor", "behind"];
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !shown.includes(name))) as never;
+};
+
+const longestKey = 255;
+
+const idempotencyKey = (headers: IncomingHttpHeaders): string | undefined => {
+  const key = headers["idempotency-key"];
+  if (key === undefined) return undefined;
+  if (typeof key !== "string" || key === "" || key.length > longestKey) throw inputError("headers", "Idempotency-Key", `must be a text of 1 to ${longestKey} characters`);
+  return key;
+};
+
 export const webhookRoutes: Route<WebhookScope>[] = [
   list({
     ...common,
     method: "GET",
     path: "/webhooks",
     summary: "Lists webhooks, enabled or not, oldest first.",
+    query: Type.Object({ tag: Type.Optional(Text({ description: "Only webhooks with this tag." })) }),
     item: WebhookResource,
-    answer: ({ page }, { webhooks }) => webhooks.list(page),
+    answer: ({ page, query: { tag } }, { webhooks }) => webhooks.list({ ...page, tag }),
   }),
   item({
     ...common,
@@ -64,9 +85,18 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     bodyLimit: largestWebhook,
     requiresJsonType: true,
     status: 201,
-    errors: [409, 415, 501],
+    errors: [409, 410, 415, 501],
     reply: DataOf(CreatedWebhookResource),
-    answer: ({ body }, { webhooks }) => ({ data: webhooks.create(body) }),
+    answer: ({ body, headers }, { webhooks }) => ({ data: webhooks.create(withoutShown(body), idempotencyKey(headers)) }),
+  }),
+  item({
+    ...common,
+    authenticated: false,
+    method: "GET",
+    path: "/webhooks/keys",
+    summary: "Lists the node's public keys, by which receivers verify signatures of the form `v1a`.",
+    reply: DataOf(Type.Array(WebhookKeyResource)),
+    answer: (_, { webhooks }) => ({ data: webhooks.keys() }),
   }),
   list({
     ...common,
@@ -113,8 +143,37 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     errors: [404, 415, 501],
     reply: Nothing,
     answer: ({ params, body }, { webhooks }) => {
-      webhooks.replace(webhookOf(params), body);
+      webhooks.replace(webhookOf(params), withoutShown(body));
       return {};
+    },
+  }),
+  item({
+    ...common,
+    method: "PATCH",
+    path: "/webhooks/{id}",
+    summary: "Changes what is given of a webhook, and keeps the rest. `from` moves its cursor.",
+    params,
+    body: WebhookPatchInput,
+    bodyLimit: largestWebhook,
+    requiresJsonType: true,
+    errors: [404, 410, 415, 501],
+    reply: DataOf(WebhookResource),
+    answer: ({ params, body }, { webhooks }) => ({ data: webhooks.patch(webhookOf(params), withoutShown(body)) }),
+  }),
+  item({
+    ...common,
+    method: "POST",
+    path: "/webhooks/{id}/replay",
+    summary: "Sends the events of some heights again, beside the live ones.",
+    params,
+    body: ReplayInput,
+    requiresJsonType: true,
+    status: 202,
+    errors: [404, 415, 501],
+    reply: DataOf(ReplayResource),
+    answer: ({ params, body }, { webhooks }) => {
+      webhooks.replay(webhookOf(params), body);
+      return { data: body };
     },
   }),
   item({
@@ -184,7 +243,10 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     params: deliveryParams,
     errors: [404, 501],
     reply: DataOf(DeliveryDetailResource),
-    answer: ({ params }, { webhooks }) => ({ data: webhooks.delivery(...deliveryOf(params)) }),
+    answer: async ({ params }, { webhooks }) => {
+      const delivery = webhooks.delivery(...deliveryOf(params));
+      return { data: { ...delivery, payload: await delivery.payload } };
+    },
   }),
   item({
     ...common,

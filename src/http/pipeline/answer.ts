@@ -101,11 +101,11 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
   };
 
   const ask: Step<State> = (context) => {
-    const { parsed, state, body, key, entry } = context;
+    const { parsed, state, body, key, entry, transport } = context;
     if (parsed === undefined || state === undefined) return;
     const { endpoint } = parsed;
     if (endpoint.route.kind === "body") return askBody(context, parsed, state);
-    const answer = endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body }, state);
+    const answer = endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body, headers: transport.request.headers }, state);
     if (!isPromised(answer)) {
       context.answer = answer;
       return;

@@ -166,7 +166,7 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
 
 const askerOf = <State extends Scope>(route: Route<State>): Endpoint<State>["ask"] => {
   if (route.kind === "item") {
-    return ({ params, query, body, prefix }, state) => route.answer({ params, query, body, prefix } as never, state);
+    return ({ params, query, body, prefix, headers = {} }, state) => route.answer({ params, query, body, prefix, headers } as never, state);
   }
   if (route.kind === "body") {
     return ({ params, query, body, prefix, headers = {} }, state) => route.answer({ params, query, body, prefix, headers } as never, state);
@@ -190,7 +190,7 @@ export const createEndpoint = <State extends Scope>(route: Route<State>, needs: 
     route,
     cached: isCached(route),
     failsAs: generationOf(route.versions),
-    takesBody: route.method === "POST" || route.method === "PUT",
+    takesBody: route.method === "POST" || route.method === "PUT" || route.method === "PATCH",
     readInput: readerOfInput(route, needs),
     readBody: readerOfBody(route, needs),
     ask: askerOf(route),

@@ -61,7 +61,7 @@ const preflightHeaders = (wanted: string | undefined): HeaderPairs => [
   "Access-Control-Max-Age",
   preflightAge,
   "Access-Control-Allow-Methods",
-  "GET,HEAD,POST,PUT,DELETE",
+  "GET,HEAD,POST,PUT,PATCH,DELETE",
   ...(wanted === undefined ? [] : ["Access-Control-Allow-Headers", wanted]),
 ];
 

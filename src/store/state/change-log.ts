@@ -33,6 +33,8 @@ export interface ChangeLog {
    * listener throws; the changes of that transaction then stay in the log.
    */
   tell(listener: ChangeListener): Promise<void>;
+  /** Height of the last block that was told, where there are changes that were not. */
+  toldHeight(): number | undefined;
   /** Forgets every change: for a run that has no listener, in which blocks that the log names may be reverted. */
   clear(): void;
 }
@@ -78,6 +80,13 @@ export const createChangeLog = (environment: Environment, pending: Pick<WriteBat
         witnessed();
         await nextTurn();
       }
+    },
+    toldHeight: () => {
+      const heights = untold().map((key) => {
+        const { kind, full } = changeOf(db.meta.get(key) as Entry);
+        return kind === "applied" ? full.block.height - 1 : full.block.height;
+      });
+      return heights.length === 0 ? undefined : Math.min(...heights);
     },
     clear: () => {
       const keys = untold();

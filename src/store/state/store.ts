@@ -55,6 +55,8 @@ type BlockName = Pick<Block, "height" | "id">;
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
 export interface Store extends ChainAdapter {
   readonly environment: Environment;
+  /** Of the last block that an earlier version told its listener of, where that was not the last. */
+  readonly toldHeight: number | undefined;
   /** In a process that does not write blocks: undefined, too, while the store is not complete. */
   snapshot(bounds?: SnapshotBounds): ChainSnapshot | undefined;
   /** @throws PorticoError HISTORY_MISSING, NOT_SUPPORTED */
@@ -130,6 +132,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   if (access === "write" && history) dropStaleHistory(environment);
   const writer = createWriter(pending, rules, { undoBlocks: options.undoBlocks, history });
   const changes = createChangeLog(environment, pending);
+  const toldHeight = access === "write" ? changes.toldHeight() : undefined;
   if (access === "write" && listener === undefined) changes.clear();
   const tipState = createTipCache(environment);
   const { meta } = environment.db;
@@ -214,13 +217,10 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
       rebuild = { ...rebuild, fork: height - 1 };
       pending.put("meta", rebuildKey, rebuild);
     }
-    const isTold = complete || (rebuild !== undefined && !rebuild.silent && height > rebuild.fork);
-    if (listener !== undefined && isTold) changes.note(change);
+    if (listener !== undefined && (complete || (rebuild !== undefined && !rebuild.silent && height > rebuild.fork))) changes.note(change);
   };
 
-  const tell = async (): Promise<void> => {
-    if (listener !== undefined) await changes.tell(listener);
-  };
+  const tell = async (): Promise<void> => (listener === undefined ? undefined : changes.tell(listener));
 
   const showNow = (view: StateView | undefined): void => {
     views.show(view);
@@ -310,6 +310,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
 
   return {
     environment,
+    toldHeight,
     supports: { history },
     snapshot,
     snapshotAt,

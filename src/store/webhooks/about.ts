@@ -13,8 +13,9 @@ const rangeOf = (about: About): { start: Key; end: Key } => {
   return { start: [about.event, digest, 0], end: [about.event, digest, beyondAll] };
 };
 
-export const isAbout = (db: WebhookDatabases, about: About): boolean =>
-  db.counters.doesExist(counters.about(about.event)) && db.about.getKeysCount({ ...rangeOf(about), limit: 1 }) > 0;
+/** Within a transaction or not: what has only been counted in one that is open is in `tally`. */
+export const messagesAbout = (db: WebhookDatabases, about: About): ReturnType<WebhookStore["messagesAbout"]> =>
+  [...db.about.getRange(rangeOf(about))].map(({ key: [, , messageId], value }) => ({ messageId, deliveries: value.map(([webhookId, id]) => ({ webhookId, id })) }));
 
 /** Finds messages by the block or transaction that they are about. */
 export const createAboutIndex = (db: WebhookDatabases, tally: Tally) => ({
@@ -31,12 +32,7 @@ export const createAboutIndex = (db: WebhookDatabases, tally: Tally) => ({
     tally.add(counters.about(about.event), -1);
     tally.add(counters.superseded(messageId), -tally.get(counters.superseded(messageId)));
   },
-  supersede: ((about) => {
-    // Nearly always there is no message about a reversal: then a block that is applied costs nothing here.
-    if (tally.get(counters.about(about.event)) === 0) return [];
-    const found = [...db.about.getRange(rangeOf(about))];
-    const fresh = found.filter(({ key: [, , messageId] }) => tally.get(counters.superseded(messageId)) === 0);
-    for (const { key } of fresh) tally.add(counters.superseded(key[2]), 1);
-    return fresh.flatMap(({ value }) => value.map(([webhookId, id]) => ({ webhookId, id })));
-  }) satisfies WebhookStore["supersede"],
+  supersede: (messageId: number): void => {
+    if (tally.get(counters.superseded(messageId)) === 0) tally.add(counters.superseded(messageId), 1);
+  },
 });

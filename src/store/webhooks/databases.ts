@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { About, DeliveryRow, KeptTime, Message, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, KeptReply, KeptTime, Message, Progress, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
@@ -16,6 +16,10 @@ export interface OpenEnvironment {
 export interface WebhookDatabases {
   /** Webhook id -> webhook. */
   register: Database<WebhookRow, number>;
+  /** Webhook id -> where it is. Apart from the webhook, which may be large. */
+  progress: Database<Progress, number>;
+  /** Key of a request -> its reply. */
+  replies: Database<KeptReply, string>;
   /** Revision of the register -> id of the webhook that changed with it; the last ones only. */
   changes: Database<number, number>;
   /** Message number -> message. */
@@ -30,8 +34,8 @@ export interface WebhookDatabases {
   held: Database<true, ["release" | "block", number, number, number]>;
   /** "dead" or "done", finish time, webhook id, delivery id: what retention looks at. */
   finished: Database<true, ["dead" | "done", number, number, number]>;
-  /** Id of a webhook that was removed, and may still have deliveries. */
-  removed: Database<true, number>;
+  /** Id of a webhook that may have deliveries that are to be removed -> the last of them. */
+  removed: Database<number, number>;
   /** Event, digest of a block's or transaction's id, message number -> the deliveries of that message, as webhook id and delivery id. */
   about: Database<[number, number][], [About["event"], string, number]>;
   /** Event, ordinal -> one of its last payloads. */
@@ -57,6 +61,7 @@ export const counters = {
   registerRevision: "register-revision",
   workRevision: "work-revision",
   journalPosition: "journal-position",
+  running: "running",
   time: "time",
   /** Deliveries of a webhook in a state. */
   inState: (webhookId: number, state: ListedState) => `in-state ${webhookId} ${state}`,
@@ -73,10 +78,12 @@ export const counters = {
 } as const;
 
 /** Changes with every change of layout. Earlier ones are migrated (migrate.ts). */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 const names = {
   register: "webhooks-register",
+  progress: "webhooks-progress",
+  replies: "webhooks-replies",
   changes: "webhooks-changes",
   messages: "webhooks-messages",
   deliveries: "webhooks-deliveries",

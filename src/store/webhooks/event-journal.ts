@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
@@ -141,4 +141,17 @@ export const openEventJournal = (dataDir: string, { logger, writes = unwatched, 
       closeSync(file);
     },
   };
+};
+
+/**
+ * What an earlier version left in its journal of events for webhooks, above a number. Once all have been taken, the file is gone for good:
+ * events are kept in the log of the host's events.
+ */
+export const takeOldJournal = (dataDir: string, above: number, needs: JournalNeeds): { events: HeardEvent[]; taken(): void } => {
+  const path = resolve(dataDir, "webhooks.journal");
+  if (!existsSync(path)) return { events: [], taken: () => undefined };
+  const journal = openEventJournal(dataDir, needs);
+  const events = journal.kept().filter(({ number }) => number > above);
+  journal.close();
+  return { events, taken: () => rmSync(path, { force: true }) };
 };

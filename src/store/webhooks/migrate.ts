@@ -1,6 +1,6 @@
-import type { About, DeliveryRow, Message } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, Message, Progress, WebhookRow } from "../../../types/webhook-store.js";
 import { createAboutIndex } from "./about.js";
-import { counters, type WebhookDatabases } from "./databases.js";
+import { beyondAll, counters, type WebhookDatabases } from "./databases.js";
 import { createOutboxWriter } from "./outbox.js";
 import { createTally } from "./tally.js";
 
@@ -10,7 +10,7 @@ const events: readonly string[] = ["block.applied", "block.reverted", "transacti
 
 const aboutOf = (event: string, { json }: Message): About | undefined => {
   if (!events.includes(event)) return undefined;
-  const payload: unknown = JSON.parse(json);
+  const payload: unknown = JSON.parse(json ?? "null");
   const id = typeof payload === "object" && payload !== null && "id" in payload ? payload.id : undefined;
   return typeof id === "string" ? { event: event as About["event"], id } : undefined;
 };
@@ -61,9 +61,9 @@ const keepTime = (db: WebhookDatabases): void => {
   const [last] = [...db.messages.getRange({ reverse: true, limit: 1 })];
   const now = last?.value.at ?? 0;
   for (const { key, value } of [...db.register.getRange()]) {
-    const { failingSince, createdAt } = value;
+    const { failingSince, createdAt } = value as unknown as Webhook3;
     if (failingSince === null || (failingSince >= createdAt && failingSince <= now)) continue;
-    db.register.putSync(key, { ...value, failingSince: last === undefined ? null : now });
+    db.register.putSync(key, { ...value, failingSince: last === undefined ? null : now } as never);
   }
   if (last === undefined) return;
   const late = [...db.due.getKeys()].filter(([, dueAt]) => dueAt > now + day).map(([webhookId, , id]) => [webhookId, id]);
@@ -73,14 +73,52 @@ const keepTime = (db: WebhookDatabases): void => {
   db.counters.putSync(counters.time, { passed: now, schedule: now, wall: now, monotonic: null });
 };
 
+/** A webhook of layout 3. */
+type Settings4 = "events" | "confirmations" | "order" | "batch" | "rate" | "headers" | "description" | "tags" | "signature";
+interface Webhook3 extends Omit<WebhookRow, Settings4> {
+  event: string;
+  confirmations: number;
+  failingSince: number | null;
+  failingFrom?: number;
+}
+
+/** What comes after the blocks of which the webhook was told. Those held for confirmations are found again from there. */
+const beginning = ({ event, confirmations }: Webhook3, keepsChain: boolean): Progress["from"] => (confirmations === 0 || !keepsChain ? "tip" : { below: event === "transaction.applied" ? confirmations - 1 : confirmations });
+
+/**
+ * Layout 4: a webhook has a cursor, apart from its row; what was held is found again from there, unless the host keeps the chain.
+ * Deliveries stay as they are: what they lack is derived when they are read.
+ */
+const giveCursors = (db: WebhookDatabases, { keepsChain }: MigrationNeeds): void => {
+  for (const { key, value } of [...db.register.getRange()]) {
+    const { event, failingSince, failingFrom, ...row } = value as unknown as Webhook3;
+    const fresh = { order: "first", batch: null, rate: null, headers: {}, description: "", tags: [], signature: "v1" } as const;
+    db.register.putSync(key, { ...row, ...fresh, tags: [], events: [event] });
+    db.progress.putSync(key, { from: beginning(value as unknown as Webhook3, keepsChain), failingSince, failingFrom });
+  }
+  const tally = createTally(db);
+  const outbox = createOutboxWriter(db, tally);
+  for (const [, , webhookId, id] of keepsChain ? [...db.held.getKeys({ start: ["block", 0, 0, 0], end: ["block", beyondAll, 0, 0] })] : []) {
+    const row = db.deliveries.get([webhookId, id]);
+    if (row !== undefined) outbox.removeDelivery(row);
+  }
+  for (const webhookId of [...db.removed.getKeys()]) db.removed.putSync(webhookId, Number.MAX_SAFE_INTEGER);
+  tally.flush();
+};
+
+export interface MigrationNeeds {
+  /** Whether the store is beside the chain's. */
+  keepsChain: boolean;
+}
+
 /** By the layout that each begins from. */
-const steps: Readonly<Record<number, (db: WebhookDatabases) => void>> = { 1: nameBlocks, 2: keepTime };
+const steps: Readonly<Record<number, (db: WebhookDatabases, needs: MigrationNeeds) => void>> = { 1: nameBlocks, 2: keepTime, 3: giveCursors };
 
 /** Returns the layout that it leads to: that which it was given if there is no way on from there. */
-export const migrate = (db: WebhookDatabases, from: number): number => {
+export const migrate = (db: WebhookDatabases, from: number, needs: MigrationNeeds): number => {
   let layout = from;
   for (let step = steps[layout]; step !== undefined; step = steps[layout]) {
-    step(db);
+    step(db, needs);
     layout++;
   }
   db.counters.putSync(counters.schema, layout);

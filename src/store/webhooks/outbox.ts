@@ -40,16 +40,15 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
     const messageId = tally.add(counters.lastMessage, 1);
     db.messages.putSync(messageId, message);
     tally.add(counters.references(messageId), recipients.length);
-    const ids = recipients.map(({ webhookId, event, begin }) => {
+    const ids = recipients.map(({ begin, ...recipient }) => {
       const id = tally.add(counters.lastDelivery, 1);
       insert({
         id,
-        webhookId,
         messageId,
-        event,
+        ...recipient,
         at: message.at,
-        state: begin.state,
-        dueAt: begin.state === "retrying" ? begin.dueAt : null,
+        state: begin.state === "held" ? "held" : "pending",
+        dueAt: begin.state === "ping" ? 0 : null,
         finishedAt: null,
         hold: begin.state === "held" ? { releaseHeight: begin.releaseHeight, blockHeight: begin.blockHeight } : null,
         failures: 0,
@@ -87,9 +86,15 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
 
 export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
 
-/** Queries of deliveries. None loads rows that it does not answer with. */
-export const createOutboxReader = (db: WebhookDatabases) => {
-  const delivery = (webhookId: number, id: number): DeliveryRow | undefined => db.deliveries.get([webhookId, id]);
+/** Questions about deliveries. None loads rows that it does not answer with. */
+export const createOutboxReader = (db: WebhookDatabases, instance: string) => {
+  /** Rows of layouts before 4 have no name of their own: receivers may have seen this one. */
+  const named = (row: DeliveryRow): DeliveryRow => ((row.key as string | undefined) === undefined ? { ...row, key: `msg_${instance}_${row.id}_${row.at.toString(36)}` } : row);
+
+  const delivery = (webhookId: number, id: number): DeliveryRow | undefined => {
+    const row = db.deliveries.get([webhookId, id]);
+    return row && named(row);
+  };
 
   /** The bucket in which the page at an offset begins, newest first: its highest id, and how many deliveries to skip from there. */
   const seek = (webhookId: number, state: ListedState, offset: number): { highest: number; offset: number } | undefined => {
@@ -111,7 +116,7 @@ export const createOutboxReader = (db: WebhookDatabases) => {
     const newestFirst = { reverse: true, offset: begin.offset, limit: page.limit };
     if (state === undefined) {
       const range = db.deliveries.getRange({ start: [webhookId, begin.highest], end: [webhookId, 0], ...newestFirst });
-      return { rows: [...range].map(({ value }) => value), total };
+      return { rows: [...range].map(({ value }) => named(value)), total };
     }
     const keys = db.states.getKeys({ start: [webhookId, state, begin.highest], end: [webhookId, state, 0], ...newestFirst });
     return { rows: [...keys].map(([, , id]) => delivery(webhookId, id)).filter((row) => row !== undefined), total };
@@ -129,5 +134,7 @@ export const createOutboxReader = (db: WebhookDatabases) => {
   const heldFrom: WebhookStore["heldFrom"] = (blockHeight, limit) =>
     [...db.held.getKeys({ start: ["block", blockHeight, 0, 0], end: ["block", beyondAll, 0, 0], limit })].map(([, , webhookId, id]) => ({ webhookId, id }));
 
-  return { message: (id: number) => db.messages.get(id), delivery, deliveries, deliveryIds, retries, releasable, heldFrom };
+  const countOf: WebhookStore["countOf"] = (webhookId, state) => (db.counters.get(counters.inState(webhookId, state)) as number | undefined) ?? 0;
+
+  return { countOf, message: (id: number) => db.messages.get(id), delivery, deliveries, deliveryIds, retries, releasable, heldFrom };
 };

@@ -7,11 +7,11 @@ type DeliveryKey = [webhookId: number, id: number];
 const finishedBefore = (db: WebhookDatabases, kind: "dead" | "done", time: number, limit: number): DeliveryKey[] =>
   [...db.finished.getKeys({ start: [kind, 0, 0, 0], end: [kind, time, 0, 0], limit })].map(([, , webhookId, id]) => [webhookId, id]);
 
-/** Deliveries of webhooks that were removed. A webhook that has none left is forgotten for good. */
+/** Deliveries of webhooks that were removed or disabled. A webhook that has none left is forgotten for good. */
 const abandoned = (db: WebhookDatabases, limit: number): DeliveryKey[] => {
   const found: DeliveryKey[] = [];
-  for (const webhookId of [...db.removed.getKeys({ limit })]) {
-    const keys = [...db.deliveries.getKeys({ start: [webhookId, 0], end: [webhookId + 1, 0], limit: limit - found.length })];
+  for (const { key: webhookId, value: last } of [...db.removed.getRange({ limit })]) {
+    const keys = [...db.deliveries.getKeys({ start: [webhookId, 0], end: [webhookId, last + 1], limit: limit - found.length })];
     if (keys.length === 0 && found.length < limit) db.removed.removeSync(webhookId);
     found.push(...keys);
     if (found.length >= limit) break;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
-import type { KeptTime, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { KeptTime, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
@@ -11,9 +11,9 @@ import { endWriting, transact, transactAnyway, transactSoon } from "../lmdb/tran
 import { noteFile } from "../lmdb/write-gate.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import type { LogEnvironment } from "../follow/host-log.js";
-import { isAbout } from "./about.js";
+import { messagesAbout } from "./about.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
-import { migrate } from "./migrate.js";
+import { migrate, type MigrationNeeds } from "./migrate.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
@@ -24,19 +24,27 @@ interface Writing {
   outbox: OutboxWriter;
 }
 
+/** Milliseconds that a reply is kept for its key. */
+const replyTime = 86_400_000;
+
+const noProgress: Progress = { failingSince: null };
+
+/** States of deliveries that are not settled. */
+const unsettled = ["pending", "retrying", "held"] as const;
+
 /** Changes of the register that are kept one by one. */
 const keptChanges = 10_000;
 
 const readNumber = ({ counters: database }: WebhookDatabases, key: string): number => (database.get(key) as number | undefined) ?? 0;
 
 /** The databases, and this store's unique name: made once, by whichever process is first. A store of another layout is refused. */
-const openDatabases = (environment: OpenEnvironment): { db: WebhookDatabases; instance: string } => {
+const openDatabases = (environment: OpenEnvironment, needs: MigrationNeeds): { db: WebhookDatabases; instance: string } => {
   const db = openWebhookDatabases(environment);
   const schema = db.counters.get(counters.schema) as number | undefined;
   if (schema === undefined) {
     db.counters.putSync(counters.schema, schemaVersion);
     db.counters.putSync(counters.instance, randomBytes(6).toString("hex"));
-  } else if (schema > schemaVersion || migrate(db, schema) !== schemaVersion) {
+  } else if (schema > schemaVersion || migrate(db, schema, needs) !== schemaVersion) {
     throw new PorticoError("STORE_FOREIGN", `the webhooks were written in layout ${schema}; this version reads layout ${schemaVersion}`);
   }
   return { db, instance: db.counters.get(counters.instance) as string };
@@ -63,11 +71,11 @@ const createOwn = <T>(work: () => T) => {
  * environment is open is committed or aborted with it. `maxDbs` has to leave room for its databases (databases.ts).
  * @throws PorticoError STORE_FOREIGN
  */
-export const createWebhookStore = (environment: OpenEnvironment & { writes?: WriteWatch }): WebhookStore => {
+export const createWebhookStore = (environment: OpenEnvironment & { writes?: WriteWatch }, needs: MigrationNeeds = { keepsChain: true }): WebhookStore => {
   const { writes = unwatched } = environment;
   noteFile(environment);
-  const { db, instance } = transactAnyway(environment, () => openDatabases(environment));
-  const reader = createOutboxReader(db);
+  const { db, instance } = transactAnyway(environment, () => openDatabases(environment, needs));
+  const reader = createOutboxReader(db, instance);
   let open: Writing | undefined;
 
   const writing = (): Writing => {
@@ -142,10 +150,30 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
       return added;
     },
     putWebhook,
-    putHealth: (row) => db.register.putSync(row.id, row),
+    progress: (id) => db.progress.get(id) ?? noProgress,
+    putProgress: (id, progress) => db.progress.putSync(id, progress),
+    forgetDeliveries: (webhookId) => {
+      const { outbox, tally } = writing();
+      for (const state of unsettled) {
+        for (const id of reader.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)) {
+          const row = reader.delivery(webhookId, id);
+          if (row !== undefined) outbox.removeDelivery(row);
+        }
+      }
+      db.removed.putSync(webhookId, tally.get(counters.lastDelivery));
+    },
+    keptReply: (key, now) => {
+      const kept = db.replies.get(key);
+      return kept !== undefined && now - kept.at < replyTime ? kept : undefined;
+    },
+    keepReply: (key, kept) => {
+      for (const { key: old, value } of [...db.replies.getRange()]) if (kept.at - value.at >= replyTime) db.replies.removeSync(old);
+      db.replies.putSync(key, kept);
+    },
     removeWebhook: (id) => {
       db.register.removeSync(id);
-      db.removed.putSync(id, true);
+      db.progress.removeSync(id);
+      db.removed.putSync(id, Number.MAX_SAFE_INTEGER);
       writing().tally.add(counters.webhooks, -1);
       noteChange(id);
     },
@@ -153,11 +181,15 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
     announceWork: () => void writing().tally.add(counters.workRevision, 1),
     journalPosition: () => readNumber(db, counters.journalPosition),
     setJournalPosition: (number) => db.counters.putSync(counters.journalPosition, number),
+    lastDelivery: () => readNumber(db, counters.lastDelivery),
+    wasKilled: () => readNumber(db, counters.running) > 0,
+    noteRunning: (running) => db.counters.putSync(counters.running, running ? 1 : 0),
     time: () => db.counters.get(counters.time) as KeptTime | undefined,
     keepTime: (time) => db.counters.putSync(counters.time, time),
     append: (message, recipients) => writing().outbox.append(message, recipients),
-    isAbout: (about) => isAbout(db, about),
-    supersede: (about) => writing().outbox.supersede(about),
+    hasAbout: (event) => (open?.tally.get(counters.about(event)) ?? readNumber(db, counters.about(event))) > 0,
+    messagesAbout: (about) => messagesAbout(db, about),
+    supersede: (messageId) => writing().outbox.supersede(messageId),
     isSuperseded: (messageId) => (open?.tally.get(counters.superseded(messageId)) ?? readNumber(db, counters.superseded(messageId))) > 0,
     changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
     remember: (event, recent, keep) => {
@@ -199,7 +231,7 @@ export const openWebhookStore = (dataDir: string, { deliver = true, writes = unw
     makeFolder(dataDir);
     if (!existsSync(path)) makeWhole(path, (draft) => void openFile(draft).close());
     const opened = (root = openFile(path));
-    const store = createWebhookStore({ path, root: opened, writes });
+    const store = createWebhookStore({ path, root: opened, writes }, { keepsChain: false });
     if (deliver) giveUpRole = becomeWriter(path, rootOptions, "start this one with `webhooks.deliver` set to false");
     const close = async (): Promise<void> => {
       try {

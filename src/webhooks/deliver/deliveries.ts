@@ -1,10 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../../types/node-context.js";
 import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Delivery, Webhooks } from "../../../types/webhooks.js";
+import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import { webhookRow } from "../registry/webhook-service.js";
-import { messageIdOf } from "./outgoing.js";
+import { keyOf } from "./request.js";
+import type { Payloads } from "./payloads.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { payloadJson } from "../../follow/payload.js";
 
@@ -12,6 +15,7 @@ export interface DeliveriesNeeds {
   store: WebhookStore;
   clock: Clock;
   time: Timekeeper;
+  payloads: Payloads;
   /** Told of webhooks that got something to deliver. */
   onWork(webhookIds: Iterable<number>): void;
 }
@@ -35,15 +39,15 @@ const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
 });
 
 /** Deliveries as clients see them, and what clients can do with them. */
-export const createDeliveries = ({ store, clock, time, onWork }: DeliveriesNeeds): Deliveries => {
-  const shown = ({ id, webhookId, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
+export const createDeliveries = ({ store, clock, time, payloads, onWork }: DeliveriesNeeds): Deliveries => {
+  const shown = ({ id, webhookId, key, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
     id,
     webhookId,
-    messageId: messageIdOf(store.instance, { id, at }),
+    messageId: key,
     event,
     state,
     timestamp: at,
-    dueAt: dueAt === null ? null : time.wallOfSchedule(dueAt),
+    dueAt: state !== "retrying" || dueAt === null ? null : time.wallOfSchedule(dueAt),
     attemptCount,
     attempts,
   });
@@ -83,7 +87,8 @@ export const createDeliveries = ({ store, clock, time, onWork }: DeliveriesNeeds
       }
       const at = clock.now();
       const message = { at, json: payloadJson({ webhook: webhookId }) };
-      const [id] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, begin: { state: "retrying", dueAt: time.schedule() } }]));
+      const key = keyOf(webhookId, `${store.instance}.${pingEvent}.${randomUUID()}`);
+      const [id] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, key, begin: { state: "ping" } }]));
       return shown(deliveryRow(webhookId, id ?? 0));
     },
     recover: async (webhookId, window) => {
@@ -107,8 +112,9 @@ export const createDeliveries = ({ store, clock, time, onWork }: DeliveriesNeeds
     },
     delivery: (webhookId, id) => {
       const row = deliveryRow(webhookId, id);
-      const json = store.message(row.messageId)?.json ?? "null";
-      return { ...shown(row), payload: JSON.parse(json) as unknown };
+      const message = store.message(row.messageId);
+      const payload = andThen(message && payloads.of(message), (json = "null"): unknown => JSON.parse(json));
+      return { ...shown(row), payload };
     },
     redeliver: (webhookId, id) => {
       // Before anything is written: the answer may be that there is no such delivery.

@@ -2,8 +2,7 @@ import type { Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
 import { logFailure } from "../log-failure.js";
 import type { RecentEvents } from "../scan/recent-events.js";
-import type { Timekeeper } from "../timekeeper.js";
-import type { After } from "../timers.js";
+import type { After, Timekeeper } from "../timekeeper.js";
 
 export interface UpkeepOptions {
   deliveredRetention: number;
@@ -16,6 +15,10 @@ export interface UpkeepNeeds {
   time: Timekeeper;
   after: After;
   logger: Logger;
+  /** Whether there are such. */
+  hasMoved(): boolean;
+  /** Writes where webhooks are that have moved without a match; within a transaction. */
+  keepPlaces(): void;
 }
 
 /** Milliseconds between two rounds: with nothing left to remove, and with more of it. */
@@ -26,7 +29,7 @@ const batchSize = 500;
 /** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
 export const startUpkeep = (
   { deliveredRetention, deadRetention }: UpkeepOptions,
-  { store, recent, time, after, logger }: UpkeepNeeds,
+  { store, recent, time, after, logger, keepPlaces, hasMoved }: UpkeepNeeds,
 ): (() => Promise<void>) => {
   const failed = (error: unknown): void => logFailure(logger, "the store cannot be cleaned up", error);
 
@@ -42,6 +45,7 @@ export const startUpkeep = (
 
   const write = (): void => {
     recent.flush();
+    keepPlaces();
     time.keep();
   };
 
@@ -50,7 +54,7 @@ export const startUpkeep = (
   let isOwed = false;
   const writeSoon = (): void => {
     // Soon, not at once: that would make the whole process wait for the block that is being committed.
-    if (!isOwed && !recent.hasNoted() && !time.isStale()) return;
+    if (!isOwed && !recent.hasNoted() && !hasMoved() && !time.isStale()) return;
     isOwed = true;
     writing = store.transactionSoon(write).then(() => {
       isOwed = false;

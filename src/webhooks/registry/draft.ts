@@ -1,15 +1,15 @@
 import type { WebhookRow } from "../../../types/webhook-store.js";
-import type { Condition, WebhookDraft } from "../../../types/webhooks.js";
+import type { BatchRule, Condition, WebhookDraft } from "../../../types/webhooks.js";
 import { inputError, messageOf } from "../../errors.js";
 import { didYouMean } from "../../known-names.js";
 import { jsonLength } from "../conditions/json-value.js";
-import { canonicalEvent, knownEvents } from "../../follow/known-events.js";
+import { isNamePattern, namesEvent } from "../conditions/event-names.js";
 import { operatorNames, operators, type ValueForm } from "../conditions/operators.js";
 import { patternSize } from "../conditions/pattern.js";
 import type { TargetGuard } from "../send/target-guard.js";
 
 /** A client's draft, checked. Whatever is wrong is a BAD_REQUEST that names the member and the rule. */
-export type CheckedDraft = Pick<WebhookRow, "event" | "target" | "enabled" | "conditions" | "match" | "confirmations">;
+export type CheckedDraft = Omit<WebhookRow, "id" | "token" | "olderTokens" | "createdAt" | "disabledBecause">;
 
 export interface DraftRules {
   guard: TargetGuard;
@@ -32,7 +32,18 @@ export const limits = {
   listed: 100_000,
   /** Characters of JSON that all lists of `in` have, together. */
   lists: 8_388_608,
-  confirmations: 1_000,
+  events: 100,
+  confirmations: 100_000,
+  /** Events of one request. */
+  batch: 100,
+  /** Milliseconds. */
+  batchWait: 60_000,
+  /** A second. */
+  rate: 10_000,
+  headers: 20,
+  tags: 20,
+  /** Characters of a description, a tag or a header. */
+  text: 1_000,
 } as const;
 
 const isScalar = (value: unknown): boolean => typeof value === "number" || typeof value === "bigint" || typeof value === "string";
@@ -104,29 +115,93 @@ export const checkEvent = (event: string, events: readonly string[]): void => {
   if (!events.includes(event)) throw inputError("payload", "event", `must be one of ${events.join(", ")}${didYouMean(event, events)}`);
 };
 
-const mayBeConfirmed = (event: string): boolean => Object.entries(knownEvents).some(([name, known]) => name === event && known.confirmations === true);
-
-const checkConfirmations = (confirmations: number, event: string): void => {
-  if (!Number.isInteger(confirmations) || confirmations < 0 || confirmations > limits.confirmations) {
-    throw inputError("payload", "confirmations", `must be a whole number from 0 to ${limits.confirmations}`);
-  }
-  if (confirmations > 0 && !mayBeConfirmed(canonicalEvent(event))) {
-    throw inputError("payload", "confirmations", "is allowed for block.applied and transaction.applied only");
-  }
+const refuse = (key: string, rule: string): never => {
+  throw inputError("payload", key, rule);
 };
+
+/** @throws PorticoError BAD_REQUEST */
+const checkEvents = (draft: Pick<WebhookDraft, "event" | "events">, known: readonly string[]): string[] => {
+  const { event, events } = draft;
+  if (events === undefined) {
+    if (event === undefined) return refuse("event", "is required");
+    checkEvent(event, known);
+    return [event];
+  }
+  if (!Array.isArray(events) || events.length === 0 || events.length > limits.events) return refuse("events", `must be a list of 1 to ${limits.events} names`);
+  for (const [index, name] of events.entries()) {
+    const isKnown = known.includes(name) || (isNamePattern(name) && known.some((one) => namesEvent([name], one)));
+    if (!isKnown) refuse(`events.${index}`, `must be a pattern such as transaction.*, or one of ${known.join(", ")}`);
+  }
+  return [...new Set(events)];
+};
+
+const isWhole = (value: unknown, least: number, most: number): value is number => Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+
+const checkConfirmations = (confirmations: unknown): number | "final" => {
+  if (confirmations === "final" || isWhole(confirmations, 0, limits.confirmations)) return confirmations;
+  return refuse("confirmations", `must be a whole number from 0 to ${limits.confirmations}, or "final"`);
+};
+
+const checkBatch = (batch: WebhookDraft["batch"]): BatchRule | null => {
+  if (batch === null || batch === undefined) return null;
+  if (!isWhole(batch.size, 1, limits.batch) || !isWhole(batch.wait, 0, limits.batchWait)) return refuse("batch", `must be {size, wait}: 1 to ${limits.batch} events, 0 to ${limits.batchWait} milliseconds`);
+  return { size: batch.size, wait: batch.wait };
+};
+
+const checkRate = (rate: WebhookDraft["rate"]): number | null => {
+  if (rate === null || rate === undefined) return null;
+  if (typeof rate === "number" && rate > 0 && rate <= limits.rate) return rate;
+  return refuse("rate", `must be a number of deliveries a second, above 0 and at most ${limits.rate}`);
+};
+
+/** Headers that HTTP itself or the signature needs. */
+const ownHeaders = /^(?:authorization|connection|content-.*|date|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|via|webhook-.*|:.*)$/i;
+
+const checkHeaders = (headers: Record<string, string>): Record<string, string> => {
+  const entries = Object.entries(headers);
+  if (entries.length > limits.headers) refuse("headers", `must not have more than ${limits.headers} members`);
+  for (const [name, value] of entries) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) refuse(`headers.${name}`, "is not the name of a header");
+    if (ownHeaders.test(name)) refuse(`headers.${name}`, "must not be given: it belongs to HTTP itself or to the signature");
+    if (typeof value !== "string" || value.length > limits.text || !/^[\t\x20-\x7e]*$/.test(value)) refuse(`headers.${name}`, `must be a text of at most ${limits.text} printable characters of ASCII`);
+  }
+  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value.trim()]));
+};
+
+const isText = (value: unknown): value is string => typeof value === "string" && value.length <= limits.text;
+
+const checkTags = (tags: string[]): string[] => {
+  if (!Array.isArray(tags) || tags.length > limits.tags || !tags.every((tag) => isText(tag) && tag !== "")) return refuse("tags", `must be a list of at most ${limits.tags} texts`);
+  return [...new Set(tags)];
+};
+
+const oneOf = <T extends string>(key: string, value: string, among: readonly T[]): T => among.find((one) => one === value) ?? refuse(key, `must be one of ${among.join(", ")}`);
 
 /** A condition as it is kept: without other members. */
 const tidy = ({ key, condition, value }: Condition): Condition => ({ key, condition, ...(value === undefined ? {} : { value }) });
 
 /** @throws PorticoError BAD_REQUEST */
 export const checkDraft = (draft: WebhookDraft, { guard, events }: DraftRules): CheckedDraft => {
-  const { event, target, enabled = true, conditions = [], match = "any", confirmations = 0 } = draft;
-  checkEvent(event, events);
+  const { target, enabled = true, conditions = [], match = "any", confirmations = 0, order = "first", headers = {}, description = "", tags = [], signature = "v1" } = draft;
+  const names = checkEvents(draft, events);
   const refusal = typeof target === "string" ? guard.refusal(target) : "is required";
-  if (refusal !== undefined) throw inputError("payload", "target", refusal);
-  if (![true, false, "true", "false"].includes(enabled)) throw inputError("payload", "enabled", "must be true or false");
-  if (!["any", "all"].includes(match)) throw inputError("payload", "match", "must be one of any, all");
+  if (refusal !== undefined) refuse("target", refusal);
+  if (![true, false, "true", "false"].includes(enabled)) refuse("enabled", "must be true or false");
   checkConditions(conditions);
-  checkConfirmations(confirmations, event);
-  return { event, target, enabled: String(enabled) === "true", conditions: conditions.map(tidy), match, confirmations };
+  if (!isText(description)) refuse("description", `must be a text of at most ${limits.text} characters`);
+  return {
+    events: names,
+    target,
+    enabled: String(enabled) === "true",
+    conditions: conditions.map(tidy),
+    match: oneOf("match", match, ["any", "all"]),
+    confirmations: checkConfirmations(confirmations),
+    order: oneOf("order", order, ["first", "strict", "none"]),
+    batch: checkBatch(draft.batch),
+    rate: checkRate(draft.rate),
+    headers: checkHeaders(headers),
+    description,
+    tags: checkTags(tags),
+    signature: oneOf("signature", signature, ["v1", "v1a"]),
+  };
 };

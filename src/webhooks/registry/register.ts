@@ -17,13 +17,13 @@ const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
 export const createRegister = (store: WebhookStore): Register => {
   const rows = new Map<number, WebhookRow>();
-  const matcher = createMatcher([], Infinity);
+  const matcher = createMatcher();
   let read = -1;
 
   const put = (id: number, row: WebhookRow | undefined): void => {
     if (row === undefined) rows.delete(id);
     else rows.set(id, row);
-    matcher.put(id, row && { ...row, events: [canonicalEvent(row.event)] });
+    matcher.put(id, row && { ...row, events: row.events.map(canonicalEvent) });
   };
 
   const readAll = (): void => {

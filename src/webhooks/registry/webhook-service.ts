@@ -1,33 +1,43 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "../../../types/node-context.js";
-import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import type { Webhook, Webhooks } from "../../../types/webhooks.js";
-import { PorticoError } from "../../errors.js";
-import { checkDraft, type DraftRules } from "./draft.js";
+import type { Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { Webhook, WebhookDraft, Webhooks, WebhookSecret } from "../../../types/webhooks.js";
+import { isPromised } from "../../async/maybe-promise.js";
+import { inputError, PorticoError } from "../../errors.js";
+import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
+import { announce } from "../deliver/announce.js";
+import { rewind } from "../deliver/records.js";
+import { optionsOf } from "../scan/places.js";
+import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { createToken, secretOf } from "../send/signature.js";
+import { checkDraft, type DraftRules } from "./draft.js";
+import type { Register } from "./register.js";
 
-export interface CatalogueNeeds {
+export interface ServiceNeeds {
   store: WebhookStore;
+  follow: Follow;
+  register: Register;
   clock: Clock;
   time: Timekeeper;
   rules: DraftRules;
   maxWebhooks: number;
   /** Milliseconds. */
   rotationOverlap: number;
+  keepsChain: boolean;
+  nodeKey: NodeKey | undefined;
+  /** Writes where webhooks are that have moved without a match; within a transaction. */
+  keepPlaces(): void;
   /** Told of every change. */
-  onChange(): void;
+  onChange(webhookId: number): void;
 }
 
 /** Earlier secrets that sign beside the present one, at the most: receivers refuse headers of some 16 KB. */
 const mostOlderTokens = 9;
 
-type Catalogue = Pick<Webhooks, "list" | "get" | "create" | "replace" | "remove" | "rotate">;
+/** Replays of a webhook at a time. */
+const mostReplays = 10;
 
-/** A webhook as it is shown: everything but its secrets. */
-const shown = (row: WebhookRow): Webhook => {
-  const { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince, disabledBecause } = row;
-  return { id, event, target, enabled, conditions, match, confirmations, createdAt, failingSince, disabledBecause };
-};
+type Service = Pick<Webhooks, "list" | "get" | "create" | "replace" | "patch" | "remove" | "rotate" | "replay" | "keys">;
 
 /** @throws PorticoError WEBHOOK_NOT_FOUND */
 export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
@@ -36,44 +46,138 @@ export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
   return row;
 };
 
+/** Undefined where the answer has to be waited for, or cannot be given yet. */
+const atOnce = <T>(read: () => T | Promise<T>): T | undefined => {
+  try {
+    const value = read();
+    if (!isPromised(value)) return value;
+    value.catch(() => undefined);
+  } catch (error) {
+    if (!(error instanceof PorticoError) || error.code !== "NOT_READY") throw error;
+  }
+  return undefined;
+};
+
+const textOfFrom = (from: string | number): string => {
+  const text = String(from);
+  try {
+    parseCursors(text);
+    return text;
+  } catch {
+    throw inputError("payload", "from", "must be tip, genesis, a height or a cursor");
+  }
+};
+
+const digestOf = (draft: WebhookDraft): string =>
+  createHash("sha256").update(JSON.stringify(draft, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value))).digest("hex");
+
 /** What clients do with webhooks. */
-export const createCatalogue = ({ store, clock, time, rules, maxWebhooks, rotationOverlap, onChange }: CatalogueNeeds): Catalogue => {
-  const change = <T>(work: () => T): T => {
+export const createWebhookService = (needs: ServiceNeeds): Service => {
+  const { store, follow, register, clock, time, rules, maxWebhooks, rotationOverlap, keepsChain, nodeKey, keepPlaces, onChange } = needs;
+
+  const change = <T>(id: (result: T) => number, work: () => T): T => {
     const result = store.transaction(work);
-    onChange();
+    onChange(id(result));
     return result;
   };
 
-  const add: WebhookStore["addWebhook"] = (row) => {
-    if (store.webhooks({ offset: 0, limit: 1 }).total >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
-    return store.addWebhook(row);
+  /** A webhook as it is shown: everything but its secrets. */
+  const shown = (row: WebhookRow): Webhook => {
+    const { id, events, target, enabled, conditions, match, confirmations, order, batch, rate, headers, description, tags, signature, createdAt, disabledBecause } = row;
+    const { cursor, part, failingSince } = store.progress(id);
+    const at = part?.before ?? cursor ?? null;
+    const behind = at === null ? null : (atOnce(() => follow.behind(cursorOf(at))) ?? null);
+    const settings = { order, batch, rate, headers, description, tags, signature };
+    return { id, event: events[0] ?? "", events, target, enabled, conditions, match, confirmations, ...settings, cursor: at, behind, createdAt, failingSince, disabledBecause };
   };
 
+  const cursorOf = (text: string) => {
+    const [parsed] = parseCursors(text);
+    return parsed?.kind === "cursor" ? parsed.cursor : { block: undefined };
+  };
+
+  /** Where a webhook begins. Where the chain cannot be asked at once, it is found out later. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN */
+  const beginning = (row: Pick<WebhookRow, "events" | "confirmations">, from: string | number): Pick<Progress, "cursor" | "from"> => {
+    const text = textOfFrom(from);
+    const options = optionsOf(row, keepsChain);
+    const cursor = atOnce(() => (text === "tip" ? follow.tip(options) : follow.locate(text, options)));
+    return cursor === undefined ? { from: text } : { cursor: cursorText(cursor) };
+  };
+
+  const add = (draft: WebhookDraft): Webhook & WebhookSecret => {
+    const token = createToken();
+    const checked = checkDraft(draft, rules);
+    const begins = beginning(checked, draft.from ?? "tip");
+    if (store.webhooks({ offset: 0, limit: 1 }).total >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
+    const row = store.addWebhook({ ...checked, token, olderTokens: [], createdAt: clock.now(), disabledBecause: null });
+    store.putProgress(row.id, { ...begins, failingSince: null });
+    return { ...shown(row), ...secretOf(token) };
+  };
+
+  const addOnce = (draft: WebhookDraft, key: string): Webhook & WebhookSecret => {
+    const [digest, now] = [digestOf(draft), time.passed()];
+    const kept = store.keptReply(key, now);
+    if (kept !== undefined && kept.digest !== digest) throw new PorticoError("IDEMPOTENCY_CONFLICT");
+    if (kept !== undefined) return JSON.parse(kept.reply) as Webhook & WebhookSecret;
+    const reply = add(draft);
+    store.keepReply(key, { digest, reply: JSON.stringify(reply, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value)), at: now });
+    return reply;
+  };
+
+  /** Writes a webhook that was changed by a client, and what follows from it. */
+  const write = (before: WebhookRow, after: WebhookRow, from: string | number | undefined): void => {
+    // What has moved on without a match has been looked at by the conditions as they were.
+    keepPlaces();
+    if (before.enabled && !after.enabled) rewind(store, after.id);
+    const kept = store.progress(after.id);
+    const progress = { ...kept, failingSince: null, failingFrom: undefined, warned: undefined, epoch: (kept.epoch ?? 0) + 1 };
+    if (from === undefined) store.putProgress(after.id, progress);
+    else {
+      store.forgetDeliveries(after.id);
+      store.putProgress(after.id, { failingSince: null, epoch: progress.epoch, ...beginning(after, from) });
+    }
+    store.putWebhook(after);
+    if (before.enabled || !after.enabled) return;
+    if (announce(store, register, clock.now(), { event: "webhook.enabled", data: { webhook: after.id, reason: "a client enabled it" } }).length > 0) store.announceWork();
+  };
+
+  const draftOf = ({ id: _, token: __, olderTokens: ___, createdAt: ____, disabledBecause: _____, ...draft }: WebhookRow): WebhookDraft => draft;
+
   return {
-    list: ({ offset, limit }) => {
-      const { rows, total } = store.webhooks({ offset, limit });
-      return { rows: rows.map(shown), total };
+    list: ({ offset, limit, tag }) => {
+      if (tag === undefined) {
+        const { rows, total } = store.webhooks({ offset, limit });
+        return { rows: rows.map(shown), total };
+      }
+      const tagged = [...register.ids()].sort((a, b) => a - b).map((id) => register.find(id)).filter((row) => row?.tags.includes(tag));
+      return { rows: tagged.slice(offset, offset + limit).flatMap((row) => (row === undefined ? [] : [shown(row)])), total: tagged.length };
     },
     get: (id) => shown(webhookRow(store, id)),
-    create: (draft) => {
-      const token = createToken();
-      const fresh = { ...checkDraft(draft, rules), token, olderTokens: [], createdAt: clock.now(), failingSince: null, disabledBecause: null };
-      return { ...shown(change(() => add(fresh))), ...secretOf(token) };
-    },
+    create: (draft, key) => change(({ id }) => id, () => (key === undefined ? add(draft) : addOnce(draft, key))),
     replace: (id, draft) => {
       webhookRow(store, id);
       const checked = checkDraft(draft, rules);
-      change(() => store.putWebhook({ ...webhookRow(store, id), ...checked, failingSince: null, disabledBecause: null }));
+      change(() => id, () => write(webhookRow(store, id), { ...webhookRow(store, id), ...checked, disabledBecause: null }, draft.from));
+    },
+    patch: (id, changes) => {
+      const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<WebhookDraft>;
+      change(() => id, () => {
+        const before = webhookRow(store, id);
+        const draft = { ...draftOf(before), ...given, ...(given.event !== undefined && given.events === undefined ? { events: undefined } : {}) };
+        const checked = checkDraft(draft, rules);
+        write(before, { ...before, ...checked, disabledBecause: checked.enabled ? null : before.disabledBecause }, given.from);
+      });
+      return shown(webhookRow(store, id));
     },
     remove: (id) => {
-      change(() => {
+      change(() => id, () => {
         webhookRow(store, id);
         store.removeWebhook(id);
       });
     },
     rotate: (id) => {
       const token = createToken();
-      change(() => {
+      change(() => id, () => {
         const row = webhookRow(store, id);
         const now = time.passed();
         const olderTokens = [{ token: row.token, until: now + rotationOverlap }, ...row.olderTokens.filter(({ until }) => until > now)];
@@ -81,5 +185,25 @@ export const createCatalogue = ({ store, clock, time, rules, maxWebhooks, rotati
       });
       return secretOf(token);
     },
+    replay: (id, { from, to }) => {
+      const { enabled, events, confirmations } = webhookRow(store, id);
+      if (!keepsChain) throw new PorticoError("NOT_SUPPORTED", "Not supported by this node: its host offers no blocks of the past.");
+      if (!enabled) throw inputError("params", "id", "must be an enabled webhook");
+      if (from < 1 || from > to) throw inputError("payload", "from", "must be a height of 1 or more, not above to");
+      const tip = atOnce(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
+      if (tip === undefined) throw new PorticoError("NOT_READY");
+      if (to > (tip.block?.height ?? 0)) throw inputError("payload", "to", "must not be above the height that the webhook may see");
+      const cursor = atOnce(() => follow.locate(from === 1 ? "genesis" : String(from - 1), { hostEvents: false }));
+      if (cursor === undefined) throw new PorticoError("NOT_READY");
+      change(() => id, () => {
+        const progress = store.progress(id);
+        const replays = progress.replays ?? [];
+        if (replays.length >= mostReplays) throw new PorticoError("BAD_REQUEST", `The webhook has ${mostReplays} replays already: wait until one has ended.`);
+        const next = 1 + Math.max(0, ...replays.map((replay) => replay.id));
+        store.putProgress(id, { ...progress, replays: [...replays, { id: next, cursor: cursorText(cursor), to }] });
+        store.putWebhook(webhookRow(store, id));
+      });
+    },
+    keys: () => (nodeKey === undefined ? [] : [{ type: "v1a", key: publicKeyText(nodeKey) }]),
   };
 };

@@ -1,146 +1,177 @@
-import type { Logger } from "../../../types/node-context.js";
-import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { messageOf } from "../../errors.js";
-import { isChange, takenBackBy } from "../../follow/known-events.js";
-import type { Timekeeper } from "../timekeeper.js";
-import type { RecentEvents } from "./recent-events.js";
+import { performance } from "node:perf_hooks";
+import type { About, DeliveryRow, Message, PartOfGroup, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import { cursorText } from "../../follow/index.js";
+import { canonicalEvent } from "../../follow/known-events.js";
+import { namesEvent } from "../conditions/event-names.js";
+import { keyOf } from "../deliver/request.js";
 import type { Register } from "../registry/register.js";
+import type { Timekeeper } from "../timekeeper.js";
+import type { Holding } from "./holding.js";
+import { type Plan, type PlannedEvent, takenBackBy } from "./plan.js";
 
 export interface RecorderNeeds {
   store: WebhookStore;
   register: Register;
-  recent: RecentEvents;
   time: Timekeeper;
-  logger: Logger;
-  /** Told of webhooks that got something to deliver. */
-  onWork(webhookIds: Iterable<number>): void;
+  /** Most deliveries of a webhook that are not settled. */
+  window: number;
+  holding: Holding;
+  /** Whether an attempt of a delivery is under way, or may have been when the process before was killed. */
+  mayBeAttempted(row: DeliveryRow): boolean;
+  isUnderWay(id: number): boolean;
 }
 
-/** What an event is about, and in which block. */
-export interface Place {
-  subject: "block" | "transaction";
-  height: number;
+/** What came of a part of a plan. */
+export interface Recorded {
+  /** Webhooks that got something to deliver, or of which something was taken back. */
+  touched: Set<number>;
+  /** Webhooks that have no room for the event at which they stopped. */
+  full: Map<number, PartOfGroup | undefined>;
 }
 
-export interface Happening {
-  event: string;
-  at: number;
-  /** The payload as JSON text; made only when it is needed. */
-  json(): string;
-  place?: Place | undefined;
-  /** Id of the block or transaction that was applied or reverted, where the event is that. */
-  id?: string | undefined;
-}
+/** Tells whose place in the store is to be written, and where that is. */
+export type PutPlace = (webhookId: number, part: PartOfGroup | undefined) => void;
 
-/** Stands for a block whose height the host does not tell: the next block that is applied. */
-export const nextBlock = Number.MAX_SAFE_INTEGER;
-
-/** Records what happened, matched and ready to be delivered. All but `committed` is called within a transaction of the store. */
+/** Writes a plan, a few milliseconds at a time: in each transaction the deliveries of some events, and the places of their webhooks after them. */
 export interface Recorder {
-  record(happening: Happening): void;
-  /** A block was applied: gives its height to deliveries that waited for the next block, and releases those with enough confirmations. */
-  release(height: number): void;
-  /** A block was reverted: drops the deliveries that waited for confirmations. */
-  drop(height: number): void;
-  /** Called after the commit: notifies whoever delivers. */
-  committed(): void;
+  record(plan: Plan, webhookIds: ReadonlySet<number>, putPlace: PutPlace): Promise<Recorded>;
 }
 
-/** Held deliveries that are looked at together. */
-const batchSize = 500;
+/** Milliseconds of writing in one transaction. */
+const turn = 3;
+/** Webhooks of one event that are written together. */
+const chunkSize = 100;
 
-/** Confirmations are counted as the interface shows them: a block's from 0, a transaction's from 1. */
-const releaseHeightOf = ({ subject, height }: Place, confirmations: number): number =>
-  height === nextBlock ? nextBlock : height + confirmations - (subject === "transaction" ? 1 : 0);
+const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
 
-const recipientOf = ({ id: webhookId, event, confirmations }: WebhookRow, place: Place | undefined): Recipient => {
-  if (place === undefined || confirmations === 0) return { webhookId, event, begin: { state: "pending" } };
-  const releaseHeight = releaseHeightOf(place, confirmations);
-  if (releaseHeight === place.height && releaseHeight !== nextBlock) return { webhookId, event, begin: { state: "pending" } };
-  return { webhookId, event, begin: { state: "held", releaseHeight, blockHeight: place.height } };
-};
+/** The delivery of what an event of the chain takes back, as it was before. */
+interface Prior {
+  row: DeliveryRow;
+  /** Whether the receiver may have heard of it. */
+  attempted: boolean;
+}
 
-/**
- * A delivery whose block or transaction was reverted, or applied again, since. One that was never attempted is dropped; but a reversal
- * that was not is still attempted once, for webhooks that count reversals: those to one target go out before what comes after them.
- */
-const takenBack = (row: DeliveryRow, { event }: About, now: number): DeliveryRow => {
-  const isOpen = row.state === "pending" || row.state === "retrying" || row.state === "held";
-  const isFirst = row.attemptCount === 0;
-  if (!isOpen || (isFirst && event.endsWith(".reverted"))) return row;
-  return { ...row, state: isFirst ? "dropped" : "superseded", hold: null, dueAt: null, finishedAt: now };
-};
+interface Piece {
+  planned: PlannedEvent;
+  ids: number[];
+  isFirst: boolean;
+}
 
-export const createRecorder = ({ store, register, recent, time, logger, onWork }: RecorderNeeds): Recorder => {
-  let touched = new Set<number>();
+const piecesOf = ({ events }: Plan): Piece[] =>
+  events.flatMap((planned) => {
+    const pieces: Piece[] = [];
+    for (let from = 0; from === 0 || from < planned.ids.length; from += chunkSize) pieces.push({ planned, ids: planned.ids.slice(from, from + chunkSize), isFirst: from === 0 });
+    return pieces;
+  });
 
-  const matching = (event: string, json: string): WebhookRow[] => {
-    try {
-      const { ids } = register.matcher().match(event, JSON.parse(json));
-      return ids.map((id) => register.find(id)).filter((row) => row !== undefined);
-    } catch (error) {
-      logger.error(`webhooks: ${event} cannot be matched: ${messageOf(error)}`);
-      return [];
-    }
-  };
+export const createRecorder = ({ store, register, time, window, holding, mayBeAttempted, isUnderWay }: RecorderNeeds): Recorder => {
+  const unsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
-  const changeAll = (list: () => { webhookId: number; id: number }[], change: (row: DeliveryRow) => DeliveryRow): void => {
-    for (let found = list(); found.length > 0; found = list()) {
-      for (const { webhookId, id } of found) {
+  const rowsAbout = (about: About, blockId: string | undefined) => takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
+
+  /** A block was reverted, or applied again: what was open about it is attempted no more. */
+  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, touched: Set<number>): void => {
+    const isReversal = about.event.endsWith(".reverted");
+    for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
+      const own = deliveries.filter(({ webhookId }) => webhookIds.has(webhookId));
+      if (own.length === 0) continue;
+      store.supersede(messageId);
+      for (const { webhookId, id } of own) {
         const row = store.delivery(webhookId, id);
-        if (row === undefined) continue;
-        store.changeDelivery(row, change(row));
+        // What is under way ends as what it then is.
+        if (row === undefined || !openStates.includes(row.state) || isUnderWay(id)) continue;
+        const state = isReversal && !mayBeAttempted(row) ? "dropped" : "superseded";
+        store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
         touched.add(webhookId);
       }
     }
   };
 
-  const place = (row: DeliveryRow, height: number): DeliveryRow => {
-    const confirmations = register.find(row.webhookId)?.confirmations ?? 0;
-    return { ...row, hold: { blockHeight: height, releaseHeight: releaseHeightOf({ subject: "transaction", height }, confirmations) } };
+  const priorOf = (about: About, blockId: string | undefined): Map<number, Prior> => {
+    const found = new Map<number, Prior>();
+    const [{ event: wanted } = about] = takenBackBy(about, blockId);
+    for (const { deliveries } of rowsAbout(about, blockId)) {
+      for (const { webhookId, id } of deliveries) {
+        const row = store.delivery(webhookId, id);
+        if (row === undefined || canonicalEvent(row.event) !== wanted) continue;
+        found.set(webhookId, { row, attempted: row.state !== "dropped" && (row.state !== "pending" || mayBeAttempted(row)) });
+      }
+    }
+    return found;
   };
 
-  const supersede = (about: About): void => {
-    for (const { webhookId, id } of store.supersede(about)) {
-      const row = store.delivery(webhookId, id);
-      if (row === undefined) continue;
-      store.changeDelivery(row, takenBack(row, about, time.passed()));
+  const sequenceOf = (data: unknown): number => {
+    const sequence = typeof data === "object" && data !== null ? (data as { sequence?: unknown }).sequence : undefined;
+    return typeof sequence === "number" ? sequence : -1;
+  };
+
+  /** What a reversal is sent with; undefined where the receiver never heard of what it takes back. A webhook that asks for reversals alone gets all. */
+  const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined, isUnseen: boolean): Pick<Recipient, "reverts"> | undefined => {
+    const [opposite] = takenBackBy(about, undefined);
+    if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite.event)) return {};
+    if (prior === undefined) return isUnseen ? undefined : {};
+    if (!prior.attempted) return undefined;
+    return { reverts: prior.row.key };
+  };
+
+  const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
+
+  const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => ({
+    at: event.at,
+    eventId: event.id,
+    event: event.event,
+    ...(event.block === null ? { json: event.json } : { block: event.block }),
+    before: cursorText(group.before),
+    after: cursorText(group.after),
+    ...(about === undefined ? {} : { about }),
+  });
+
+  const writePiece = (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, { touched, full }: Recorded, putPlace: PutPlace): void => {
+    const { event, index, about, transactions } = planned;
+    const blockId = event.block?.id;
+    const isChange = about !== undefined && about.event === event.event;
+    // Before it is taken back: what was never attempted is not told apart afterwards.
+    const isReversal = isChange && event.event.endsWith(".reverted");
+    const prior = isReversal ? priorOf(about, blockId) : undefined;
+    if (isFirst && isChange) takeBack(about, blockId, webhookIds, touched);
+    if (isFirst && event.block === null) for (const webhookId of holding.look(event, webhookIds)) touched.add(webhookId);
+    const isUnseen = plan.seenTransactions !== undefined && event.event === "transaction.reverted" && sequenceOf(event.data) >= plan.seenTransactions;
+    const recipients: Recipient[] = [];
+    for (const webhookId of ids) {
+      const webhook = register.find(webhookId);
+      if (webhook === undefined || full.has(webhookId)) continue;
+      const reversal = isReversal ? reversalOf(webhook, about, prior?.get(webhookId), isUnseen) : {};
+      if (reversal === undefined) continue;
+      if (unsettled(webhookId) >= window) {
+        full.set(webhookId, index === 0 ? undefined : { before: cursorText(plan.group.before), taken: index, transactions: transactions - (event.event === "transaction.applied" ? 1 : 0) });
+        continue;
+      }
+      const isLast = plan.last.get(webhookId) === index;
+      recipients.push({ webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), ...(isLast ? { last: true } : {}), ...reversal, begin: holding.beginOf(webhook, event) });
+    }
+    if (recipients.length > 0) store.append(messageOf(plan, planned), recipients);
+    for (const { webhookId, last } of recipients) {
       touched.add(webhookId);
+      putPlace(webhookId, last === true ? undefined : { before: cursorText(plan.group.before), taken: index + 1, transactions });
     }
   };
 
   return {
-    record: ({ event, at, json, place, id }) => {
-      recent.note(event, { at, json });
-      const about = id !== undefined && isChange(event) ? { event, id } : undefined;
-      if (about !== undefined) supersede(takenBackBy(about));
-      if (!register.matcher().listens(event)) return;
-      const text = json();
-      const recipients = matching(event, text).map((webhook) => recipientOf(webhook, place));
-      if (recipients.length === 0) return;
-      store.append({ at, json: text, ...(about === undefined ? {} : { about }) }, recipients);
-      for (const { webhookId } of recipients) touched.add(webhookId);
-    },
-    release: (height) => {
-      changeAll(
-        () => store.heldFrom(nextBlock, batchSize),
-        (row) => place(row, height),
-      );
-      changeAll(
-        () => store.releasable(height, batchSize),
-        (row) => ({ ...row, state: "pending", hold: null }),
-      );
-    },
-    drop: (height) =>
-      changeAll(
-        () => store.heldFrom(height, batchSize),
-        (row) => ({ ...row, state: "dropped", hold: null, finishedAt: time.passed() }),
-      ),
-    committed: () => {
-      if (touched.size === 0) return;
-      const webhooks = touched;
-      touched = new Set();
-      onWork(webhooks);
+    record: async (plan, webhookIds, putPlace) => {
+      const recorded: Recorded = { touched: new Set(), full: new Map() };
+      const pieces = piecesOf(plan);
+      for (let done = 0; done < pieces.length; ) {
+        done = await store.transactionSoon(() => {
+          const begun = performance.now();
+          let next = done;
+          do {
+            const piece = pieces[next++];
+            if (piece !== undefined) writePiece(plan, piece, webhookIds, recorded, putPlace);
+          } while (next < pieces.length && performance.now() - begun < turn);
+          return next;
+        });
+      }
+      return recorded;
     },
   };
 };

@@ -21,8 +21,21 @@ export interface Signed {
   body: string;
 }
 
-/** Headers of one attempt: half of the token, as the predecessor sent it, and Standard Webhooks 1.0, signed with each of the tokens. */
-export const deliveryHeaders = (tokens: readonly [string, ...string[]], { messageId, at, body }: Signed): Record<string, string> => {
+/** The node's key, by which receivers may verify requests without sharing a secret. */
+export interface NodeKey {
+  /** 32 bytes. */
+  publicKey: Buffer;
+  sign(content: Buffer): Buffer;
+}
+
+/** As Standard Webhooks libraries take public keys. */
+export const publicKeyText = ({ publicKey }: NodeKey): string => `whpk_${publicKey.toString("base64")}`;
+
+/**
+ * Headers of one attempt: half of the token, as the predecessor sent it, and Standard Webhooks 1.0, signed with each of the tokens or, if it
+ * is given, by the node's key instead.
+ */
+export const deliveryHeaders = (tokens: readonly [string, ...string[]], { messageId, at, body }: Signed, nodeKey?: NodeKey): Record<string, string> => {
   const timestamp = String(Math.floor(at / 1000));
   const content = `${messageId}.${timestamp}.${body}`;
   return {
@@ -31,10 +44,6 @@ export const deliveryHeaders = (tokens: readonly [string, ...string[]], { messag
     "user-agent": "Portico",
     "webhook-id": messageId,
     "webhook-timestamp": timestamp,
-    "webhook-signature": tokens.map((token) => sign(token, content)).join(" "),
+    "webhook-signature": nodeKey === undefined ? tokens.map((token) => sign(token, content)).join(" ") : `v1a,${nodeKey.sign(Buffer.from(content)).toString("base64")}`,
   };
 };
-
-/** The body of a delivery: the same bytes on every attempt. `json` is the payload as JSON text. */
-export const deliveryBody = ({ at, json, event }: { at: number; json: string; event: string }): string =>
-  `{"timestamp":${at},"data":${json},"event":${JSON.stringify(event)}}`;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { WebhookOptions } from "../../../types/webhooks.js";
 import { systemClock } from "../../../src/clock.js";
-import { openEventJournal } from "../../../src/store/webhooks/event-journal.js";
 import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
+import { followHostEvents } from "../../webhooks/host-follow.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
 
 /** A webhook engine on a store of its own in a temporary folder, with durability on. */
@@ -20,19 +20,21 @@ export const openEngine = async (options: WebhookOptions = {}): Promise<BenchEng
   const environment = openWebhookStore(dataDir);
   const events = new EventEmitter();
   const silent = (): void => undefined;
+  const logger = { debug: silent, info: silent, warn: silent, error: console.error };
+  const { follow, feed } = followHostEvents({ environment, dataDir, events, logger });
   const engine = createWebhookEngine(
     { allowTargets: ["127.0.0.1"], ...options },
     {
       store: environment.store,
-      openJournal: () => openEventJournal(dataDir),
-      events,
+      follow,
       clock: systemClock,
-      logger: { debug: silent, info: silent, warn: silent, error: console.error },
+      logger,
       keepsChain: false,
     },
   );
   engine.start();
   const close = async (): Promise<void> => {
+    await feed.end();
     await engine.stop(0);
     await environment.close();
     await rm(dataDir, { recursive: true });

@@ -1,0 +1,131 @@
+import type { DeliveryRow, Progress, WebhookRow } from "../../../types/webhook-store.js";
+import type { Attempt } from "../../../types/webhooks.js";
+import type { Answer } from "../send/http-sender.js";
+
+/** Decisions on what follows an attempt. All pure: times (in milliseconds) and randomness are passed in. */
+
+export interface RetryRules {
+  /** Waits after the first, second ... failed attempt. */
+  schedule: readonly number[];
+  /** Fraction by which a wait varies: 0.2 is ±20 %. */
+  jitter: number;
+}
+
+/** What time it is: see `Timekeeper`. */
+export interface Now {
+  passed: number;
+  schedule: number;
+  wall: number;
+}
+
+export type NextStep = { state: "delivered" } | { state: "dead" } | { state: "retrying"; dueAt: number };
+
+const gone = 410;
+const tooMany = 429;
+const unavailable = 503;
+const second = 1_000;
+const day = 86_400_000;
+
+/** Milliseconds for which a target is paused: at first where it does not say how long, and at the most. */
+const [firstPause, longestPause] = [10 * second, 3_600 * second];
+
+/** Attempts of one delivery that are kept: the last ones. */
+const keptAttempts = 20;
+
+/** Milliseconds that a Retry-After header asks for: whole seconds, or a date. Undefined when it is neither. */
+export const readRetryAfter = (header: string | undefined, now: number): number | undefined => {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (/^\d{1,10}$/.test(text)) return Number(text) * second;
+  // A date has letters, for a day or month; `Date.parse` would read signed numbers as dates too.
+  const date = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+};
+
+/** The target's own clock if it tells it, for a date in Retry-After: this machine's may be wrong. */
+const nowAtTarget = (date: string | undefined, wall: number): number => {
+  const told = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(told) ? wall : told;
+};
+
+/**
+ * Milliseconds for which a target asks not to be sent anything; undefined if it does not. `before`: how long it was paused the last time, 0
+ * if the attempt before was not answered so. Without a time, each pause is twice as long as the one before.
+ */
+export const pauseOf = ({ status, retryAfter, date }: Pick<Answer, "status" | "retryAfter" | "date">, wall: number, before: number): number | undefined => {
+  const asked = readRetryAfter(retryAfter, nowAtTarget(date, wall));
+  if (status !== tooMany && (status !== unavailable || asked === undefined)) return undefined;
+  return Math.min(longestPause, asked ?? Math.max(firstPause, 2 * before));
+};
+
+/** The wait of a schedule's step, varied at random (`random` in 0..1). */
+export const waitBefore = (step: number, jitter: number, random: number): number => Math.round(step * (1 + jitter * (2 * random - 1)));
+
+/** `failures`: failed attempts of this schedule, including this one. `now`: by the time in which retries are due. */
+export const nextStep = (
+  { ok, status }: { ok: boolean; status: number | null },
+  { failures, now, random }: { failures: number; now: number; random: number },
+  { schedule, jitter }: RetryRules,
+): NextStep => {
+  if (ok) return { state: "delivered" };
+  const step = schedule[failures - 1];
+  if (step === undefined || status === gone) return { state: "dead" };
+  return { state: "retrying", dueAt: now + waitBefore(step, jitter, random) };
+};
+
+export interface Health extends Pick<Progress, "failingSince" | "failingFrom" | "warned"> {
+  disabledBecause: WebhookRow["disabledBecause"];
+  /** Whether it is to be told now that it will be disabled in a day. */
+  warns: boolean;
+}
+
+/** A webhook's health after an attempt. A cause in `disabledBecause` disables it. */
+export const nextHealth = (
+  { failingSince, failingFrom, warned }: Pick<Progress, "failingSince" | "failingFrom" | "warned">,
+  { ok, status }: { ok: boolean; status: number | null },
+  now: { wall: number; passed: number },
+  disableAfter: number,
+): Health => {
+  if (ok) return { failingSince: null, failingFrom: undefined, warned: undefined, disabledBecause: null, warns: false };
+  const from = failingSince === null ? now.passed : (failingFrom ?? failingSince);
+  const failing = now.passed - from;
+  const because = failing >= disableAfter ? "failing" : null;
+  const warns = because === null && warned !== true && disableAfter > day && failing >= disableAfter - day;
+  return { failingSince: failingSince ?? now.wall, failingFrom: from, warned: warned === true || warns ? true : undefined, disabledBecause: status === gone ? "gone" : because, warns };
+};
+
+export const attemptOf = (at: number, duration: number, { status, body, failure }: Answer): Attempt => ({
+  at,
+  duration: Math.round(duration),
+  status,
+  stage: failure?.stage ?? null,
+  error: failure?.error ?? null,
+  body,
+});
+
+export interface Chance {
+  now: Now;
+  random: number;
+  /** A failure is not followed by another attempt: its block was reverted, say. */
+  isLast: boolean;
+  /** Of what was sent as a batch: its name. */
+  batch: string | undefined;
+}
+
+/** A delivery after an attempt. Bodies of answers are kept for the last one only. */
+export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: { ok: boolean; status: number | null }, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
+  const failures = result.ok ? row.failures : row.failures + 1;
+  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, { failures, now: now.schedule, random }, row.event === "ping" ? { ...rules, schedule: [] } : rules);
+  const { batch: _, ...kept } = row;
+  return {
+    ...kept,
+    ...(next.state === "retrying" && batch !== undefined ? { batch } : {}),
+    state: next.state,
+    dueAt: next.state === "retrying" ? next.dueAt : null,
+    finishedAt: next.state === "retrying" ? null : now.passed,
+    hold: null,
+    failures,
+    attemptCount: row.attemptCount + 1,
+    attempts: [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts),
+  };
+};

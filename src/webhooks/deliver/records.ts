@@ -1,0 +1,200 @@
+import type { Clock, Logger } from "../../../types/node-context.js";
+import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { Attempt } from "../../../types/webhooks.js";
+import { logFailure } from "../log-failure.js";
+import type { Register } from "../registry/register.js";
+import type { Timekeeper } from "../timekeeper.js";
+import { announce, isOwnEvent } from "./announce.js";
+import { afterAttempt, nextHealth, type Now, type RetryRules } from "./outcome.js";
+import { batchKeyOf } from "./request.js";
+
+export interface RecordRules extends RetryRules {
+  disableAfter: number;
+}
+
+/** An attempt that has ended. */
+export interface Ended {
+  webhookId: number;
+  ids: readonly number[];
+  /** Where it went: the webhook may have another target by now. */
+  target: string;
+  attempt: Attempt;
+  isBatch: boolean;
+  isPing: boolean;
+}
+
+/** What a transaction has recorded. */
+export interface Recorded {
+  rows: { row: DeliveryRow; target: string }[];
+  webhookIds: Set<number>;
+  /** Webhooks that were disabled. */
+  changed: Set<number>;
+  /** Webhooks that got an event about others. */
+  announced: Set<number>;
+}
+
+/** Records the outcomes of attempts: one transaction after another, each with all that have ended since the one before. */
+export interface Records {
+  /** Resolves when the outcome is written. */
+  add(ended: Ended): Promise<void>;
+  /** Deliveries of blocks that are no longer kept. */
+  addLost(webhookId: number, ids: readonly number[]): Promise<void>;
+  /** How many are not written yet. */
+  count(): number;
+  /** Writes what could not be written before. */
+  tryAgain(): void;
+  /** Resolves when everything is written, or cannot be. */
+  end(): Promise<void>;
+}
+
+export interface RecordNeeds {
+  store: WebhookStore;
+  register: Register;
+  clock: Clock;
+  time: Timekeeper;
+  random: () => number;
+  logger: Logger;
+}
+
+interface Entry {
+  write(recorded: Recorded): void;
+  done(): void;
+}
+
+const originOf = (target: string): string => new URL(target).origin;
+
+/** One line for each attempt. It names the target's origin only: paths and queries may carry secrets. */
+const logRow = ({ row, target }: Recorded["rows"][number], logger: Logger): void => {
+  const attempt = row.attempts.at(-1);
+  if (attempt === undefined) return;
+  const outcome = attempt.error === null ? String(attempt.status) : `${attempt.stage ?? ""}: ${attempt.error}`;
+  const line = `webhook ${row.webhookId} delivery ${row.id} (${row.event}) attempt ${row.attemptCount} to ${originOf(target)}: ${outcome} after ${attempt.duration} ms, ${row.state}`;
+  if (row.state === "delivered") logger.debug(line);
+  else logger.warn(line);
+};
+
+const logDisabled = ({ id, target, disabledBecause }: WebhookRow, failingSince: number | null, logger: Logger): void => {
+  const since = failingSince === null ? "" : ` since ${new Date(failingSince).toISOString()}`;
+  const reason = disabledBecause === "gone" ? "the target answered 410" : `every attempt${since} failed`;
+  logger.warn(`webhook ${id} to ${originOf(target)} is disabled: ${reason}`);
+};
+
+/** The webhook's cursor goes back to before the first of what is open, which is then forgotten: it is found again from there. */
+export const rewind = (store: WebhookStore, webhookId: number): void => {
+  const open = (["pending", "retrying"] as const).flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER));
+  const befores = open.sort((a, b) => a - b).map((id) => store.delivery(webhookId, id)).map((row) => row && store.message(row.messageId)?.before);
+  const first = befores.find((before) => before !== undefined);
+  const { part, ...progress } = store.progress(webhookId);
+  store.putProgress(webhookId, { ...progress, ...(first === undefined ? { part } : { cursor: first }), replays: [], epoch: (progress.epoch ?? 0) + 1 });
+  store.forgetDeliveries(webhookId);
+};
+
+export const createRecords = (rules: RecordRules, { store, register, clock, time, random, logger }: RecordNeeds, onRecorded: (recorded: Recorded) => void): Records => {
+  let entries: Entry[] = [];
+  let writing: Promise<void> | undefined;
+  let underWay = 0;
+  const nowOf = (): Now => ({ passed: time.passed(), schedule: time.schedule(), wall: clock.now() });
+
+  const tell = (recorded: Recorded, event: Parameters<typeof announce>[3]): void => {
+    for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
+  };
+
+  const disable = (recorded: Recorded, webhook: WebhookRow, because: "gone" | "failing", failingSince: number | null): void => {
+    const disabled = { ...webhook, enabled: false, disabledBecause: because };
+    rewind(store, webhook.id);
+    store.putWebhook(disabled);
+    recorded.changed.add(webhook.id);
+    logDisabled(disabled, failingSince, logger);
+    tell(recorded, { event: "webhook.disabled", data: { webhook: webhook.id, reason: because === "gone" ? "the target answered 410" : "every attempt failed" } });
+  };
+
+  const recordHealth = (recorded: Recorded, webhook: WebhookRow, result: { ok: boolean; status: number | null }, now: Now): void => {
+    const progress = store.progress(webhook.id);
+    const { disabledBecause, warns, ...health } = nextHealth(progress, result, now, rules.disableAfter);
+    if (health.failingSince !== progress.failingSince || health.warned !== progress.warned) store.putProgress(webhook.id, { ...progress, ...health });
+    if (warns) tell(recorded, { event: "webhook.failing", data: { webhook: webhook.id, reason: "every attempt fails; it will be disabled in a day" } });
+    if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, health.failingSince);
+  };
+
+  const recordEnd = (recorded: Recorded, { webhookId, ids, target, attempt, isBatch, isPing }: Ended, now: Now): void => {
+    // As it is in memory: its row may hold a long list. What decides is read anew.
+    const webhook = register.find(webhookId);
+    const ok = attempt.stage === null;
+    // The status of a target that the webhook no longer has does not count.
+    const result = { ok, status: webhook?.target === target ? attempt.status : null };
+    const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+    const batch = isBatch && !isPing ? batchKeyOf(webhookId, rows) : undefined;
+    const chance = random();
+    for (const row of rows) {
+      // Its block may have been reverted while the attempt was under way.
+      const isLast = store.isSuperseded(row.messageId);
+      const after = afterAttempt(row, attempt, result, { now, random: chance, isLast, batch }, rules);
+      store.changeDelivery(row, after);
+      recorded.rows.push({ row: after, target });
+      if (after.state === "dead" && !isPing && !isOwnEvent(row.event)) {
+        tell(recorded, { event: "delivery.dead", data: { webhook: webhookId, delivery: row.id, event: row.event, reason: attempt.error ?? "" } });
+      }
+    }
+    recorded.webhookIds.add(webhookId);
+    if (!isPing && webhook !== undefined && webhook.target === target && !recorded.changed.has(webhookId)) recordHealth(recorded, webhook, result, now);
+  };
+
+  const recordLost = (recorded: Recorded, webhookId: number, ids: readonly number[], now: Now): void => {
+    for (const id of ids) {
+      const row = store.delivery(webhookId, id);
+      if (row === undefined || (row.state !== "pending" && row.state !== "retrying")) continue;
+      store.changeDelivery(row, { ...row, state: "superseded", dueAt: null, hold: null, finishedAt: now.passed });
+      logger.warn(`webhook ${webhookId} delivery ${id} (${row.event}) is not sent: its block is no longer kept`);
+    }
+    recorded.webhookIds.add(webhookId);
+  };
+
+  const writeBatch = async (): Promise<boolean> => {
+    const batch = entries;
+    entries = [];
+    underWay = batch.length;
+    const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set() };
+    try {
+      await store.transactionSoon(() => batch.forEach((entry) => entry.write(recorded)));
+    } catch (error) {
+      // Nothing is let go of before it is written, so that it is not sent again meanwhile.
+      entries = [...batch, ...entries];
+      underWay = 0;
+      logFailure(logger, "the outcomes of deliveries cannot be written", error);
+      return false;
+    }
+    // The batch is written, whatever fails from here on, and must not be written again.
+    underWay = 0;
+    for (const one of recorded.rows) logRow(one, logger);
+    onRecorded(recorded);
+    for (const { done } of batch) done();
+    return true;
+  };
+
+  const writeAll = async (): Promise<void> => {
+    let going = true;
+    while (going && entries.length > 0) going = await writeBatch();
+    writing = undefined;
+  };
+
+  const begin = (): void => {
+    if (entries.length > 0) writing ??= writeAll();
+  };
+
+  const addEntry = (write: Entry["write"]): Promise<void> =>
+    new Promise((done) => {
+      entries.push({ write, done });
+      begin();
+    });
+
+  return {
+    add: (ended) => addEntry((recorded) => recordEnd(recorded, ended, nowOf())),
+    addLost: (webhookId, ids) => addEntry((recorded) => recordLost(recorded, webhookId, ids, nowOf())),
+    count: () => entries.length + underWay,
+    tryAgain: begin,
+    end: async () => {
+      begin();
+      await writing;
+    },
+  };
+};

@@ -1,0 +1,250 @@
+import type { Logger } from "../../../types/node-context.js";
+import type { PartOfGroup, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import { messageOf, PorticoError } from "../../errors.js";
+import { type Cursor, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
+import { derivedEvents } from "../../follow/derive.js";
+import type { Register } from "../registry/register.js";
+
+/** Where a webhook is. */
+export interface Place {
+  cursor: string;
+  /** Set where only a part of the group before the cursor is taken. */
+  part?: PartOfGroup | undefined;
+}
+
+/** Webhooks at one place, which are read for together. */
+export interface Seat {
+  ids: ReadonlySet<number>;
+  place: Place;
+  options: ReadOptions;
+  /** Of a replay: the last height. */
+  until?: number | undefined;
+  /** Of a replay: its id. */
+  replay?: number | undefined;
+  /** How often there may have been something new before it was made. */
+  stirs: number;
+}
+
+export interface Places {
+  /** Finds the places of webhooks that have none yet. */
+  locate(): Promise<void>;
+  /** The webhooks that may have something to read, by their places. */
+  seats(): Seat[];
+  /** Whether a webhook is there, and can go on: even if it is busy, where that is said. */
+  isAt(seat: Seat, id: number, place: Place, evenIfBusy?: boolean): boolean;
+  /** Writes a place; within a transaction. */
+  put(seat: Seat, id: number, place: Place): void;
+  /** Moves on, without writing it at once. */
+  move(seat: Seat, id: number, place: Place): void;
+  /** There is no room for the next event: at the place given, or where it is. */
+  wait(seat: Seat, id: number, place: Place | undefined): void;
+  busy(seat: Seat, id: number, is: boolean): void;
+  /** There is nothing after this place now. */
+  rest(seat: Seat, place: Place): void;
+  /** There may be something new. */
+  stir(): void;
+  /** Forgets what is known of a webhook, to read it again. */
+  reload(webhookId: number): void;
+  /** Writes what has moved; within a transaction. */
+  keep(): void;
+  hasMoved(): boolean;
+  /** Whether reading can go on after it failed. */
+  recover(seat: Seat, error: unknown): Promise<boolean>;
+}
+
+export interface PlacesNeeds {
+  store: WebhookStore;
+  follow: Follow;
+  register: Register;
+  logger: Logger;
+  keepsChain: boolean;
+  window: number;
+}
+
+/** A webhook, or a replay of it. */
+interface Reader {
+  webhookId: number;
+  replay: number | undefined;
+  until: number | undefined;
+  place: Place;
+  isResting: boolean;
+  isFull: boolean;
+  isBusy: boolean;
+  isDirty: boolean;
+  epoch: number;
+}
+
+/** Whether a webhook may be told of events that only the host emits. */
+const wantsHostEvents = ({ events }: Pick<WebhookRow, "events">): boolean => events.some((name) => !derivedEvents.includes(name) && !/^(?:webhook|delivery)\./.test(name));
+
+export const optionsOf = (webhook: Pick<WebhookRow, "events" | "confirmations">, keepsChain: boolean): ReadOptions =>
+  keepsChain ? { confirmations: webhook.confirmations, hostEvents: wantsHostEvents(webhook) } : {};
+
+const samePlace = (a: Place, b: Place): boolean => a.cursor === b.cursor && a.part?.before === b.part?.before && a.part?.taken === b.part?.taken;
+
+const withoutPart = ({ part: _, ...rest }: Progress): Progress => rest;
+
+export const createPlaces = ({ store, follow, register, logger, keepsChain, window }: PlacesNeeds): Places => {
+  const readers = new Map<string, Reader>();
+  let stirs = 0;
+  const nameOf = (webhookId: number, replay: number | undefined): string => `${webhookId} ${replay ?? "live"}`;
+  const readerOf = ({ replay }: Seat, id: number): Reader | undefined => readers.get(nameOf(id, replay));
+
+  const add = (webhookId: number, epoch: number, place: Place, replay?: number, until?: number): void => {
+    const name = nameOf(webhookId, replay);
+    if (!readers.has(name)) readers.set(name, { webhookId, replay, until, place, isResting: false, isFull: false, isBusy: false, isDirty: false, epoch });
+  };
+
+  const load = (webhookId: number): void => {
+    const { cursor, part, replays = [], epoch = 0 } = store.progress(webhookId);
+    if (cursor !== undefined) add(webhookId, epoch, { cursor, part });
+    for (const { id, cursor: at, part: left, to } of replays) add(webhookId, epoch, { cursor: at, part: left }, id, to);
+  };
+
+  const progressAfter = (progress: Progress, { replay, place }: Reader): Progress => {
+    if (replay === undefined) return { ...withoutPart(progress), cursor: place.cursor, ...(place.part === undefined ? {} : { part: place.part }), from: undefined };
+    return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === replay ? { id: one.id, to: one.to, ...place } : one)) };
+  };
+
+  const write = (reader: Reader): void => {
+    const progress = store.progress(reader.webhookId);
+    reader.isDirty = false;
+    // It was set elsewhere meanwhile, or its webhook was removed.
+    if ((progress.epoch ?? 0) !== reader.epoch || register.find(reader.webhookId) === undefined) readers.delete(nameOf(reader.webhookId, reader.replay));
+    else store.putProgress(reader.webhookId, progressAfter(progress, reader));
+  };
+
+  const hasRoom = (reader: Reader): boolean => {
+    if (!reader.isFull) return true;
+    const open = (["pending", "retrying", "held"] as const).reduce((sum, state) => sum + store.countOf(reader.webhookId, state), 0);
+    reader.isFull = open > Math.floor(window / 2);
+    return !reader.isFull;
+  };
+
+  const drop = (webhookId: number): void => {
+    for (const [name, reader] of readers) if (reader.webhookId === webhookId) readers.delete(name);
+  };
+
+  /** The cursor from which a webhook begins. */
+  const beginningOf = async (webhook: WebhookRow, from: NonNullable<Progress["from"]>): Promise<Cursor> => {
+    const options = optionsOf(webhook, keepsChain);
+    if (from === "tip") return follow.tip(options);
+    if (typeof from === "string") return follow.locate(from, options);
+    const { block } = await follow.tip({ hostEvents: false });
+    return follow.locate(String(Math.max(0, (block?.height ?? 0) - from.below)), options);
+  };
+
+  const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
+
+  const locateOne = async (webhook: WebhookRow): Promise<void> => {
+    const { from = "tip" } = store.progress(webhook.id);
+    let cursor: Cursor;
+    try {
+      cursor = await beginningOf(webhook, from);
+    } catch (error) {
+      if (isNotReady(error)) return;
+      logger.error(`webhooks: webhook ${webhook.id} begins at the tip, as ${JSON.stringify(from)} is not known: ${messageOf(error)}`);
+      cursor = await follow.tip(optionsOf(webhook, keepsChain));
+    }
+    await store.transactionSoon(() => {
+      const progress = store.progress(webhook.id);
+      if (progress.cursor === undefined && store.webhook(webhook.id) !== undefined) store.putProgress(webhook.id, { ...progress, cursor: cursorText(cursor), from: undefined });
+    });
+  };
+
+  const endReplay = ({ webhookId, replay }: Reader): void => {
+    void store
+      .transactionSoon(() => {
+        const progress = store.progress(webhookId);
+        readers.delete(nameOf(webhookId, replay));
+        store.putProgress(webhookId, { ...progress, replays: (progress.replays ?? []).filter(({ id }) => id !== replay) });
+      })
+      .catch((error: unknown) => logger.error(`webhooks: the end of a replay cannot be written: ${messageOf(error)}`));
+  };
+
+  return {
+    locate: async () => {
+      const missing = [...register.ids()].map((id) => register.find(id)).filter((webhook) => webhook?.enabled === true && !readers.has(nameOf(webhook.id, undefined)));
+      // All at once: what comes meanwhile is after the tip for each of them.
+      await Promise.all(missing.flatMap((webhook) => (webhook !== undefined && store.progress(webhook.id).cursor === undefined ? [locateOne(webhook)] : [])));
+      for (const webhook of missing) if (webhook !== undefined) load(webhook.id);
+    },
+    seats: () => {
+      const seats = new Map<string, Seat & { ids: Set<number> }>();
+      for (const [name, reader] of readers) {
+        const webhook = register.find(reader.webhookId);
+        if (webhook?.enabled !== true) {
+          readers.delete(name);
+          continue;
+        }
+        if (reader.isResting || reader.isBusy || !hasRoom(reader)) continue;
+        const { place, replay, until } = reader;
+        const options = replay === undefined ? optionsOf(webhook, keepsChain) : { hostEvents: false };
+        const key = `${place.cursor} ${place.part?.before ?? ""} ${place.part?.taken ?? 0} ${String(options.confirmations)} ${String(options.hostEvents)} ${replay === undefined ? "" : name}`;
+        const seat = seats.get(key) ?? { ids: new Set<number>(), place, options, until, replay, stirs };
+        seat.ids.add(reader.webhookId);
+        seats.set(key, seat);
+      }
+      return [...seats.values()];
+    },
+    isAt: (seat, id, place, evenIfBusy = false) => {
+      const reader = readerOf(seat, id);
+      return reader !== undefined && !reader.isFull && (evenIfBusy || !reader.isBusy) && register.find(id)?.enabled === true && samePlace(reader.place, place);
+    },
+    put: (seat, id, place) => {
+      const reader = readerOf(seat, id);
+      if (reader === undefined) return;
+      reader.place = place;
+      write(reader);
+    },
+    move: (seat, id, place) => {
+      const reader = readerOf(seat, id);
+      if (reader === undefined) return;
+      reader.place = place;
+      reader.isDirty = true;
+    },
+    wait: (seat, id, place) => {
+      const reader = readerOf(seat, id);
+      if (reader === undefined) return;
+      reader.isFull = true;
+      if (place !== undefined) reader.place = place;
+      reader.isDirty = true;
+    },
+    busy: (seat, id, is) => {
+      const reader = readerOf(seat, id);
+      if (reader !== undefined) reader.isBusy = is;
+    },
+    rest: (seat, place) => {
+      // There may be something new since it was read, of which nobody tells again.
+      if (seat.stirs !== stirs && seat.replay === undefined) return;
+      for (const id of seat.ids) {
+        const reader = readerOf(seat, id);
+        if (reader === undefined || !samePlace(reader.place, place)) continue;
+        reader.isResting = true;
+        if (reader.replay !== undefined) endReplay(reader);
+      }
+    },
+    stir: () => {
+      stirs++;
+      for (const reader of readers.values()) reader.isResting = false;
+    },
+    reload: drop,
+    keep: () => {
+      for (const reader of readers.values()) if (reader.isDirty) write(reader);
+    },
+    hasMoved: () => [...readers.values()].some(({ isDirty }) => isDirty),
+    recover: async (seat, error) => {
+      for (const id of seat.ids) drop(id);
+      if (isNotReady(error)) return true;
+      if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") return false;
+      const final = await follow.tip({ ...seat.options, confirmations: "final" });
+      const named = Number(/^\d+/.exec(seat.place.cursor)?.[0] ?? 0);
+      const cursor = cursorText(final.block === undefined || named >= final.block.height ? final : await follow.locate(String(named), seat.options));
+      for (const id of seat.ids) logger.warn(`webhooks: webhook ${id} goes on from ${cursor}: the block of its cursor, ${seat.place.cursor}, is neither on the chain nor kept`);
+      await store.transactionSoon(() => {
+        for (const id of seat.ids) store.putProgress(id, { ...withoutPart(store.progress(id)), cursor, replays: [] });
+      });
+      return true;
+    },
+  };
+};

@@ -1,0 +1,72 @@
+import type { About, PartOfGroup } from "../../../types/webhook-store.js";
+import type { FollowEvent, Group } from "../../follow/index.js";
+
+/** One event of a group, and which webhooks it is for. */
+export interface PlannedEvent {
+  event: FollowEvent;
+  /** Its place in the group. */
+  index: number;
+  /** What it applies or reverts, or what it is a consequence of; undefined for other events of the host. */
+  about: About | undefined;
+  /** Transactions of the group up to and including this event. */
+  transactions: number;
+  /** Ids of webhooks whose conditions hold, ascending. */
+  ids: number[];
+}
+
+/** A group, matched: what is to be written of it. */
+export interface Plan {
+  group: Group;
+  events: PlannedEvent[];
+  /** The last event of the group for each webhook. */
+  last: ReadonlyMap<number, number>;
+  /** Of a block that is reverted after only a part of it was looked at: how many of its transactions were. */
+  seenTransactions: number | undefined;
+}
+
+const textIn = (data: unknown, name: string): string | undefined => {
+  const value = typeof data === "object" && data !== null ? (data as Record<string, unknown>)[name] : undefined;
+  return typeof value === "string" ? value : undefined;
+};
+
+/** Where the host keeps the chain: by what it emits. */
+const aboutHostEvent = ({ event, data }: FollowEvent): About | undefined => {
+  const id = textIn(data, "id");
+  if (id === undefined) return undefined;
+  return event === "block.applied" || event === "block.reverted" || event === "transaction.applied" || event === "transaction.reverted" ? { event, id } : undefined;
+};
+
+/**
+ * What each event of a group is about. The id of a transaction that is applied is followed by that of its block: it may be applied in
+ * another one later. That of a reversal is not: whichever block has the transaction next supersedes it.
+ */
+export const createAboutOf = ({ change }: Group): ((event: FollowEvent) => About | undefined) => {
+  if (change === undefined) return aboutHostEvent;
+  const blockId = change.full.block.id;
+  let transactionId: string | undefined;
+  return ({ event, data }) => {
+    if (event.startsWith("block.") || event.startsWith("round.")) return { event: `block.${change.kind}`, id: blockId };
+    if (event === `transaction.${change.kind}`) transactionId = textIn(data, "id");
+    if (transactionId === undefined) return undefined;
+    return change.kind === "applied" ? { event: "transaction.applied", id: `${transactionId} ${blockId}` } : { event: "transaction.reverted", id: transactionId };
+  };
+};
+
+/** Under which names messages may be found that an event takes back: those of earlier versions, and of hosts that keep the chain, are without the block. */
+export const takenBackBy = ({ event, id }: About, blockId: string | undefined): About[] => {
+  const [plain = id] = id.split(" ", 1);
+  switch (event) {
+    case "block.applied":
+      return [{ event: "block.reverted", id }];
+    case "transaction.applied":
+      return [{ event: "transaction.reverted", id: plain }];
+    case "block.reverted":
+      return [{ event: "block.applied", id }];
+    case "transaction.reverted":
+      return [{ event: "transaction.applied", id }, ...(blockId === undefined ? [] : [{ event: "transaction.applied", id: `${plain} ${blockId}` } as const])];
+  }
+};
+
+/** What a reader still has to look at of the group: all of it, or what it left. */
+export const restOf = (events: readonly PlannedEvent[], part: PartOfGroup | undefined): readonly PlannedEvent[] =>
+  part === undefined ? events : events.filter(({ index }) => index >= part.taken);

@@ -1,0 +1,34 @@
+import type { HostEvents } from "../../types/events.js";
+import type { Logger } from "../../types/node-context.js";
+import { systemClock } from "../../src/clock.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { createFollow } from "../../src/follow/create-follow.js";
+import { type HostFeed, startHostFeed } from "../../src/follow/host-feed.js";
+import type { Follow } from "../../src/follow/index.js";
+import { describeEvents } from "../../src/follow/known-events.js";
+import { createHostLog } from "../../src/store/follow/host-log.js";
+import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import type { WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { loadChain } from "../data/read.js";
+
+export interface HostFollowNeeds {
+  environment: WebhookEnvironment;
+  dataDir: string;
+  events: HostEvents;
+  declared?: string[];
+  logger: Logger;
+}
+
+/** Following where the host keeps the chain: its events alone, in the log beside the webhooks. */
+export const followHostEvents = ({ environment, dataDir, events, declared = [], logger }: HostFollowNeeds): { follow: Follow; feed: HostFeed } => {
+  const log = createHostLog(environment.environment, { writes: true });
+  const follow = createFollow({ changes: undefined, log: () => log, rules: createChainRules(loadChain("core3-testnet-a").network), finality: undefined });
+  const feed = startHostFeed({
+    ...{ events, log, logger, clock: systemClock, logged: follow.logged },
+    names: describeEvents(declared, false).map(({ event }) => event),
+    journal: openEventJournal(dataDir, { name: "host-events.journal" }),
+    blocksWritten: () => Promise.resolve(),
+    tip: () => undefined,
+  });
+  return { follow, feed };
+};
