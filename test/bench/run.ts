@@ -5,6 +5,7 @@ import { measureCold } from "./measures/cold.js";
 import { measureDepth } from "./measures/depth.js";
 import { measureGrowth } from "./measures/growth.js";
 import { measureIndexing } from "./measures/indexing.js";
+import { measureHistory } from "./measures/history.js";
 import { measureHot } from "./measures/hot.js";
 import { measureImporting } from "./measures/importing.js";
 import { measureMemory } from "./measures/memory.js";
@@ -30,6 +31,7 @@ const measures: Record<Exclude<Part, "growth">, Measure> = {
   importing: measureImporting,
   workers: measureWorkers,
   webhooks: measureWebhooks,
+  history: measureHistory,
 };
 
 const runOf = ({ size, quick, rounds, soak }: BenchOptions, say: Run["say"]): Run => ({
