@@ -4,10 +4,13 @@ import type { HostLog } from "../../types/host-log.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import type { EventJournal } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
-import { messageOf } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
 import type { BlockName } from "./cursor.js";
 import { canonicalEvent } from "./known-events.js";
 import { payloadJson } from "./payload.js";
+
+/** That the store cannot be written lasts, and is logged by whoever keeps the store, once. */
+const isTold = (error: unknown): boolean => error instanceof Error && (error.name === "WriteRefused" || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE"));
 
 export interface HostFeedNeeds {
   events: HostEvents;
@@ -72,7 +75,7 @@ export const startHostFeed = ({ events, names, log, journal, clock, logger, bloc
         journal.forget(taken.at(-1)?.number ?? 0);
       }
     } catch (error) {
-      logger.error(`the host's events cannot be moved from the journal into the log: ${messageOf(error)}`);
+      if (!isTold(error)) logger.error(`the host's events cannot be moved from the journal into the log: ${messageOf(error)}`);
       clearTimeout(retry);
       if (!ended) retry = setTimeout(drainSoon, retryDelay).unref();
     } finally {
@@ -91,7 +94,7 @@ export const startHostFeed = ({ events, names, log, journal, clock, logger, bloc
       last++;
       drainSoon();
     } catch (error) {
-      logger.error(`${name} could not be kept for readers: ${messageOf(error)}`);
+      if (!isTold(error)) logger.error(`${name} could not be kept for readers: ${messageOf(error)}`);
     }
   };
 
