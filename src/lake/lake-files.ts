@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
+import { withoutTrailing } from "../trim-end.js";
 import { readIfThere } from "./files.js";
 import { type Manifest, manifestFile, olderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
 
@@ -99,7 +100,7 @@ const measure = async (source: AsyncIterable<Buffer>): Promise<{ bytes: number; 
 
 /** Opens a lake and checks its manifests. @throws PorticoError LAKE_DAMAGED, LAKE_FOREIGN; Error where it cannot be reached */
 export const openLakeFiles = async (where: string, demands: LakeDemands): Promise<LakeFiles> => {
-  const path = where.replace(/\/+$/, "");
+  const path = withoutTrailing(where, "/");
   const source = isUrl(path) ? webSource(path) : folderSource(path);
   const bytes = await source.read(manifestFile);
   if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}`);

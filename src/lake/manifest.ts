@@ -14,7 +14,7 @@ const BlockFileSchema = Type.Object({
   from: Height,
   to: Height,
   /** Below the lake's folder. */
-  file: Type.RegExp(/^blocks\/[0-9]{9,}-[0-9]{9,}\.ndjson\.gz$/),
+  file: Type.RegExp(/^blocks\/[0-9]{9,15}-[0-9]{9,15}\.ndjson\.gz$/),
   bytes: Bytes,
   sha256: Sha256,
   /** Id of the block at `to`. */
@@ -24,7 +24,7 @@ const BlockFileSchema = Type.Object({
 const SnapshotFileSchema = Type.Object({
   height: Height,
   id: Type.String({ minLength: 1 }),
-  file: Type.RegExp(/^snapshots\/[0-9]+-[0-9A-Za-z]+\.mdb\.gz$/),
+  file: Type.RegExp(/^snapshots\/[0-9]{1,15}-[0-9A-Za-z]{1,128}\.mdb\.gz$/),
   bytes: Bytes,
   sha256: Sha256,
   /** Layout of the store. */

@@ -5,10 +5,11 @@
  * - short   its length is checked before
  * - own     the code's own text, or the operator's
  * - shown   a pattern that a document shows; nothing is matched against it
+ * - page    run by the browser of whoever looks at the console, on texts of a node's replies or their own input
  *
  * Texts of any length (bodies, whatever hosts hand in) are read without repetitions: see `endOfDigits`.
  */
-export type Origin = "line" | "short" | "own" | "shown";
+export type Origin = "line" | "short" | "own" | "shown" | "page";
 
 export interface Reviewed {
   file: string;
@@ -33,7 +34,11 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/api/resources/transaction-schemas.ts", source: "^[a-z0-9!@$&_.]+$", origin: "shown" },
   { file: "src/api/resources/transaction-schemas.ts", source: "^[1-9A-HJ-NP-Za-km-z]+$", origin: "shown" },
   { file: "src/api/resources/transaction.ts", source: "^[0-9]+$", origin: "shown" },
+  { file: "src/api/resources/wallet-change.ts", source: "^[0-9]+$", origin: "shown" },
   { file: "src/api/resources/wallet.ts", source: "^[0-9]+$", origin: "shown" },
+  { file: "src/console/page/app.js", source: "^\\d+$", origin: "page" },
+  { file: "src/console/page/parts.js", source: "\\B(?=(\\d{3})+$)", origin: "page" },
+  { file: "src/console/page/parts.js", source: "0+$", origin: "page" },
   {
     file: "src/http/input/exact-json.ts",
     source: "^(-?)(\\d+)(?:\\.(\\d+))?(?:[eE]([+-]?\\d+))?$",
