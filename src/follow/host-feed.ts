@@ -107,12 +107,16 @@ export const startHostFeed = ({ events, names, log, journal, clock, logger, bloc
     await draining;
   };
 
+  let ending: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    ended = true;
+    clearTimeout(retry);
+    return closeAll(...listeners.map(({ name, listener }) => () => events.off(name, listener)), settled, () => journal.close());
+  };
+
   return {
     settled,
-    end: async () => {
-      ended = true;
-      clearTimeout(retry);
-      await closeAll(...listeners.map(({ name, listener }) => () => events.off(name, listener)), settled, () => journal.close());
-    },
+    // Once, however often it is called: the journal's file may be another's by then.
+    end: () => (ending ??= end()),
   };
 };

@@ -30,11 +30,11 @@ export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "l
     locate: (text) => {
       for (const one of parseCursors(text)) {
         const sequence = sequenceOf(one);
-        if (sequence !== undefined) return cursorOf(undefined, { node: open().node, sequence });
+        if (sequence !== undefined) return cursorOf(undefined, placeOf(open().node, sequence));
       }
       throw new PorticoError("CURSOR_UNKNOWN", undefined, { members: { code: "CURSOR_UNKNOWN" } });
     },
-    tip: () => cursorOf(undefined, { node: open().node, sequence: open().last() }),
+    tip: () => cursorOf(undefined, placeOf(open().node, open().last())),
     after: (cursor, { limit = usualLimit } = {}) => {
       const { node, read } = open();
       const events = read(cursor.log?.sequence ?? 0, limit);

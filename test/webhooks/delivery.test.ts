@@ -212,6 +212,29 @@ describe("delivery", () => {
       expect(numbers(await receiver.until(3))).to.deep.equal([1, 2, 3]);
     });
 
+    it("or a client that disables the webhook while its next events are about to be written leave nothing of them", async () => {
+      let beforeWriting: (() => void) | undefined;
+      const wrapStore = (store: WebhookStore): WebhookStore => ({
+        ...store,
+        transactionSoon: (work) => {
+          beforeWriting?.();
+          beforeWriting = undefined;
+          return store.transactionSoon(work);
+        },
+      });
+      await open({}, { wrapStore });
+      const { id } = hook();
+      await stage.engine.settled();
+      beforeWriting = () => stage.engine.patch(id, { enabled: false });
+      emit(2);
+      await stage.engine.settled();
+      expect(beforeWriting, "matched, and written later").to.equal(undefined);
+      expect(stage.engine.deliveries(id, undefined, everything).total).to.equal(0);
+      stage.engine.patch(id, { enabled: true });
+      expect(numbers(await receiver.until(2))).to.deep.equal([1, 2]);
+      expect(stage.engine.deliveries(id, undefined, everything).total).to.equal(2);
+    });
+
     it("of a webhook's former target do not count against its new one", async () => {
       await open();
       const responses: ServerResponse[] = [];

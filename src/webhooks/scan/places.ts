@@ -32,6 +32,8 @@ export interface Places {
   seats(): Seat[];
   /** Whether a webhook is there, and can go on: even if it is busy, where that is said. */
   isAt(seat: Seat, id: number, place: Place, evenIfBusy?: boolean): boolean;
+  /** Whether a webhook is still enabled, and was not set elsewhere since the seat was made; within a transaction. */
+  isCurrent(seat: Seat, id: number): boolean;
   /** Writes a place; within a transaction. */
   put(seat: Seat, id: number, place: Place): void;
   /** Moves on, without writing it at once. */
@@ -88,7 +90,13 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
   const readers = new Map<string, Reader>();
   let stirs = 0;
   const nameOf = (webhookId: number, replay: number | undefined): string => `${webhookId} ${replay ?? "live"}`;
-  const readerOf = ({ replay }: Seat, id: number): Reader | undefined => readers.get(nameOf(id, replay));
+  /** The readers that sit there. */
+  const seated = new WeakMap<Seat, Map<number, Reader>>();
+  /** One that was dropped since, and made anew, has left its seat. */
+  const readerOf = (seat: Seat, id: number): Reader | undefined => {
+    const reader = seated.get(seat)?.get(id);
+    return reader !== undefined && readers.get(nameOf(id, seat.replay)) === reader ? reader : undefined;
+  };
 
   const add = (webhookId: number, epoch: number, place: Place, replay?: number, until?: number): void => {
     const name = nameOf(webhookId, replay);
@@ -184,12 +192,17 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
         const seat = seats.get(key) ?? { ids: new Set<number>(), place, options, until, replay, stirs };
         seat.ids.add(reader.webhookId);
         seats.set(key, seat);
+        seated.set(seat, (seated.get(seat) ?? new Map<number, Reader>()).set(reader.webhookId, reader));
       }
       return [...seats.values()];
     },
     isAt: (seat, id, place, evenIfBusy = false) => {
       const reader = readerOf(seat, id);
       return reader !== undefined && !reader.isFull && (evenIfBusy || !reader.isBusy) && register.find(id)?.enabled === true && samePlace(reader.place, place);
+    },
+    isCurrent: (seat, id) => {
+      const reader = readerOf(seat, id);
+      return reader !== undefined && register.find(id)?.enabled === true && (store.progress(id).epoch ?? 0) === reader.epoch;
     },
     put: (seat, id, place) => {
       const reader = readerOf(seat, id);

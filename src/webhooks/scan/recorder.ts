@@ -29,12 +29,17 @@ export interface Recorded {
   full: Map<number, PartOfGroup | undefined>;
 }
 
-/** Tells whose place in the store is to be written, and where that is. */
-export type PutPlace = (webhookId: number, part: PartOfGroup | undefined) => void;
+/** Where the webhooks of a plan are, within the transactions that write it. */
+export interface PlanPlaces {
+  /** False where it was set elsewhere, or its webhook disabled, since the plan was made: then nothing is written for it. */
+  isCurrent(webhookId: number): boolean;
+  /** Tells whose place in the store is to be written, and where that is. */
+  put(webhookId: number, part: PartOfGroup | undefined): void;
+}
 
 /** Writes a plan, a few milliseconds at a time: in each transaction the deliveries of some events, and the places of their webhooks after them. */
 export interface Recorder {
-  record(plan: Plan, webhookIds: ReadonlySet<number>, putPlace: PutPlace): Promise<Recorded>;
+  record(plan: Plan, webhookIds: ReadonlySet<number>, places: PlanPlaces): Promise<Recorded>;
 }
 
 /** Milliseconds of writing in one transaction. */
@@ -126,7 +131,7 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
     ...(about === undefined ? {} : { about }),
   });
 
-  const writePiece = (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, { touched, full }: Recorded, putPlace: PutPlace): void => {
+  const writePiece = (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, { touched, full }: Recorded, places: PlanPlaces): void => {
     const { event, index, about, transactions } = planned;
     const blockId = event.block?.id;
     const isChange = about !== undefined && about.event === event.event;
@@ -139,7 +144,7 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
     const recipients: Recipient[] = [];
     for (const webhookId of ids) {
       const webhook = register.find(webhookId);
-      if (webhook === undefined || full.has(webhookId)) continue;
+      if (webhook === undefined || full.has(webhookId) || !places.isCurrent(webhookId)) continue;
       const reversal = isReversal ? reversalOf(webhook, about, prior?.get(webhookId), isUnseen) : {};
       if (reversal === undefined) continue;
       if (unsettled(webhookId) >= window) {
@@ -152,12 +157,12 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
     if (recipients.length > 0) store.append(messageOf(plan, planned), recipients);
     for (const { webhookId, last } of recipients) {
       touched.add(webhookId);
-      putPlace(webhookId, last === true ? undefined : { before: cursorText(plan.group.before), taken: index + 1, transactions });
+      places.put(webhookId, last === true ? undefined : { before: cursorText(plan.group.before), taken: index + 1, transactions });
     }
   };
 
   return {
-    record: async (plan, webhookIds, putPlace) => {
+    record: async (plan, webhookIds, places) => {
       const recorded: Recorded = { touched: new Set(), full: new Map() };
       const pieces = piecesOf(plan);
       for (let done = 0; done < pieces.length; ) {
@@ -166,7 +171,7 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
           let next = done;
           do {
             const piece = pieces[next++];
-            if (piece !== undefined) writePiece(plan, piece, webhookIds, recorded, putPlace);
+            if (piece !== undefined) writePiece(plan, piece, webhookIds, recorded, places);
           } while (next < pieces.length && performance.now() - begun < turn);
           return next;
         });

@@ -110,7 +110,10 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
 
   const write = async (seat: Seat, plan: Plan, ids: ReadonlySet<number>): Promise<void> => {
     const end = cursorText(plan.group.after);
-    const { touched, full } = await recorder.record(plan, ids, (id, part) => places.put(seat, id, { cursor: end, part }));
+    const { touched, full } = await recorder.record(plan, ids, {
+      isCurrent: (id) => places.isCurrent(seat, id),
+      put: (id, part) => places.put(seat, id, { cursor: end, part }),
+    });
     for (const id of ids) {
       const left = full.get(id);
       if (!full.has(id)) places.move(seat, id, { cursor: end });
