@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
+import type { WebhookStore } from "../../types/webhook-store.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { loadChain } from "../data/read.js";
 import { createReceiver, type Receiver } from "./receiver.js";
+import { createScriptedChain } from "./scripted-chain.js";
 import { createStage, type Stage } from "./stage.js";
 
 const minute = 60_000;
@@ -91,6 +95,39 @@ describe("the webhook engine", () => {
     await stage.engine.settled();
     stage.events.emit("peer.added", { ip: "1.2.3.4" });
     await stage.reaches(id, 1, "delivered");
+  });
+
+  it("tells later, in order and once, what it could not record when it happened", async () => {
+    const chain = loadChain("core3-testnet-a");
+    const full = chain.blocks.slice(0, 6).map((block) => createChainRules(chain.network).parseBlock(block));
+    const scripted = createScriptedChain(full.slice(0, 3), () => 0);
+    let fails = false;
+    const wrapStore = (store: WebhookStore): WebhookStore => ({
+      ...store,
+      append: (...given) => {
+        if (fails) throw new Error("out of disk");
+        return store.append(...given);
+      },
+    });
+    const failing = await createStage({}, { changes: scripted.changes, wrapStore });
+    for (const event of ["block.applied", "peer.added"]) failing.engine.create({ event, target: receiver.url });
+    await failing.engine.settled();
+    fails = true;
+    for (const block of full.slice(3, 5)) scripted.apply(block);
+    failing.events.emit("peer.added", { ip: "1.2.3.4" });
+    await failing.engine.settled();
+    expect(failing.lines.filter((line) => line.startsWith("error")).join("\n")).to.include("out of disk");
+    expect(receiver.received).to.have.length(0);
+    fails = false;
+    for (const block of full.slice(5)) scripted.apply(block);
+    failing.clock.advance(1_000);
+    await failing.engine.settled();
+    await failing.count(1, "delivered", 3);
+    await failing.count(2, "delivered", 1);
+    const of = (event: string): unknown[] => receiver.received.filter(({ json }) => json.event === event).map(({ json }) => json.data);
+    expect(of("block.applied").map((data) => (data as { height: number }).height)).to.deep.equal([4, 5, 6]);
+    expect(of("peer.added")).to.deep.equal([{ ip: "1.2.3.4" }]);
+    await failing.close();
   });
 
   describe("confirmations, when the host keeps the chain", () => {

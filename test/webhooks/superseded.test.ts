@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { expect } from "chai";
+import { open } from "lmdb";
 import type { ServerResponse } from "node:http";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryState, Webhook } from "../../types/webhooks.js";
@@ -258,6 +260,30 @@ for (const { keepsChain, title } of kinds) {
       await change("reverted", b);
       expect(states(applied.id)).to.deep.equal(["dead"]);
       expect(await stage.engine.recover(applied.id, { since: 0, until: stage.clock.now() })).to.equal(0);
+    });
+
+    it("deliveries of a store that an earlier version wrote are superseded like others", async () => {
+      const applied = hook("block.applied");
+      refused.add(`block.applied ${b.block.id}`);
+      await change("applied", b);
+      await stage.attempted(applied.id, 1, 1);
+      await stage.restart({}, async () => {
+        const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
+        const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false } } as object as { name: string });
+        await kept("messages").put(1, { at: stage.clock.now(), json: JSON.stringify({ id: b.block.id, height: rich }) });
+        await kept("about").clearAsync();
+        const { events: [event] = [], ...row } = kept<{ events: string[] }>("register").get(1) ?? {};
+        await kept("register").put(1, { ...row, event, failingSince: null });
+        await kept("progress").remove(1);
+        for (const key of [...kept("counters").getKeys()]) if (String(key).startsWith("about ")) await kept("counters").remove(key);
+        await kept<number>("counters").put("schema", 1);
+        await root.close();
+      });
+      await stage.engine.settled();
+      await change("reverted", b);
+      await afterAllRetries(applied);
+      expect(states(applied.id)).to.deep.equal(["superseded", "delivered"]);
+      expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.applied ${next.block.id}`]);
     });
   });
 }
