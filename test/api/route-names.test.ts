@@ -13,7 +13,7 @@ describe("the names of routes", () => {
   });
 
   it("are words: a verb and the things it is about, without the names of parameters", () => {
-    for (const route of routes) expect(routeName(route)).to.match(/^(?:get|search|create|submit|replace|delete|ping|rotate|recover|redeliver|dryRun)(?:V1)?(?:[A-Z][a-z]+)+$/);
+    for (const route of routes) expect(routeName(route)).to.match(/^(?:get|search|create|submit|replace|update|delete|ping|rotate|recover|redeliver|replay|dryRun)(?:V1)?(?:[A-Z][a-z]+)+$/);
     expect(named("GET", "/wallets/{id}/transactions")).to.deep.equal(["getWalletTransactions"]);
     expect(named("GET", "/webhooks/{id}/deliveries/{deliveryId}")).to.deep.equal(["getWebhookDelivery"]);
     expect(named("POST", "/webhooks")).to.deep.equal(["createWebhook"]);
