@@ -143,10 +143,8 @@ describe("plugins in a host's process", () => {
     await one.stop();
     events.emit("block.applied", blocks[2]);
     await other.settled();
-    expect([one.health(), other.health()]).to.deep.equal([
-      { status: "stopped", height: 0 },
-      { status: "ok", height: 3 },
-    ]);
+    expect(one.health()).to.deep.equal({ status: "stopped", height: 0 });
+    expect(other.health()).to.include({ status: "ok", height: 3 });
   });
 
   for (const when of ["served", "started", "never started"] as const) {

@@ -117,7 +117,7 @@ describe("headers", () => {
       expect([status, text]).to.deep.equal([204, ""]);
       expect(headers).to.include({
         "access-control-allow-origin": "*",
-        "access-control-allow-methods": "GET,HEAD,POST,PUT,DELETE",
+        "access-control-allow-methods": "GET,HEAD,POST,PUT,PATCH,DELETE",
         "access-control-allow-headers": "api-version,content-type",
         "access-control-max-age": "600",
       });
