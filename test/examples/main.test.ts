@@ -98,7 +98,7 @@ describe("npm start", function () {
   it("starts again although the parent of the node that was killed has not reaped it yet (state Z), whose locks are left", async function () {
     if (process.platform !== "linux") this.skip();
     const [, ...rest] = start.split(" ") as [string, ...string[]];
-    const killed = await startUnreaped([...rest, "--data-dir", join(folder, "data"), "--port", "0"], { cwd: root });
+    const killed = await startUnreaped([...rest, "--data-dir", join(folder, "data"), "--port", "0", "--log-format", "pretty"], { cwd: root });
     try {
       await killed.line(/^block 2/);
       await killed.kill();

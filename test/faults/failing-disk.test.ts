@@ -63,7 +63,7 @@ describe("a node whose disk fails", () => {
     expect(meanwhile.webhook.body.message).to.match(/^The store cannot be written: /).and.match(reason);
     // What it has is served all the same.
     expect([meanwhile.wallets, meanwhile.height]).to.deep.equal([200, 20]);
-    expect(lines.filter((line) => !line.startsWith("info"))).to.have.length(1);
+    expect(lines.filter((line) => !line.startsWith("info")), lines.join("\n")).to.have.length(1);
     expect(lines[0]).to.match(/^error the store cannot be written: /).and.match(reason);
   };
 

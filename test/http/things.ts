@@ -52,9 +52,9 @@ const Filter = Type.Object({
   size: Type.Optional(Range(Amount())),
 });
 
-/** The last request to an echo route, as its handler received it. */
+/** The last request to an echo route, as its handler received it, but for its headers. */
 export const echoed: { request?: unknown } = {};
-const echo = (request: unknown): { ok: boolean } => {
+const echo = ({ headers: _headers, ...request }: { headers: unknown }): { ok: boolean } => {
   echoed.request = request;
   return { ok: true };
 };

@@ -22,8 +22,11 @@ const retryDelay = { first: 100, last: 60_000, unwritable: 1_000 };
 /** A failure that is retried sooner than this (milliseconds) is not a problem yet: hosts emit a block before their database has it. */
 const patience = 2_000;
 
+/** Such as ENOENT. While the store cannot be written, those follow from it. */
+const isOfSystem = (error: unknown): boolean => error instanceof Error && "syscall" in error;
+
 /** `tryAgain` is called when another try is due. */
-export const createRetrying = (tryAgain: () => void, logger: Logger, writes: Pick<WriteWatch, "failed">): Retrying => {
+export const createRetrying = (tryAgain: () => void, logger: Logger, writes: Pick<WriteWatch, "failed" | "isFailing">): Retrying => {
   let stopped = false;
   let problem: string | undefined;
   let delay = retryDelay.first;
@@ -60,8 +63,8 @@ export const createRetrying = (tryAgain: () => void, logger: Logger, writes: Pic
         // A try that is due already stands: however many blocks fail until then, they fail for one reason.
         if (isStopped() || retry !== undefined) return;
         // Said elsewhere, once. There may be room again at any time.
-        if (isUnwritable(error)) {
-          writes.failed("blocks", error);
+        if (isUnwritable(error)) writes.failed("blocks", error);
+        if (isUnwritable(error) || (isOfSystem(error) && writes.isFailing("blocks"))) {
           problem = undefined;
           return retryIn(retryDelay.unwritable);
         }
