@@ -75,8 +75,9 @@ describe("a node that is killed under load", function () {
     for (let round = 0; round < rounds; round++) {
       const before = answered;
       const child = start(dataDir, "load");
-      // At any moment, but not before it delivers.
-      while (answered === before && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
+      const heightBefore = textIn(dataDir, "height");
+      // At any moment, but not before it delivers and its chain grows: first of all it sends what the one before left.
+      while ((answered === before || textIn(dataDir, "height") === heightBefore) && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
       await new Promise((resolve) => setTimeout(resolve, chance() * 400));
       expect(child.exitCode, "ended by itself").to.equal(null);
       child.kill("SIGKILL");
@@ -111,6 +112,8 @@ describe("a node that is killed under load", function () {
     await rm(dataDir, { recursive: true });
   });
 });
+
+const textIn = (dataDir: string, name: string): string => readFileSync(join(dataDir, name), { encoding: "utf8", flag: "a+" });
 
 /** The committed blocks after genesis. */
 const committedIn = async (dataDir: string): Promise<readonly BlockData[]> => {
