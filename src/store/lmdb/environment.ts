@@ -11,7 +11,7 @@ import { makeWhole, openSound } from "./open-file.js";
 import { type DatabaseName, databases, schemaVersion, textKey } from "../layout/keys.js";
 import { becomeWriter } from "./writer-lock.js";
 import { endWriting, transactAnyway } from "./transact.js";
-import { checkWritable, noteFile } from "./write-gate.js";
+import { checkWritable, noteFile, whyUnwritten } from "./write-gate.js";
 import { unwatched, type WriteWatch } from "./write-watch.js";
 
 export type StoreDatabase = Database<unknown, Buffer>;
@@ -188,7 +188,7 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
         checkWritable({ path, root }, log.length);
         await committing.commit(log);
       } catch (error) {
-        throw writes.failed("blocks", error);
+        throw writes.failed("blocks", whyUnwritten({ path, root }, error));
       }
       // An empty log shows that nothing is wrong with the file, but not that a block could be written.
       if (log.length > 0) writes.succeeded("blocks");

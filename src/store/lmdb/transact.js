@@ -1,7 +1,7 @@
 // @ts-check
 import { openSync, readSync, writeSync } from "node:fs";
 import { magic, newestAtFullLength } from "./file/meta-pages.js";
-import { checkWritable } from "./write-gate.js";
+import { checkWritable, whyUnwritten } from "./write-gate.js";
 
 /**
  * Write transactions of LMDB, each of which begins where the newest ended.
@@ -116,13 +116,14 @@ export const transact = (written, work) => {
 /**
  * What to throw when `transactSoon` failed. lmdb-js tells why LMDB could not commit by a separate promise, which it may reject later: if
  * nobody handles that, it ends the process.
+ * @param {Written} written
  * @param {unknown} error
  */
-const whatFailed = (error) => {
+const whatFailed = (written, error) => {
   const commitError = error instanceof Error && "commitError" in error ? error.commitError : undefined;
   if (!(commitError instanceof Promise)) return error;
   commitError.catch(() => undefined);
-  return new Error("LMDB cannot write: its disk may be full", { cause: error });
+  return whyUnwritten(written, new Error("LMDB cannot write: its disk may be full", { cause: error }));
 };
 
 /**
@@ -140,7 +141,7 @@ export const transactSoon = async (written, work) => {
       const result = await written.root.childTransaction(unlessTooEarly(written, work));
       if (result !== tooEarly) return result;
     } catch (error) {
-      throw whatFailed(error);
+      throw whatFailed(written, error);
     }
   }
   throw givenUp(written);

@@ -109,3 +109,19 @@ export const checkWritable = (written, bytes = 0) => {
     throw error instanceof WriteRefused ? error : refusedBy(error);
   }
 };
+
+/**
+ * What to throw when LMDB could not write: what a trial finds wrong now, or else what LMDB said. The last trial may have been a second ago.
+ * @param {{ path: string, root: object }} written
+ * @param {unknown} error
+ */
+export const whyUnwritten = (written, error) => {
+  const passage = passages.get(written.root);
+  if (passage !== undefined) passage.triedAt = -Infinity;
+  try {
+    checkWritable(written);
+    return error;
+  } catch (refusal) {
+    return refusal;
+  }
+};
