@@ -251,7 +251,7 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
       if (isNotReady(error)) return true;
       if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") return false;
       const final = await follow.tip({ ...seat.options, confirmations: "final" });
-      const named = Number(/^\d+/.exec(seat.place.cursor)?.[0] ?? 0);
+      const named = Number.parseInt(seat.place.cursor, 10) || 0;
       const cursor = cursorText(final.block === undefined || named >= final.block.height ? final : await follow.locate(String(named), seat.options));
       for (const id of seat.ids) logger.warn(`webhooks: webhook ${id} goes on from ${cursor}: the block of its cursor, ${seat.place.cursor}, is neither on the chain nor kept`);
       await store.transactionSoon(() => {
