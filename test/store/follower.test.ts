@@ -5,6 +5,8 @@ import type { ChainRules } from "../../src/chain/rules.js";
 import { systemClock } from "../../src/clock.js";
 import { PorticoError } from "../../src/errors.js";
 import { createProblems } from "../../src/problems.js";
+import { createReading } from "../../src/store/lmdb/reading.js";
+import { withApplied } from "../../src/store/follow/orphans.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
 import type { Store, StoreNeeds } from "../../src/store/state/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
@@ -239,6 +241,19 @@ describe("the follower", () => {
     await emit("block.applied", headerOf(at(withTransactions)));
     expect(tip()).to.equal(at(withTransactions).id);
     expect(follower.problem()).to.equal(undefined);
+  });
+
+  it("keeps the time at which a block was applied although only a later try could read it, and no time of blocks that it missed", async () => {
+    const source = sourceOf(chain.blocks.slice(0, withTransactions - 2));
+    await follow(source);
+    await emit("block.applied", headerOf(at(withTransactions)));
+    const began = Date.now();
+    source.blocks = chain.blocks.slice(0, withTransactions);
+    await eventually(() => (tip() === at(withTransactions).id ? true : undefined));
+    await follower.settled();
+    const timeOf = (height: number): number | undefined => withApplied(createReading(store.environment), { block: at(height), transactions: [] } as never).appliedAt;
+    expect(timeOf(withTransactions)).to.be.within(began, Date.now());
+    expect(timeOf(withTransactions - 1)).to.equal(undefined);
   });
 
   it("tries again although the host repeats, or takes back, what the store has or never had", async () => {

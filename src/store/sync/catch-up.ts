@@ -188,6 +188,7 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
       shrunkTo = undefined;
       const beyond = tip === undefined ? found : found.filter(({ height }) => height > tip.height);
       if (beyond.length === 0) {
+        if (tip !== undefined && tip.height >= liveFrom) liveFrom = Infinity;
         seen = Math.max(seen, tip?.height ?? 0);
         return finish();
       }
@@ -235,8 +236,9 @@ export const createCatchingUp = ({ store, rules, source: blocks, logger, clock, 
       if (blocks === undefined) throw error;
     }
     if (lacking(run).length === 0) return true;
-    liveFrom = first.height;
-    await catchUp().finally(() => (liveFrom = Infinity));
+    // It stays so until the source has the block: hosts emit one before their database has it, and a later try reads it.
+    liveFrom = Math.min(liveFrom, first.height);
+    await catchUp();
     // A source that lags may have had what was missing before them.
     await applyDirectly(lacking(run));
     return true;
