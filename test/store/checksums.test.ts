@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { addChecksums, type Checksum, checksumKey, checksumsKey, hashOf, hasChecksum, parseChecksumKey, rangeOf, readChecksum } from "../../src/store/layout/checksums.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
+import { count } from "../fixtures/long.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
@@ -27,21 +28,27 @@ const checksumsOf = ({ environment: { db } }: Store) => {
 };
 
 describe("the checksums of a store", function () {
-  this.timeout(120_000);
+  this.timeout(60_000);
   afterEach(closeTemporaryStores);
 
   it("are those of what it holds, whatever was applied, together or one by one, and reverted", async () => {
-    const deed = fc.record({ what: fc.constantFrom("on", "together", "back"), count: fc.integer({ min: 1, max: 8 }) });
+    const undoBlocks = 20;
+    const deed = fc.record({ what: fc.constantFrom("on", "together", "back"), blocks: fc.integer({ min: 1, max: 8 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 8, maxLength: 14 }), async (deeds) => {
-        const { store, rules } = openTemporaryStore(chain.network, { undoBlocks: 20, disposable: true });
-        const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
-        let height = 1;
+        const { store, rules } = openTemporaryStore(chain.network, { undoBlocks, disposable: true });
+        const blocks = chain.blocks.slice(0, 120).map(rules.parseBlock);
         await store.apply(blocks.slice(0, 1));
-        for (const { what, count } of deeds) {
-          if (what === "back") for (let times = Math.min(count, height - 1, 15); times > 0; times--, height--) await store.revert();
-          else {
-            const next = blocks.slice(height, (height += Math.min(count, blocks.length - height)));
+        let [height, highest] = [1, 1];
+        for (const { what, blocks: length } of deeds) {
+          if (what === "back") {
+            // Further back there are no undo records.
+            const lowest = Math.max(1, highest - undoBlocks, height - length);
+            for (; height > lowest; height--) await store.revert();
+          } else {
+            const next = blocks.slice(height, height + length);
+            height += next.length;
+            highest = Math.max(highest, height);
             for (const some of what === "on" ? next.map((one) => [one]) : [next]) await store.apply(some, height);
           }
         }
@@ -49,7 +56,8 @@ describe("the checksums of a store", function () {
         expect(kept).to.deep.equal(found);
         expect(Object.keys(kept)).to.include.members(["sum wallets ", "sum meta ", "sum blocks \0\0\0", "sum sets \x01"]);
       }),
-      { numRuns: 4 },
+      // A failure is told at once, with its seed: to make it smaller would take minutes.
+      { numRuns: count(3, 100), endOnFailure: true },
     );
   });
 

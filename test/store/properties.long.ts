@@ -1,4 +1,5 @@
 /** Indexes, lists, the follower and rewards on random data, compared with plain computations. */
+import "./checksums.test.js";
 import "./delegate-list.test.js";
 import "./follower.test.js";
 import "./intersection.test.js";
