@@ -42,6 +42,7 @@ module.exports = {
     never("only-hosts-know-koa", "^src/http/(?!hosts/|edge\\.ts|input/body\\.ts|routing/router\\.ts)", "node_modules/(koa|@koa|koa-bodyparser)/"),
     never("webhooks-are-handed-what-they-need", "^src/webhooks", "^src/(http|api|store|conformance|plugin)"),
     never("lake-is-handed-what-it-needs", "^src/lake", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts)"),
+    never("replica-is-handed-what-it-needs", "^src/replica/", "^src/(store|api|http|live|webhooks|conformance|plugin|restore)"),
     never("operate-is-handed-what-it-needs", "^src/operate", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|health-route\\.ts|pipeline/replied\\.ts)"),
     never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|errors\\.ts|http/route\\.ts)"),
     never("conformance-needs-no-runner", "^src/conformance", "^src/(store|http|api|webhooks|plugin)|node_modules/(mocha|chai)"),

@@ -1,4 +1,5 @@
 export { createApiPlugin } from "./plugin.js";
+export { followNode, type FollowNodeOptions } from "./replica-context.js";
 export { errorTable, PorticoError } from "./errors.js";
 export { defaultOptions } from "./options/options.js";
 export { type Verification, verifyStore, type VerifyOptions } from "./store/verify/verify-store.js";

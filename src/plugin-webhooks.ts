@@ -47,7 +47,9 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
     throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only where the host keeps its own chain: with the store, the process that writes it delivers");
   }
   const delivering = context.reader === true ? { deliver: false } : {};
-  const settings = options.webhooks === false || dataDir === undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
+  /** A replica has none of its own. */
+  const followed = context.reader === true ? undefined : context.follows;
+  const settings = options.webhooks === false || dataDir === undefined || followed !== undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
   const writes = createWriteWatch(problems);
   let engine: WebhookEngine | undefined;
   let own: WebhookEnvironment | undefined;
@@ -73,6 +75,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   };
 
   const requireWebhooks = (): void => {
+    if (followed !== undefined) throw new PorticoError("NOT_SUPPORTED", `This is a replica: webhooks are managed at its node, ${followed.url}.`);
     if (settings === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
   };
 

@@ -1,5 +1,5 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../types/chain-adapter.js";
-import type { ApiPlugin, Logger, NodeContext, ReaderContext } from "../types/node-context.js";
+import type { ApiPlugin, NodeContext, ReaderContext } from "../types/node-context.js";
 import { openAtHeight, orUndo } from "./api/at-height.js";
 import { groups } from "./api/groups.js";
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
@@ -26,24 +26,17 @@ import { readOptions } from "./options/options.js";
 import { createLake } from "./plugin-lake.js";
 import { createFollowing, type Following } from "./plugin-follow.js";
 import { createLive } from "./plugin-live.js";
+import { createReplica } from "./plugin-replica.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
 import { createProblems } from "./problems.js";
-import { quietLogger } from "./options/guarded-logger.js";
+import { consoleLogger, quietLogger } from "./options/guarded-logger.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
 import { createReaderChain } from "./store/reader-chain.js";
 import type { Prewarm } from "./store/state/store.js";
 import { version } from "./version.js";
 
 /** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
-type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "reindexHistory" | "settled" | "problem">>;
-
-const silence = (): void => undefined;
-const consoleLogger: Logger = {
-  debug: silence,
-  info: (message) => console.info(message),
-  warn: (message) => console.warn(message),
-  error: (message) => console.error(message),
-};
+type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "reindexHistory" | "scanState" | "settled" | "problem">>;
 
 /**
  * Creates the public interface of a node. Nothing is opened or subscribed to before `start()` or `listen()`.
@@ -56,6 +49,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const clock = fullClock(context.clock);
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
+  const replica = createReplica(context, { problems, logger });
   const webhooks = createWebhooks(context, {
     ...{ options, logger, clock, problems },
     onLog: (log, writes) => following.onLog(log, writes),
@@ -64,7 +58,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   });
   const prewarm: Prewarm = (open) => edge.prewarm(stateOf(open(bounds)));
   const following: Following = createFollowing(context, { options, rules, logger, clock, problems, chain: () => chain });
-  const chain: Chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm, onLog: following.onLog, onWritten: (milliseconds) => metrics?.blockApplied(milliseconds / 1000) });
+  const ownChain: Chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm, onLog: following.onLog, onWritten: (milliseconds) => metrics?.blockApplied(milliseconds / 1000) });
+  const chain = replica?.guard(ownChain) ?? ownChain;
   const told = context.reader === true ? context.problem : undefined;
 
   /** State of a host's own chain when it was last asked. */
@@ -126,6 +121,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     clock,
     staleAfter: options.staleAfter,
     sync: host.sync,
+    distance: replica?.distance,
   });
 
   const damage = problems.define({ begun: "the store is damaged", ended: "the store is sound again" });
@@ -174,10 +170,14 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   });
 
   const lifecycle = createLifecycle({
-    prepare: webhooks.prepare,
+    prepare: async () => {
+      await replica?.prepare(stopping.signal);
+      await webhooks.prepare();
+    },
     open: async () => {
       loopLag.start();
       await chain.start?.();
+      replica?.begin();
     },
     opened: async () => {
       if (chain.height === undefined) (await openSnapshot())?.release?.();
@@ -186,6 +186,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     close: async () => {
       try {
         await lake.stop();
+        await replica?.end();
         await chain.stop?.();
       } finally {
         await webhooks.closing();

@@ -17,6 +17,8 @@ export interface RestoreOptions {
   transactionTypes?: TransactionType[];
   undoBlocks?: number;
   logger: Logger;
+  /** Whether a snapshot may lie beyond the last block file, because the blocks after it come from elsewhere. Default false. */
+  beyondBlocks?: boolean;
 }
 
 /**
@@ -24,8 +26,8 @@ export interface RestoreOptions {
  * its height. Undefined where there is a store already, or no snapshot that fits: one of another layout, say; the blocks are then taken.
  * @throws PorticoError LAKE_DAMAGED if the file is not what the manifest says
  */
-export const restoreFromLake = async (files: LakeFiles, { dataDir, network, transactionTypes, undoBlocks = defaultOptions.undoBlocks, logger }: RestoreOptions): Promise<number | undefined> => {
-  const end = files.manifest.blocks.at(-1)?.to ?? 0;
+export const restoreFromLake = async (files: LakeFiles, { dataDir, network, transactionTypes, undoBlocks = defaultOptions.undoBlocks, logger, beyondBlocks = false }: RestoreOptions): Promise<number | undefined> => {
+  const end = beyondBlocks ? Infinity : (files.manifest.blocks.at(-1)?.to ?? 0);
   const snapshot = files.manifest.snapshots.findLast(({ height }) => height <= end);
   if (snapshot === undefined || existsSync(storeFile(dataDir))) return undefined;
   if (snapshot.layout !== schemaVersion) {

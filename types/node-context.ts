@@ -217,6 +217,8 @@ export interface NodeContext {
   node?: NodeInfo;
   /** A fork's own transaction types; one of the same group, type and version replaces the core's. */
   transactionTypes?: TransactionType[];
+  /** The node that this process is a replica of: part of what `followNode` gives. */
+  follows?: FollowedNode;
   /** Called about once a second while blocks are indexed from the source. What it throws is logged. */
   onProgress?: (progress: IndexingProgress) => void;
   /** Default: the console, without debug lines. */
@@ -235,7 +237,7 @@ export interface NodeContext {
  * changed and read here as in the node's process, but only the node delivers. `network`, `transactionTypes` and `options` must be the
  * same as the node's; `pool`, `peers`, `sync` and `node` are supplied by the host in whatever way this process can reach them.
  */
-export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress"> {
+export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress" | "follows"> {
   reader: true;
   /** The node's data folder. Until the store in it exists and is complete, requests are answered with 503. */
   dataDir: string;
@@ -249,18 +251,58 @@ export interface BlockMark {
   id: string;
 }
 
+/** What a replica tells of itself to what follows the node for it. */
+export interface FollowingChain {
+  /** The last block that the replica has. */
+  tip(): BlockMark | undefined;
+  /** Resolves when all blocks handed over so far are written. */
+  settled(): Promise<void>;
+}
+
+/** A node that is followed over HTTP. `followNode` makes it, `createApiPlugin` uses it. */
+export interface FollowedNode {
+  /** Its interface, such as `http://10.0.0.5:4003/api`. */
+  readonly url: string;
+  /** Called when the plugin starts, before its store is opened: begins the store with a snapshot where there is none. */
+  prepare(signal: AbortSignal): Promise<void>;
+  /** Called when the store is open: blocks are handed over as the node applies and reverts them. */
+  follow(chain: FollowingChain): void;
+  /** Ends what `prepare` and `follow` began. */
+  end(): Promise<void>;
+  /** Digest of the node's state after a block; undefined where the node has not told it. */
+  digestOf(block: BlockMark): string | undefined;
+  /** Calls `changed` when there is a new digest, and when the node is reached again or no longer. Returns what ends it. */
+  watch(changed: () => void): () => void;
+  /** Why the node cannot be reached, once that has lasted for some seconds. */
+  problem(): string | undefined;
+  /** How far a replica is behind the node, whose tip has this height. */
+  distance(height: number): ReplicaDistance;
+  /** Keeps that the store is not to be opened again: the next `prepare` begins with another. */
+  discardStore(reason: string): void;
+}
+
+/** How far a replica is behind its node. */
+export interface ReplicaDistance {
+  /** Blocks. */
+  behind: number;
+  /** Milliseconds since it was last known to have all blocks of the node; 0 while it has them. */
+  lag: number;
+}
+
 /** Why no requests should be sent to a node at present, in a word for machines: `problem` of `GET {basePath}/health/ready`. */
 export type ReadyProblem =
   | "starting"
   | "catching up"
   | "behind the host"
-  /** The host's chain is another than the one that is served. */
+  /** The host's chain is another than the one that is served; or a replica's state is another than its node's, and is not served. */
   | "diverged"
   /** No block for `staleAfter` block times. */
   | "stale"
   | "store cannot be written"
   | "full disk"
   | "stopping"
+  /** A replica whose node has not answered for some seconds; what it has is still served. */
+  | "node unreachable"
   /** Anything else; `detail` says what. */
   | "failing";
 
@@ -277,6 +319,10 @@ export interface Health {
   final?: BlockMark;
   /** The oldest block that can be read here. */
   oldest?: BlockMark;
+  /** Of a replica: blocks to the node's tip. */
+  behind?: number;
+  /** Of a replica: milliseconds since it was last known to have all blocks of the node; 0 while it has them. */
+  lag?: number;
 }
 
 /** Requests outside `basePath` go to `next`, or are answered with 404 if there is none. */

@@ -54,6 +54,9 @@ export interface Host {
   stop(): Promise<void>;
 }
 
+/** What a replica has of it, too. */
+export type Served = Omit<Host, "pool" | "events">;
+
 /** Everything opened so far, latest first, which a stop or a failed start has to close. */
 const createClosing = () => {
   const open: (() => Promise<void>)[] = [];
@@ -65,7 +68,7 @@ const createClosing = () => {
   };
 };
 
-const prepareFolder = (dataDir: string): void => {
+export const prepareFolder = (dataDir: string): void => {
   try {
     makeFolder(dataDir);
     accessSync(dataDir, constants.W_OK);
@@ -86,7 +89,7 @@ const foreignStore = (error: PorticoError, dataDir: string): HostError => {
 };
 
 /** Turns an error of Portico or the system into a sentence for whoever typed the command. */
-const explain = (error: unknown, options: HostOptions, imported: ChainFile | undefined): Error => {
+export const explain = (error: unknown, options: HostOptions, imported: ChainFile | undefined): Error => {
   const { network, dataDir } = options;
   const path = pathOf(error);
   if (path !== undefined) return new HostError(`${path} cannot be read or written: ${messageOf(error)}.`, { cause: error });

@@ -8,15 +8,18 @@ import { checkBeforehand } from "./program/preflight.js";
 
 const clock = { now: () => Date.now(), monotonic: () => Number(process.hrtime.bigint()) / 1e6 };
 
+/** A node, or a replica of one. */
+const starterFor = async ({ follow }: HostOptions) => (follow === undefined ? (await import("./host.js")).startHost : (await import("./replica.js")).startReplica);
+
 const runNode = async (options: HostOptions, { logger, access, started }: Logging): Promise<number> => {
   await checkBeforehand(options);
   // Imported only now, so that mistakes are answered without waiting for all modules of a node.
-  const [{ startHost }, { factsOf, welcome }] = await Promise.all([import("./host.js"), import("./welcome.js")]);
+  const [start, { factsOf, welcome }] = await Promise.all([starterFor(options), import("./welcome.js")]);
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
   const ended = new Promise<undefined>((resolve) => ending.signal.addEventListener("abort", () => resolve(undefined)));
 
-  const host = await startHost(options, { logger, access, clock, onProgress: createProgressReport(logger), signal: ending.signal });
+  const host = await start(options, { logger, access, clock, onProgress: createProgressReport(logger), signal: ending.signal });
   if (host === undefined) return 0;
   started(welcome(host, options), factsOf(host, options));
   const failure = await Promise.race([host.failed, ended]);

@@ -14,6 +14,8 @@ export interface HostOptions {
   port: number;
   dataDir: string;
   import?: string;
+  /** URL of the node to be a replica of. */
+  follow?: string;
   /** Folder. */
   lake?: string;
   /** Blocks in a file of the lake. */
@@ -104,6 +106,13 @@ const keyIn = ({ text, label }: Reading): string | undefined => {
   return key;
 };
 
+/** @throws UsageError */
+const urlIn = ({ text, label }: Reading): string | undefined => {
+  const url = text("follow");
+  if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) throw new UsageError(`${label("follow")} must be a URL such as http://10.0.0.5:4003, not "${url}".`);
+  return url;
+};
+
 const refuseSecrets = ({ has, label }: Reading): void => {
   if (has("secrets")) throw new UsageError(`${label("secrets")} is for networks other than local: this host has the keys of local's delegates already.`);
 };
@@ -131,7 +140,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
     network,
     host,
     port: wholeNumber("port", 0, 65_535),
-    dataDir: has("data-dir") ? (text("data-dir") ?? "") : `data/${folderOf(network)}`,
+    dataDir: has("data-dir") ? (text("data-dir") ?? "") : `data/${has("follow") ? "replica" : folderOf(network)}`,
     forge: !has("no-forge"),
     workers: wholeNumber("workers", 1, 64),
     allowTargets: [...(isLoopback(host) ? loopback : []), ...networksIn(reading)],
@@ -142,6 +151,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       verify: has("verify") ? (has("network") ? "network" : "any") : undefined,
       reindex: has("reindex") ? oneOf("reindex", ["history"]) : undefined,
       import: text("import"),
+      follow: urlIn(reading),
       lake: text("lake"),
       lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,
       lakeSnapshots: has("lake-snapshots") ? wholeNumber("lake-snapshots", 0, 1_000_000_000) : undefined,

@@ -13,7 +13,7 @@ export const nodeInfo = (port: number) =>
   }) satisfies NodeInfo;
 
 /** Only the network `local` is sure to move: on others, this host forges when it is the turn of one of its delegates, if it has any. */
-const movesByItself = ({ network, forge }: HostOptions): boolean => network === "local" && forge;
+const movesByItself = ({ network, forge, follow }: HostOptions): boolean => network === "local" && forge && follow === undefined;
 
 export const porticoOptions = (options: HostOptions): PorticoOptions => ({
   // A longer interval than the block time, of any network, makes for longer pauses.

@@ -1,10 +1,11 @@
 import { createCast } from "./cast.js";
 import { createCrypto } from "./crypto.js";
 import { localSeed } from "./genesis.js";
-import type { Host } from "./host.js";
+import type { Served } from "./host.js";
 import type { HostOptions } from "./options.js";
 
-const forgingLine = ({ isForging }: Host, { network, forge, forgeInterval, secrets }: HostOptions): string => {
+const forgingLine = ({ isForging }: Served, { network, forge, forgeInterval, secrets, follow }: HostOptions): string => {
+  if (follow !== undefined) return `off: a replica of ${follow}`;
   if (!forge) return "off: the tip stays where it is";
   if (!isForging) return `off: --secrets names the delegates of ${network} to forge for`;
   if (forgeInterval !== undefined) return `a block every ${forgeInterval} ms; the chain's clock runs ahead`;
@@ -12,11 +13,11 @@ const forgingLine = ({ isForging }: Host, { network, forge, forgeInterval, secre
 };
 
 /** Of a network that other nodes forge. */
-const syncNote = ({ network }: HostOptions): string | undefined =>
-  network === "local" ? undefined : "This host does not sync from peers by itself: --import gives it the chain, and it ends where that ends.";
+const syncNote = ({ network, follow }: HostOptions): string | undefined =>
+  network === "local" || follow !== undefined ? undefined : "This host does not sync from peers by itself: --import gives it the chain, and it ends where that ends.";
 
 /** The same for programs. */
-export const factsOf = (host: Host, options: HostOptions): Record<string, unknown> => {
+export const factsOf = (host: Served, options: HostOptions): Record<string, unknown> => {
   const note = syncNote(options);
   return {
     url: host.url,
@@ -24,13 +25,14 @@ export const factsOf = (host: Host, options: HostOptions): Record<string, unknow
     height: host.height,
     dataDir: options.dataDir,
     forging: host.isForging,
+    ...(options.follow === undefined ? {} : { follows: options.follow }),
     workers: options.workers,
     ...(note === undefined ? {} : { note }),
   };
 };
 
 /** The text shown when the node has started. */
-export const welcome = (host: Host, options: HostOptions): string => {
+export const welcome = (host: Served, options: HostOptions): string => {
   const { name, client } = host.network.network;
   const note = syncNote(options);
   const lines = [
@@ -49,7 +51,7 @@ export const welcome = (host: Host, options: HostOptions): string => {
     `  ${host.url}/wallets/top?limit=5`,
     `  ${host.url}/openapi.json`,
   ];
-  if (options.network === "local") {
+  if (options.network === "local" && options.follow === undefined) {
     const { treasury } = createCast(localSeed, createCrypto(host.network));
     lines.push("", `A wallet to play with: ${treasury.address}, passphrase "${treasury.passphrase}", which holds most of the ${client.token}.`);
   }

@@ -12,6 +12,8 @@ export const healthMembers = {
   tip: mark("The last block; absent while there is no state to read."),
   final: mark("The newest block that is taken to be final."),
   oldest: mark("The oldest block that can be read here."),
+  behind: Type.Optional(Type.Integer({ description: "Of a replica: blocks to its node's tip." })),
+  lag: Type.Optional(Type.Integer({ description: "Of a replica: milliseconds since it was last known to have all blocks of its node; 0 while it has them." })),
 };
 
 const HealthReply = Type.Object(

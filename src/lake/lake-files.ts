@@ -25,6 +25,8 @@ export interface LakeDemands {
   nethash: string;
   /** The key that must have signed it, in base64. */
   key?: string | undefined;
+  /** Aborting gives up reading from a URL. */
+  signal?: AbortSignal | undefined;
 }
 
 const isUrl = (path: string): boolean => /^https?:\/\//.test(path);
@@ -43,9 +45,9 @@ const folderSource = (path: string): Source => ({
   },
 });
 
-const webSource = (url: string): Source => {
+const webSource = (url: string, signal: AbortSignal | undefined): Source => {
   const ask = async (name: string): Promise<Response | undefined> => {
-    const response = await fetch(`${url}/${name}`).catch((error: unknown) => {
+    const response = await fetch(`${url}/${name}`, { signal: signal ?? null }).catch((error: unknown) => {
       throw new Error(`${url}/${name} cannot be read: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`, { cause: error });
     });
     if (response.ok) return response;
@@ -101,7 +103,7 @@ const measure = async (source: AsyncIterable<Buffer>): Promise<{ bytes: number; 
 /** Opens a lake and checks its manifests. @throws PorticoError LAKE_DAMAGED, LAKE_FOREIGN; Error where it cannot be reached */
 export const openLakeFiles = async (where: string, demands: LakeDemands): Promise<LakeFiles> => {
   const path = withoutTrailing(where, "/");
-  const source = isUrl(path) ? webSource(path) : folderSource(path);
+  const source = isUrl(path) ? webSource(path, demands.signal) : folderSource(path);
   const bytes = await source.read(manifestFile);
   if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}`);
   const manifest = parseManifest(bytes, `${path}/${manifestFile}`);

@@ -56,6 +56,8 @@ export const createLakeReader = (files: LakeFiles): LakeReader => {
   const { manifest, path } = files;
   const end = manifest.blocks.at(-1)?.to ?? 0;
   const perFile = manifest.blocks[0]?.to ?? 1;
+  /** The block that was read last: who catches up begins each read with the one it has. */
+  let newest: BlockData | undefined;
   /** Where reading goes on without beginning the file again. */
   let position: { next: number; blocks: AsyncGenerator<BlockData, undefined> } | undefined;
 
@@ -72,7 +74,7 @@ export const createLakeReader = (files: LakeFiles): LakeReader => {
   };
 
   const read = async (fromHeight: number, limit: number): Promise<BlockData[]> => {
-    const found: BlockData[] = [];
+    const found: BlockData[] = newest?.height === fromHeight && limit > 0 ? [newest] : [];
     while (found.length < limit && fromHeight + found.length <= end) {
       const height = fromHeight + found.length;
       try {
@@ -80,7 +82,7 @@ export const createLakeReader = (files: LakeFiles): LakeReader => {
         const step = await blocks.next();
         if (step.done === true) position = undefined;
         else {
-          found.push(step.value);
+          found.push((newest = step.value));
           if (position !== undefined) position.next++;
         }
       } catch (error) {

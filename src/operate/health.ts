@@ -1,5 +1,5 @@
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
-import type { Health, NodeContext } from "../../types/node-context.js";
+import type { Health, NodeContext, ReplicaDistance } from "../../types/node-context.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
 import type { FullClock } from "../clock.js";
@@ -34,6 +34,8 @@ export interface HealthNeeds {
   clock: FullClock;
   staleAfter: number | false;
   sync: NodeContext["sync"];
+  /** Of a replica with a tip at a height. */
+  distance: ((height: number) => ReplicaDistance) | undefined;
 }
 
 /** What `health`, the health routes and the metrics tell of the chain. */
@@ -56,7 +58,8 @@ export const createHealth = (needs: HealthNeeds) => {
     const isReady = chain.isReady?.() ?? seen.height > 0;
     const started = wrong.length > 0 ? "failing" : isReady ? "ok" : "starting";
     const status = phase() === "started" ? started : phase() === "starting" ? "starting" : "stopped";
-    return { status, height: found?.tip.height ?? chain.height?.() ?? seen.height, ...(problem === "" ? {} : { problem }), ...found };
+    const height = found?.tip.height ?? chain.height?.() ?? seen.height;
+    return { status, height, ...(problem === "" ? {} : { problem }), ...found, ...needs.distance?.(height) };
   };
 
   /** Nothing is opened unless the plugin runs. What cannot be read is part of the health by then. */

@@ -13,3 +13,13 @@ export const quietLogger = (logger: Logger): Logger => {
     };
   return { debug: to("debug"), info: to("info"), warn: to("warn"), error: to("error") };
 };
+
+const silence = (): void => undefined;
+
+/** What is logged where the host gives no logger. */
+export const consoleLogger: Logger = {
+  debug: silence,
+  info: (message) => console.info(message),
+  warn: (message) => console.warn(message),
+  error: (message) => console.error(message),
+};

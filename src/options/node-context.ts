@@ -15,10 +15,10 @@ const refuse = (message: string): never => {
 };
 
 /** Members that a reader does not take: it receives no events, and its store is written by another process. */
-const readerLacks = ["chain", "blocks", "events", "onProgress"] as const;
+const readerLacks = ["chain", "blocks", "events", "onProgress", "follows"] as const;
 
 /** Members that only the built-in store uses. */
-const ownStoreTakes = ["blocks", "onProgress"] as const;
+const ownStoreTakes = ["blocks", "follows", "onProgress"] as const;
 
 /** Methods that each part of the host must have, if the part is given. */
 const methods = {
@@ -30,6 +30,7 @@ const methods = {
   pool: ["list"],
   logger: ["debug", "info", "warn", "error"],
   clock: ["now"],
+  follows: ["prepare", "follow", "end", "digestOf", "watch", "problem", "distance", "discardStore"],
 } as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
 
 /** Methods that a part may have. */
@@ -118,6 +119,7 @@ const known: Record<keyof NodeContext | keyof ReaderContext, true> = {
   pool: true,
   node: true,
   transactionTypes: true,
+  follows: true,
   onProgress: true,
   problem: true,
   logger: true,

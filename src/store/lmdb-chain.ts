@@ -9,6 +9,7 @@ import { trimOrphans } from "./follow/orphans.js";
 import { createWatchers } from "./follow/watchers.js";
 import { whenFree } from "./lmdb/when-free.js";
 import { createWriteWatch } from "./lmdb/write-watch.js";
+import { scanState, type StateScan } from "./state/state-scan.js";
 import { copyStore, type StoreCopy } from "./state/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
@@ -55,6 +56,8 @@ export interface LmdbChain extends ChainAdapter {
    * if the store cannot be taken back that far.
    */
   copyAt?(height: number, folder: string, signal: AbortSignal): Promise<StoreCopy | undefined>;
+  /** Computes the digest of the whole state at the tip, in the background, and what is kept as that; undefined while there is no state. */
+  scanState?(): Promise<StateScan | undefined>;
   /** Resolves when all that the host has emitted so far is written. */
   settled(): Promise<void>;
   /** Why a block cannot be written at present, or that the block source does not answer; undefined if nothing is wrong. */
@@ -76,6 +79,8 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
   let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
   /** Aborting ends the wait for another process to let go of the store. */
   let opening: AbortController | undefined;
+  /** The state that is being scanned is held until then. */
+  let scanning: Promise<unknown> | undefined;
   let reindexing: { ending: AbortController; done: Promise<boolean> } | undefined;
 
   const reindex = (store: Store, { signal, onProgress }: ReindexDuring): Promise<boolean> => {
@@ -123,6 +128,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       clearInterval(closing.freeing);
       reindexing?.ending.abort();
       await reindexing?.done.catch(() => undefined);
+      await scanning;
       // The store is closed whatever the host's emitter throws: another start would find it in use.
       await closeAll(closing.follower.stop, () => companion?.closing(), () => onLog?.(undefined), () => closing.store.stop());
     },
@@ -138,6 +144,13 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     tipId: () => open?.store.completeTip()?.id,
     copyAt: async (height, folder, signal) =>
       isReady() && open !== undefined ? copyStore(open.store.environment, { folder, height, network: needs.rules.network, undoBlocks: options.undoBlocks, signal }) : undefined,
+    scanState: async () => {
+      const { store } = open ?? {};
+      if (store === undefined || !isReady()) return undefined;
+      const scan = scanState(store.environment, () => open?.store !== store);
+      scanning = scan.catch(() => undefined);
+      return scan;
+    },
     isReady,
     rebuilding: () => open?.follower.rebuilding(),
     height: () => open?.store.tip()?.height ?? 0,

@@ -30,6 +30,7 @@ export const optionRows = [
   { name: "port", value: "PORT", default: "4003", text: "port to serve on; 0 picks a free one" },
   { name: "data-dir", value: "DIR", default: "data/NETWORK", text: "folder for the chain and its store; created if it is missing" },
   { name: "import", value: "FILE|DIR|URL", text: "chain to read first: a file of one block with its transactions per line, genesis first; or a lake, by its folder or URL" },
+  { name: "follow", value: "URL", text: "be a replica of another node, by its origin or its interface (http://10.0.0.5:4003): the whole interface but webhooks, without a chain of its own" },
   { name: "lake", value: "DIR", text: "folder to write final blocks into, as files that never change; served at /api/lake" },
   { name: "lake-blocks", value: "N", default: "10000", text: "blocks in a file of the lake; a folder keeps what it began with" },
   { name: "lake-snapshots", value: "N", default: "100000", text: "blocks between two snapshots of the store in the lake, from which another node starts without indexing; 0: none" },
@@ -57,6 +58,11 @@ export type Name = (typeof optionRows)[number]["name"];
 export const conflicts: readonly (readonly [one: Name, other: Name, why: string])[] = [
   ["no-forge", "forge-interval", "no blocks are forged"],
   ["no-forge", "secrets", "no blocks are signed"],
+  ["follow", "import", "a replica takes its blocks from the node"],
+  ["follow", "secrets", "a replica signs no blocks"],
+  ["follow", "forge-interval", "a replica forges no blocks"],
+  ["follow", "workers", "start several replicas, each with a data folder of its own, behind a balancer"],
+  ["follow", "reindex", "a replica that lacks history begins again with an empty data folder"],
 ];
 
 /** The same rows, all of one type. */

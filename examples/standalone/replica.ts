@@ -1,0 +1,53 @@
+import type { AddressInfo } from "node:net";
+import { createApiPlugin, followNode, PorticoError } from "portico";
+import type { ApiPlugin } from "../../types/node-context.js";
+import { lockFolder } from "./folder-lock.js";
+import { explain, type HostNeeds, prepareFolder, type Served } from "./host.js";
+import { HostError, messageOf } from "./host-error.js";
+import type { HostOptions } from "./options.js";
+import { createFrontPage } from "./program/front-page.js";
+import { porticoOptions } from "./serving.js";
+
+/** A process without a node: it serves what the node of `--follow` does, from a store of its own. */
+
+const explained = (error: unknown, options: HostOptions): Error =>
+  error instanceof PorticoError && error.code === "HOST_SILENT" ? new HostError(`${error.message}.`, { cause: error }) : explain(error, options, undefined);
+
+const heightOf = (plugin: ApiPlugin): number => plugin.health().height;
+
+/**
+ * Starts a replica; undefined if the signal ended the start.
+ * @throws HostError with one sentence for a person, after closing what was opened
+ */
+export const startReplica = async (options: HostOptions, { logger, clock, access, onProgress, signal }: HostNeeds): Promise<Served | undefined> => {
+  const { follow = "", dataDir, lakeKey, host, port } = options;
+  let plugin: ApiPlugin | undefined;
+  let lock: { release(): Promise<void> } | undefined;
+  const stop = async (): Promise<void> => {
+    await plugin?.stop();
+    await lock?.release();
+  };
+  try {
+    prepareFolder(dataDir);
+    lock = await lockFolder(dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
+    const context = await followNode({
+      ...{ url: follow, dataDir, logger, clock, options: porticoOptions(options) },
+      ...(signal === undefined ? {} : { signal }),
+      ...(lakeKey === undefined ? {} : { lakeKey }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+      ...(access === undefined ? {} : { accessLog: access }),
+    });
+    signal?.throwIfAborted();
+    const serving = (plugin = createApiPlugin(context));
+    signal?.addEventListener("abort", () => void serving.stop(), { once: true });
+    const server = await serving.listen(port, host, createFrontPage(context.network.network.name));
+    signal?.throwIfAborted();
+    const at = host.includes(":") ? `[${host}]` : host;
+    const url = `http://${at}:${(server.address() as AddressInfo).port}/api`;
+    return { network: context.network, plugin: serving, url, height: heightOf(serving), isForging: false, failed: new Promise(() => undefined), stop };
+  } catch (error) {
+    await stop();
+    if (signal?.aborted === true) return undefined;
+    throw explained(error, options);
+  }
+};

@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { EventEmitter } from "eventemitter3";
+import type { BlockData } from "../../types/events.js";
+import type { FollowedNode, Logger, Network, NodeContext } from "../../types/node-context.js";
+import type { FullClock } from "../clock.js";
+import { messageOf, PorticoError } from "../errors.js";
+import type { LakeFiles } from "../lake/index.js";
+import { makeFolder } from "../make-folder.js";
+import { createChangeFeed } from "./change-feed.js";
+import { createDigests } from "./digests.js";
+import { openLastKnown, type LastKnown } from "./last-known.js";
+import { createNodeBlocks } from "./node-blocks.js";
+import { createNodeClient, type NodeClient, NodeRefusal } from "./node-client.js";
+import { askNetwork, createNodeHost } from "./node-host.js";
+import { createNodeWatch } from "./node-watch.js";
+import { createReplicaLake } from "./replica-lake.js";
+
+export interface FollowedNodeOptions {
+  url: string;
+  dataDir: string | undefined;
+  /** Folder or URL of a lake of the node's blocks. Default: the node's own. */
+  lake: string | undefined;
+  lakeKey: string | undefined;
+  signal: AbortSignal | undefined;
+  logger: Logger;
+  clock: FullClock;
+}
+
+export interface FollowedNodeNeeds {
+  /** Makes a lake's newest snapshot the store of a data folder that has none. */
+  restore(files: LakeFiles, network: Network): Promise<void>;
+  /** Removes the store of a data folder. */
+  removeStore(dataDir: string): void;
+}
+
+/** Milliseconds that a node is waited for whose network is not known yet. */
+const patience = 60_000;
+const retryInterval = 500;
+/** Milliseconds between two looks at what the node says of itself. */
+const renewInterval = 2_000;
+/** In the data folder: the store beside it is not to be opened again. */
+const discardFile = "discard-store";
+
+/** The network as the node says, or as it said before. @throws Error if it cannot be had */
+const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, signal }: Pick<FollowedNodeOptions, "logger" | "signal">): Promise<Network> => {
+  const known = lastKnown.get("network") as Network | undefined;
+  const begun = performance.now();
+  for (let tries = 1; ; tries++) {
+    try {
+      const network = await askNetwork(client);
+      lastKnown.put("network", network);
+      return network;
+    } catch (error) {
+      if (known !== undefined) return known;
+      const isFinal = error instanceof NodeRefusal && error.status !== 503 && error.status !== 429;
+      if (isFinal || performance.now() - begun > patience) throw new PorticoError("HOST_SILENT", `the node to follow does not tell its network: ${messageOf(error)}`, { cause: error });
+      if (tries === 1) logger.info(`waiting for the node to follow: ${messageOf(error)}`);
+      await delay(retryInterval, undefined, { signal });
+    }
+  }
+};
+
+type Followed = Required<Pick<NodeContext, "network" | "events" | "blocks" | "peers" | "sync" | "pool" | "node" | "follows">>;
+
+/** A node context whose parts are another node's. Nothing is kept open until `createApiPlugin` starts with it. */
+export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, signal: giveUp, logger, clock }: FollowedNodeOptions, { restore, removeStore }: FollowedNodeNeeds): Promise<Followed> => {
+  const now = clock.monotonic;
+  const client = createNodeClient(url);
+  const lastKnown = openLastKnown(dataDir, client.url, logger);
+  const network = await findNetwork(client, lastKnown, { logger, signal: giveUp });
+  const events = new EventEmitter();
+  const digests = createDigests();
+  const watch = createNodeWatch({ client, now });
+  const host = createNodeHost({ client, watch, lastKnown, now });
+  await host.renew().catch((error: unknown) => logger.warn(`the node does not tell its configuration: ${messageOf(error)}`));
+  await client.close();
+  const lake = createReplicaLake({
+    ...{ where: where ?? `${client.url}/lake`, nethash: network.network.nethash, key: lakeKey, dataDir, logger },
+    restoreFrom: (files) => restore(files, network),
+  });
+  let ending = new AbortController();
+  const emit = (event: string, block: BlockData): void => {
+    host.moved();
+    events.emit(event, block);
+  };
+  const feed = createChangeFeed({ client, watch, digests, emit, logger });
+  const blocks = createNodeBlocks({ client, watch, digests, lake, signal: () => ending.signal, logger });
+  let renewing: NodeJS.Timeout | undefined;
+
+  /** The marker goes last: a process that ends in between begins again. */
+  const discardMarked = async (folder: string): Promise<void> => {
+    const marker = join(folder, discardFile);
+    if (!existsSync(marker)) return;
+    logger.warn("the store's state was another than the node's: it begins again from a snapshot or the blocks");
+    removeStore(folder);
+    await rm(marker, { force: true });
+  };
+
+  const follows: FollowedNode = {
+    url: client.url,
+    prepare: async (signal) => {
+      ending = new AbortController();
+      watch.start();
+      renewing = setInterval(() => void host.renew().catch(() => undefined), renewInterval).unref();
+      if (dataDir === undefined) return;
+      await discardMarked(dataDir);
+      await lake.restore(AbortSignal.any([signal, ending.signal]));
+    },
+    follow: feed.follow,
+    end: async () => {
+      ending.abort();
+      clearInterval(renewing);
+      await feed.stop();
+      await watch.stop();
+      await lake.close();
+      await lastKnown.settled();
+      await client.close();
+    },
+    digestOf: digests.of,
+    watch: (changed) => {
+      const leaves = [digests.watch(changed), watch.watch(changed)];
+      return () => leaves.forEach((leave) => leave());
+    },
+    problem: watch.problem,
+    distance: watch.distance,
+    discardStore: (reason) => {
+      if (dataDir === undefined) return;
+      makeFolder(dataDir);
+      void writeFile(join(dataDir, discardFile), `${reason}\n`).catch((error: unknown) => logger.error(`${join(dataDir, discardFile)} cannot be written: ${messageOf(error)}`));
+    },
+  };
+  return { network, events, blocks, peers: host.peers, sync: host.sync, pool: host.pool, node: host.node, follows };
+};

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { BlockData, BlockSource } from "../../types/events.js";
+import type { Logger } from "../../types/node-context.js";
+import { messageOf } from "../errors.js";
+import { parseChange } from "./change-line.js";
+import type { Digests } from "./digests.js";
+import { NodeRefusal, type NodeClient } from "./node-client.js";
+import type { NodeWatch } from "./node-watch.js";
+import type { ReplicaLake } from "./replica-lake.js";
+
+export interface NodeBlocksNeeds {
+  client: NodeClient;
+  watch: NodeWatch;
+  digests: Digests;
+  lake: ReplicaLake;
+  /** Aborted when the replica stops. */
+  signal(): AbortSignal;
+  logger: Logger;
+}
+
+/** The node as a block source: the lake as far as it goes, then `/changes`. While the node is away, a read waits for it. */
+export type NodeBlocks = Required<BlockSource>;
+
+/** Reads of less only look whether the chain is still the same. */
+const shortRead = 10;
+const retryDelay = 500;
+
+export const createNodeBlocks = ({ client, watch, digests, lake, signal, logger }: NodeBlocksNeeds): NodeBlocks => {
+  /** At the first line that is no block above the last, the chain has changed meanwhile: what was read before is asked again. */
+  const readOnce = async (from: number, limit: number): Promise<BlockData[]> => {
+    const found: BlockData[] = [];
+    try {
+      for await (const line of client.lines(`/v2/changes?after=${from === 1 ? "genesis" : from - 1}&limit=${limit}`, { signal: AbortSignal.any([signal(), AbortSignal.timeout(60_000)]) })) {
+        const { kind, block, digest } = parseChange(line);
+        if (kind !== "applied" || block.height !== from + found.length) break;
+        if (digest !== undefined) digests.put(block, digest);
+        found.push(block);
+      }
+    } catch (error) {
+      // One alone would be taken for the end of the chain.
+      if (found.length < 2) throw error;
+    }
+    watch.heard();
+    return found;
+  };
+
+  /** The height before is above the node's tip. */
+  const isBeyond = (error: unknown): boolean => error instanceof NodeRefusal && error.status === 400;
+
+  const readNode = async (from: number, limit: number): Promise<BlockData[]> => {
+    let told = false;
+    while (!signal().aborted) {
+      try {
+        return await readOnce(from, limit);
+      } catch (error) {
+        if (isBeyond(error)) return [];
+        if (!told && !signal().aborted) logger.debug(`the node's blocks: ${messageOf(error)}`);
+        told = true;
+        await delay(retryDelay, undefined, { signal: signal(), ref: false }).catch(() => undefined);
+        await watch.available(signal());
+      }
+    }
+    return [];
+  };
+
+  return {
+    read: async (from, limit) => {
+      const fromLake = limit > shortRead ? await lake.read(from, limit, watch.tip()) : [];
+      return fromLake.length > 1 ? fromLake : readNode(from, limit);
+    },
+    height: () => watch.tip() ?? 0,
+  };
+};

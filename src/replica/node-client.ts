@@ -1,0 +1,116 @@
+import { StringDecoder } from "node:string_decoder";
+import { Agent, type Dispatcher } from "undici";
+import { messageOf } from "../errors.js";
+import { withoutTrailing } from "../trim-end.js";
+
+/** An answer of the node other than 2xx. */
+export class NodeRefusal extends Error {
+  readonly status: number;
+  readonly body: unknown;
+
+  constructor(status: number, body: unknown, url: string) {
+    const said = typeof body === "object" && body !== null && "message" in body ? `: ${String(body.message)}` : "";
+    super(`${url} was answered with ${status}${said}`);
+    this.name = "NodeRefusal";
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export interface Asking {
+  /** Aborting gives up. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds for the whole answer. */
+  timeout?: number;
+  /** Sent as JSON, by POST. */
+  body?: unknown;
+}
+
+/** A Portico node, asked over HTTP. What cannot be asked rejects with an error that names the URL. */
+export interface NodeClient {
+  /** Its interface, without a slash at the end. */
+  readonly url: string;
+  /** @throws NodeRefusal for any status but 2xx */
+  json(path: string, asking?: Asking): Promise<unknown>;
+  /** The body of a health report, whatever its status. */
+  report(path: string, asking?: Asking): Promise<unknown>;
+  /** The lines of a reply, as they arrive. One without an end has to be given up by `signal`. @throws NodeRefusal */
+  lines(path: string, asking: Pick<Asking, "signal">): AsyncGenerator<string>;
+  /** Ends every connection; the next question opens others. */
+  close(): Promise<void>;
+}
+
+const usualTimeout = 10_000;
+
+/** The origin of a node has its interface at `/api`; any other path is that of the interface itself. */
+export const interfaceUrl = (given: string): string => {
+  const url = new URL(given);
+  const path = withoutTrailing(url.pathname, "/");
+  return `${url.origin}${path === "" ? "/api" : path}`;
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text.slice(0, 200);
+  }
+};
+
+export const createNodeClient = (given: string): NodeClient => {
+  const url = interfaceUrl(given);
+  const { origin, pathname } = new URL(url);
+  let agent: Agent | undefined;
+  const connections = (): Agent => (agent ??= new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 }));
+
+  const ask = async (path: string, { signal, timeout, body }: Asking): Promise<Dispatcher.ResponseData> => {
+    const signals = [...(signal === undefined ? [] : [signal]), ...(timeout === undefined ? [] : [AbortSignal.timeout(timeout)])];
+    try {
+      return await connections().request({
+        origin,
+        path: `${pathname}${path}`,
+        method: body === undefined ? "GET" : "POST",
+        headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.any(signals),
+      });
+    } catch (error) {
+      throw new Error(`${url}${path} cannot be read: ${messageOf(error)}`, { cause: error });
+    }
+  };
+
+  const isGood = (status: number): boolean => status >= 200 && status < 300;
+
+  const answer = async (path: string, asking: Asking): Promise<{ status: number; body: unknown }> => {
+    const { statusCode, body } = await ask(path, { timeout: usualTimeout, ...asking });
+    return { status: statusCode, body: parsed(await body.text()) };
+  };
+
+  async function* lines(path: string, { signal }: Pick<Asking, "signal">): AsyncGenerator<string> {
+    const { statusCode, body } = await ask(path, { signal });
+    if (!isGood(statusCode)) throw new NodeRefusal(statusCode, parsed(await body.text()), `${url}${path}`);
+    const decoder = new StringDecoder("utf8");
+    let rest = "";
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const parts = (rest + decoder.write(chunk)).split("\n");
+      rest = parts.pop() ?? "";
+      yield* parts;
+    }
+  }
+
+  return {
+    url,
+    json: async (path, asking = {}) => {
+      const { status, body } = await answer(path, asking);
+      if (!isGood(status)) throw new NodeRefusal(status, body, `${url}${path}`);
+      return body;
+    },
+    report: async (path, asking = {}) => (await answer(path, asking)).body,
+    lines,
+    close: async () => {
+      const closing = agent;
+      agent = undefined;
+      await closing?.destroy();
+    },
+  };
+};

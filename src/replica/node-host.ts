@@ -1,0 +1,120 @@
+import type { Peer } from "../../types/chain.js";
+import type { TransactionData } from "../../types/events.js";
+import type { Network, NodeContext, NodeInfo, PoolResult } from "../../types/node-context.js";
+import { messageOf, PorticoError } from "../errors.js";
+import { type Asked, createAsked } from "./asked.js";
+import type { LastKnown } from "./last-known.js";
+import { type NodeClient, NodeRefusal } from "./node-client.js";
+import type { NodeWatch } from "./node-watch.js";
+
+/** What the node says of itself and its network, and its pool. */
+export interface NodeHost extends Required<Pick<NodeContext, "peers" | "sync" | "pool" | "node">> {
+  /** Brings `node` up to date, if it is time to. */
+  renew(): Promise<void>;
+  /** The node's chain has changed, and with it the state of its sync and its pool. */
+  moved(): void;
+}
+
+export interface NodeHostNeeds {
+  client: NodeClient;
+  watch: NodeWatch;
+  lastKnown: LastKnown;
+  now(): number;
+}
+
+/** Milliseconds. */
+const goodFor = { status: 500, peers: 1_000, pool: 500, configuration: 10_000 };
+const patience = 2_000;
+
+const pageSize = 100;
+
+interface Paged {
+  meta: { pageCount: number };
+  data: unknown[];
+}
+
+interface Status {
+  synced: boolean;
+  networkHeight: number;
+}
+
+/** Types whose transactions have a recipient of their own; the others are shown with their sender as one. */
+const hasRecipient = (type: unknown, typeGroup: unknown): boolean => typeGroup !== 1 || type === 0 || type === 8;
+
+/** A transaction as the node shows it, as its pool has it. */
+const submitted = (shown: Record<string, unknown>): TransactionData => {
+  const { sender, recipient, signSignature, confirmations: _, timestamp, ...rest } = shown;
+  const isOwn = recipient === sender && !hasRecipient(shown["type"], shown["typeGroup"]);
+  return {
+    ...rest,
+    ...(isOwn ? {} : { recipientId: recipient }),
+    ...(signSignature === null || signSignature === undefined ? {} : { secondSignature: signSignature }),
+    ...(timestamp === undefined ? {} : { timestamp: (timestamp as { epoch: number }).epoch }),
+  } as unknown as TransactionData;
+};
+
+export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds): NodeHost => {
+  const asked = <T>(name: keyof typeof goodFor | "suspended" | "own delegate", ask: () => Promise<T>, otherwise?: T): Asked<T> =>
+    createAsked({ name, ask, lastKnown, isReachable: () => watch.problem() === undefined, now, goodFor: name in goodFor ? goodFor[name as keyof typeof goodFor] : goodFor.peers, ...(otherwise === undefined ? {} : { otherwise }) });
+
+  /** `/strings/v2`: whatever the node's defaults are. */
+  const get = (path: string): Promise<unknown> => client.json(`/strings/v2${path}`, { timeout: patience });
+
+  const allPages = async (path: string): Promise<unknown[]> => {
+    const rows: unknown[] = [];
+    for (let page = 1; ; page++) {
+      const { meta, data } = (await get(`${path}?limit=${pageSize}&page=${page}`)) as Paged;
+      rows.push(...data);
+      if (page >= meta.pageCount) return rows;
+    }
+  };
+
+  const peers = asked("peers", async () => (await allPages("/peers")) as Peer[], []);
+  const suspended = asked("suspended", async () => (await allPages("/peers/suspended")) as Peer[], []);
+  const pool = asked("pool", async () => (await allPages("/transactions/unconfirmed")).map((row) => submitted(row as Record<string, unknown>)), []);
+  const status = asked<Status>("status", async () => {
+    const { data } = (await get("/node/status")) as { data: { synced: boolean; now: number; blocksCount: number } };
+    return { synced: data.synced, networkHeight: data.now + data.blocksCount };
+  });
+  const configuration = asked<NodeInfo>("configuration", async () => {
+    const { data } = (await get("/node/configuration")) as { data: { core?: { version: string }; ports: NodeInfo["ports"]; transactionPool: NonNullable<NodeInfo["transactionPool"]> } };
+    return { ...(data.core === undefined ? {} : { version: data.core.version }), ports: data.ports ?? {}, transactionPool: data.transactionPool };
+  });
+  const node: NodeInfo = { ...(lastKnown.get("configuration") as NodeInfo | undefined) };
+
+  const submit = async (transactions: TransactionData[]): Promise<PoolResult> => {
+    pool.forget();
+    try {
+      const { data, errors } = (await client.json("/v2/transactions", { body: { transactions } })) as { data: PoolResult; errors?: PoolResult["errors"] };
+      return errors === undefined ? data : { ...data, errors };
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.status === 501) throw new PorticoError("NOT_SUPPORTED", "This node takes no transactions.");
+      if (error instanceof NodeRefusal && error.status === 422) throw new PorticoError("UNPROCESSABLE", error.message);
+      throw new PorticoError("NOT_READY", `The node takes no transactions at present: ${messageOf(error)}.`);
+    } finally {
+      pool.forget();
+    }
+  };
+
+  return {
+    peers: { list: peers.get, suspended: suspended.get },
+    sync: {
+      networkHeight: async () => Math.max((await status.get()).networkHeight, watch.tip() ?? 0),
+      synced: async () => (await status.get()).synced,
+    },
+    pool: { list: pool.get, submit },
+    node,
+    moved: () => {
+      status.forget();
+      pool.forget();
+    },
+    renew: async () => void Object.assign(node, await configuration.get()),
+  };
+};
+
+/** The network that the node serves. */
+export const askNetwork = async (client: NodeClient): Promise<Network> => {
+  const { data } = (await client.json("/v2/node/configuration/crypto", { timeout: 5 * patience })) as { data: Network };
+  return data;
+};
+

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ReplicaDistance } from "../../types/node-context.js";
+import { messageOf } from "../errors.js";
+import type { NodeClient } from "./node-client.js";
+
+/** Whether the node answers, and how far it is. */
+export interface NodeWatch {
+  start(): void;
+  stop(): Promise<void>;
+  /** Resolves when the node has answered with a state, or `signal` is aborted. */
+  available(signal: AbortSignal): Promise<void>;
+  /** Is told that the node has sent something, and its tip where that follows from it. */
+  heard(tip?: number): void;
+  /** Height of the node's tip, as last known. */
+  tip(): number | undefined;
+  problem(): string | undefined;
+  distance(height: number): ReplicaDistance;
+  /** Calls `changed` when the node is reached again, or no longer. */
+  watch(changed: () => void): () => void;
+}
+
+export interface NodeWatchNeeds {
+  client: NodeClient;
+  /** Milliseconds, by a clock that is never set. */
+  now(): number;
+  /** Milliseconds between two looks at the node. */
+  lookInterval?: number;
+}
+
+/** Milliseconds without an answer after which the node is taken to be away. */
+export const awayAfter = 5_000;
+/** Milliseconds that the node has for an answer. */
+const patience = 2_000;
+const retryInterval = 250;
+
+const tipIn = (report: unknown): number | undefined => {
+  const tip = typeof report === "object" && report !== null && "tip" in report ? report.tip : undefined;
+  return typeof tip === "object" && tip !== null && "height" in tip && typeof tip.height === "number" ? tip.height : undefined;
+};
+
+export const createNodeWatch = ({ client, now, lookInterval = 1_000 }: NodeWatchNeeds): NodeWatch => {
+  let life: { ending: AbortController; ended: Promise<void> } | undefined;
+  let tip: number | undefined;
+  let answers = false;
+  let failure = "it has not been asked yet";
+  let heardAt = now();
+  let levelAt = now();
+  let away: NodeJS.Timeout | undefined;
+  const watchers = new Set<() => void>();
+
+  const tell = (): void => {
+    for (const changed of watchers) changed();
+  };
+  const problem = (): string | undefined => (now() - heardAt < awayAfter ? undefined : `${client.url} has not answered for ${Math.round((now() - heardAt) / 1000)} s: ${failure}`);
+
+  const heard = (height?: number): void => {
+    const wasAway = !answers || problem() !== undefined;
+    heardAt = now();
+    answers = true;
+    if (height !== undefined) tip = height;
+    clearTimeout(away);
+    away = setTimeout(tell, awayAfter + 1).unref();
+    if (wasAway) tell();
+  };
+
+  const look = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const found = tipIn(await client.report("/health", { signal, timeout: patience }));
+      if (found !== undefined) return heard(found);
+      failure = "it has no state to serve yet";
+    } catch (error) {
+      failure = messageOf(error);
+    }
+    answers = false;
+    if (problem() !== undefined) tell();
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await look(signal);
+      await delay(answers ? lookInterval : retryInterval, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+
+  return {
+    start: () => {
+      if (life !== undefined) return;
+      [heardAt, levelAt] = [now(), now()];
+      away = setTimeout(tell, awayAfter + 1).unref();
+      const ending = new AbortController();
+      life = { ending, ended: run(ending.signal) };
+    },
+    stop: async () => {
+      clearTimeout(away);
+      const stopping = life;
+      life = undefined;
+      answers = false;
+      stopping?.ending.abort();
+      await stopping?.ended;
+    },
+    available: async (signal) => {
+      while (!answers && !signal.aborted) await delay(retryInterval / 5, undefined, { signal, ref: false }).catch(() => undefined);
+    },
+    heard,
+    tip: () => tip,
+    problem,
+    distance: (height) => {
+      const behind = Math.max(0, (tip ?? height) - height);
+      if (behind === 0) levelAt = Math.max(levelAt, heardAt);
+      return { behind, lag: behind === 0 && problem() === undefined ? 0 : Math.round(now() - levelAt) };
+    },
+    watch: (changed) => {
+      const own = (): void => changed();
+      watchers.add(own);
+      return () => void watchers.delete(own);
+    },
+  };
+};

@@ -1,0 +1,244 @@
+import { EventEmitter } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, request as ask, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createApiPlugin, followNode } from "../../src/index.js";
+import type { Peer } from "../../types/chain.js";
+import type { BlockData, TransactionData } from "../../types/events.js";
+import type { ApiPlugin, LakeOptions, Logger, PoolResult } from "../../types/node-context.js";
+import { loadChain } from "../data/read.js";
+import { branch } from "../store/branches.js";
+import { freePort } from "../free-port.js";
+import { silentLogger } from "../silent.js";
+
+/** A node and its replicas, each a plugin with a store and a server of its own, on a chain that a real node made. */
+
+export const { network, blocks: chainBlocks } = loadChain("core3-testnet-a");
+
+const closing: (() => unknown)[] = [];
+
+/** Ends everything that was started, latest first. */
+export const closeAll = async (): Promise<void> => {
+  for (const close of closing.splice(0).reverse()) await close();
+};
+
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "portico-replica-test-"));
+  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+export const until = async <T>(what: string, found: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> => {
+  const end = performance.now() + 50_000;
+  for (;;) {
+    const value = await found();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > end) throw new Error(`${what}: not in time`);
+    await delay(20);
+  }
+};
+
+export interface Served {
+  plugin: ApiPlugin;
+  url: string;
+  lines: string[];
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+const loggerTo = (lines: string[]): Logger => {
+  const to = (message: string): void => void lines.push(message);
+  return { ...silentLogger, debug: to, info: to, warn: to, error: to };
+};
+
+export const peer = (ip: string): Peer => ({ ip, port: 4001, ports: { "@arkecosystem/core-api": 4003 }, version: "3.9.1", height: 7, status: 200, os: "linux", latency: 12 });
+
+/** A node, whose host does what a test tells it. */
+export class TestNode implements Served {
+  readonly events = new EventEmitter();
+  readonly peers = [peer("10.0.0.1"), peer("10.0.0.2")];
+  readonly pool: TransactionData[] = [];
+  readonly submitted: TransactionData[] = [];
+  readonly lines: string[] = [];
+  chain: BlockData[];
+  plugin: ApiPlugin;
+  port = 0;
+  private readonly lake: LakeOptions | undefined;
+  dataDir: string;
+
+  constructor(height: number, lake?: LakeOptions) {
+    this.chain = chainBlocks.slice(0, height);
+    this.lake = lake;
+    this.dataDir = temporaryFolder();
+    this.plugin = this.create();
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/api`;
+  }
+
+  private create(): ApiPlugin {
+    const { lake } = this;
+    return createApiPlugin({
+      network,
+      events: this.events,
+      dataDir: this.dataDir,
+      blocks: { read: (from, limit) => this.chain.slice(from - 1, from - 1 + limit) },
+      peers: { list: () => this.peers },
+      sync: { networkHeight: () => this.chain.length + 3, synced: () => true },
+      node: { version: "3.9.1", ports: { "@arkecosystem/core-p2p": 4001, "@arkecosystem/core-webhooks": null } },
+      pool: { list: () => this.pool, submit: (transactions) => this.submit(transactions) },
+      logger: loggerTo(this.lines),
+      options: { finality: 10, staleAfter: false, ...(lake === undefined ? {} : { lake }) },
+    });
+  }
+
+  private submit(transactions: TransactionData[]): PoolResult {
+    this.submitted.push(...transactions);
+    const ids = transactions.map(({ id }) => id);
+    return { accept: ids, broadcast: ids, excess: [], invalid: [] };
+  }
+
+  async start(): Promise<this> {
+    if (this.port === 0) this.port = await freePort();
+    await this.plugin.listen(this.port);
+    closing.push(() => this.plugin.stop());
+    return this;
+  }
+
+  stop(): Promise<void> {
+    return this.plugin.stop();
+  }
+
+  /** At the same port, with the same store unless another folder is given. */
+  async restart(dataDir = this.dataDir): Promise<void> {
+    await this.plugin.stop();
+    this.dataDir = dataDir;
+    this.plugin = this.create();
+    await this.start();
+    await this.plugin.settled();
+  }
+
+  async apply(...blocks: BlockData[]): Promise<void> {
+    for (const block of blocks) {
+      this.chain.push(block);
+      this.events.emit("block.applied", block);
+    }
+    await this.plugin.settled();
+  }
+
+  /** The next blocks of the chain. */
+  grow(count: number): Promise<void> {
+    return this.apply(...chainBlocks.slice(this.chain.length, this.chain.length + count));
+  }
+
+  async revertTo(height: number): Promise<void> {
+    while (this.chain.length > height) this.events.emit("block.reverted", this.chain.pop());
+    await this.plugin.settled();
+  }
+
+  /** Leaves the chain after `height`, for a branch of `count` blocks. */
+  async fork(height: number, count: number): Promise<void> {
+    await this.revertTo(height);
+    await this.apply(...branch(height, height + count));
+  }
+}
+
+/** The clock of a replica, which may be put forward. */
+export class TestClock {
+  private ahead = 0;
+
+  now(): number {
+    return Date.now() + this.ahead;
+  }
+
+  monotonic(): number {
+    return performance.now() + this.ahead;
+  }
+
+  pass(milliseconds: number): void {
+    this.ahead += milliseconds;
+  }
+}
+
+export class TestReplica implements Served {
+  readonly lines: string[] = [];
+  readonly clock = new TestClock();
+  readonly dataDir: string;
+  plugin!: ApiPlugin;
+  url = "";
+  private readonly node: string;
+
+  constructor(node: string, dataDir = temporaryFolder()) {
+    this.node = node;
+    this.dataDir = dataDir;
+  }
+
+  async start(): Promise<this> {
+    const { clock, dataDir, lines } = this;
+    const context = await followNode({
+      url: this.node,
+      dataDir,
+      logger: loggerTo(lines),
+      clock: { now: () => clock.now(), monotonic: () => clock.monotonic() },
+      options: { finality: 10, staleAfter: false, rateLimit: false },
+    });
+    const plugin = (this.plugin = createApiPlugin(context));
+    closing.push(() => plugin.stop());
+    const server = await plugin.listen(0);
+    this.url = `http://127.0.0.1:${portOf(server)}/api`;
+    return this;
+  }
+
+  async restart(): Promise<void> {
+    await this.plugin.stop();
+    await this.start();
+  }
+
+  async ready(): Promise<{ status: number; problem?: string; detail?: string; behind?: number; lag?: number }> {
+    const reply = await fetch(`${this.url}/health/ready`);
+    const body = (await reply.json()) as { problem?: string; detail?: string; behind?: number; lag?: number };
+    return { ...body, status: reply.status };
+  }
+}
+
+export const startReplica = (node: Pick<TestNode, "url">, dataDir?: string): Promise<TestReplica> => new TestReplica(node.url, dataDir).start();
+
+export const tipOf = async ({ url }: Pick<Served, "url">): Promise<string> => {
+  const { data } = (await (await fetch(`${url}/blockchain`)).json()) as { data?: { block: { height: number; id: string } } };
+  return data === undefined ? "none" : `${data.block.height}-${data.block.id}`;
+};
+
+/** Waits until a replica has the node's tip. */
+export const level = (node: Served, replica: Served): Promise<boolean> => until(`the replica at the node's tip`, async () => (await tipOf(node)) === (await tipOf(replica)));
+
+/** A server before a node that may change what `/changes` says, as a node with another state would. */
+export const startProxy = async (target: TestNode, change: { of(line: string): string }): Promise<{ url: string }> => {
+  const server = createServer((request, response) => {
+    const onward = ask(`http://127.0.0.1:${target.port}${request.url ?? ""}`, { method: request.method, headers: request.headers }, (reply) => {
+      response.writeHead(reply.statusCode ?? 502, reply.headers);
+      const isChanges = request.url?.includes("/changes") === true;
+      reply.on("close", () => response.end());
+      if (!isChanges) return void reply.pipe(response);
+      let rest = "";
+      reply.setEncoding("utf8");
+      reply.on("data", (chunk: string) => {
+        const parts = (rest + chunk).split("\n");
+        rest = parts.pop() ?? "";
+        for (const line of parts) response.write(`${change.of(line)}\n`);
+      });
+    });
+    onward.on("error", () => response.destroy());
+    response.on("close", () => onward.destroy());
+    request.pipe(onward);
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  closing.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${portOf(server)}/api` };
+};

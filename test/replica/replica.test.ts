@@ -1,0 +1,202 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createApiPlugin, followNode, PorticoError } from "../../src/index.js";
+import type { TransactionData } from "../../types/events.js";
+import { chainBlocks, closeAll, level, peer, startProxy, startReplica, temporaryFolder, TestNode, TestReplica, tipOf, until } from "./machines.js";
+
+const transactions = chainBlocks.flatMap((block) => block.transactions ?? []);
+const [address, publicKey] = ["AJPicaX6vmFoKoYnDRPqCqYCsGvYoeXgPo", chainBlocks[5]?.generatorPublicKey ?? ""];
+
+const paths = (height: number): string[] => [
+  ...["blockchain", "blocks?limit=100", "blocks/first", "blocks/last", `blocks/${height - 1}/transactions`, "transactions?limit=100", "transactions/types", "transactions/fees"],
+  ...["transactions/schemas", "transactions/unconfirmed", `transactions/${transactions.at(3)?.id ?? ""}`, "wallets?limit=100", "wallets/top", "locks", "votes"],
+  ...[`wallets/${address}`, `wallets/${publicKey}`, `wallets/${publicKey}/transactions`, `wallets/${publicKey}/history`, `wallets/${publicKey}/statement`],
+  ...["delegates?limit=100", `delegates/${publicKey}`, `delegates/${publicKey}/blocks`, `delegates/${publicKey}/voters`, "rounds/1/delegates", "rounds/2/delegates"],
+  ...["node/configuration", "node/configuration/crypto", "node/fees", "node/syncing", "peers", "peers/10.0.0.2", "peers/suspended"],
+  ...["v1/blocks?limit=10", "v1/blocks/getStatus", "v1/delegates?limit=51", "v1/delegates/fee", "v1/loader/status/sync", "v1/loader/autoconfigure", "v1/peers", "v1/peers/version"],
+  ...["v1/transactions?limit=50", "v1/transactions/unconfirmed", `v1/accounts?address=${address}`],
+  ...[`blocks?at=${height - 40}&limit=100`, `wallets/${publicKey}?at=${height - 40}`, `delegates?at=${height - 40}`, `delegates/${publicKey}/voters?at=${height - 7}`, `blockchain?at=${height - 9}`],
+  ...["changes?after=genesis&limit=60", "strings/transactions?limit=10"],
+];
+
+const replyOf = async (url: string, path: string): Promise<string> => {
+  const reply = await fetch(`${url}/${path}`, { headers: { "API-Version": path.startsWith("v1") ? "1" : "2" } });
+  return `${reply.status} ${await reply.text()}`;
+};
+
+const manifestOf = async ({ url }: TestNode): Promise<{ blocks?: unknown[]; snapshots?: unknown[] }> => (await (await fetch(`${url}/lake/manifest.json`)).json()) as { blocks?: unknown[]; snapshots?: unknown[] };
+
+const expectSameReplies = async (node: TestNode, replica: TestReplica): Promise<void> => {
+  for (const path of paths(node.chain.length)) expect(await replyOf(replica.url, path), path).to.equal(await replyOf(node.url, path));
+};
+
+describe("A replica", function () {
+  this.timeout(60_000);
+  afterEach(closeAll);
+
+  it("answers every read as its node does, to the byte, while blocks come and are reverted", async () => {
+    const node = await new TestNode(150).start();
+    node.pool.push(...transactions.slice(-3).map((one) => ({ ...one })));
+    const replica = await startReplica(node);
+    await level(node, replica);
+    await expectSameReplies(node, replica);
+    await node.grow(30);
+    await level(node, replica);
+    await expectSameReplies(node, replica);
+    await node.fork(170, 15);
+    await level(node, replica);
+    await expectSameReplies(node, replica);
+    expect(await replica.ready()).to.include({ status: 200, behind: 0, lag: 0 });
+  });
+
+  it("answers a reader with a cursor as its node does, also across a fork", async () => {
+    const node = await new TestNode(60).start();
+    const replica = await startReplica(node);
+    await level(node, replica);
+    const cursor = await tipOf(node);
+    await node.fork(55, 9);
+    await level(node, replica);
+    const events = async (url: string): Promise<unknown> => {
+      const { data, meta } = (await (await fetch(`${url}/events/feed?after=${cursor}&event=block.*,transaction.*,round.*&limit=500`)).json()) as { data: Record<string, unknown>[]; meta: unknown };
+      return { meta, data: data.map(({ timestamp: _, ...rest }) => rest) };
+    };
+    const told = await events(replica.url);
+    expect(told).to.deep.equal(await events(node.url));
+    expect(JSON.stringify(told)).to.contain("block.reverted");
+  });
+
+  it("begins with a snapshot of the lake, goes on with its blocks, and then with the node's changes", async () => {
+    const dir = temporaryFolder();
+    const node = await new TestNode(180, { dir, blocksPerFile: 40, snapshotEvery: 50 }).start();
+    await until("four files and a snapshot", async () => {
+      const { blocks, snapshots } = await manifestOf(node);
+      return blocks?.length === 4 && snapshots?.length === 1;
+    });
+    const asked = new Set<string>();
+    const replica = new TestReplica((await startProxy(node, { of: (line) => (asked.add(line.slice(0, 120)), line) })).url);
+    await replica.start();
+    await level(node, replica);
+    expect(replica.lines.find((line) => line.includes("the store begins with"))).to.contain(`/lake/snapshots/150-`);
+    // Blocks up to 160 are the lake's.
+    expect([...asked].filter((line) => line.includes('"height":158,'))).to.deep.equal([]);
+    await node.grow(5);
+    await level(node, replica);
+    await expectSameReplies(node, replica);
+  });
+
+  it("reads the blocks of a lake where there is no snapshot, and the node's where a file is damaged", async () => {
+    const dir = temporaryFolder();
+    const node = await new TestNode(180, { dir, blocksPerFile: 40, snapshotEvery: 0 }).start();
+    await until("four files", async () => (await manifestOf(node)).blocks?.length === 4);
+    const [, , third = ""] = readdirSync(join(dir, "blocks"));
+    writeFileSync(join(dir, "blocks", third), "damaged");
+    const replica = await startReplica(node);
+    await level(node, replica);
+    expect(replica.lines.find((line) => line.includes(third))).to.contain("the blocks are read from the node instead");
+    await expectSameReplies(node, replica);
+  });
+
+  it("serves what it has while the node is away, says so after five seconds, and goes on when the node is back", async () => {
+    const node = await new TestNode(100).start();
+    node.pool.push({ ...(transactions.at(-1) as TransactionData) });
+    const replica = await startReplica(node);
+    await level(node, replica);
+    const before = await Promise.all(["blocks", "node/configuration", "peers", "transactions/unconfirmed", "node/syncing"].map((path) => replyOf(replica.url, path)));
+    await node.stop();
+    expect((await replica.ready()).status).to.equal(200);
+    replica.clock.pass(5_001);
+    const unready = await until("word that the node is away", async () => {
+      const found = await replica.ready();
+      return found.status === 503 && found;
+    });
+    expect(unready.problem).to.equal("node unreachable");
+    expect(unready.detail).to.contain(node.url);
+    expect(unready.lag).to.be.at.least(5_000);
+    expect(await Promise.all(["blocks", "node/configuration", "peers", "transactions/unconfirmed", "node/syncing"].map((path) => replyOf(replica.url, path)))).to.deep.equal(before);
+    const refused = await fetch(`${replica.url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ transactions: [{ ...transactions.at(-1), id: "00" }] }) });
+    expect(refused.status).to.equal(503);
+    node.chain.push(...chainBlocks.slice(100, 160));
+    await node.restart();
+    await level(node, replica);
+    await until("a ready replica", async () => (await replica.ready()).status === 200);
+    await expectSameReplies(node, replica);
+  });
+
+  it("starts while the node is away, from what it has, and joins it later", async () => {
+    const node = await new TestNode(100).start();
+    const replica = await startReplica(node);
+    await level(node, replica);
+    const before = await replyOf(replica.url, "peers");
+    await replica.plugin.stop();
+    await node.stop();
+    await replica.start();
+    expect(await tipOf(replica)).to.equal(`100-${chainBlocks[99]?.id ?? ""}`);
+    expect(await replyOf(replica.url, "peers")).to.equal(before);
+    node.chain = chainBlocks.slice(0, 90);
+    await node.restart();
+    await node.fork(85, 20);
+    await level(node, replica);
+  });
+
+  it("follows a node whose store is made anew, and one that comes back on another branch, deeper than can be reverted", async () => {
+    const node = await new TestNode(120).start();
+    const replica = await startReplica(node);
+    await level(node, replica);
+    await node.restart(temporaryFolder());
+    await node.grow(3);
+    await level(node, replica);
+    await node.stop();
+    await node.fork(20, 110);
+    await node.restart(temporaryFolder());
+    await level(node, replica);
+    await expectSameReplies(node, replica);
+  });
+
+  it("passes transactions on to the node's pool, and has no webhooks of its own", async () => {
+    const node = await new TestNode(50).start();
+    const replica = await startReplica(node);
+    await level(node, replica);
+    const fresh = { ...(transactions.at(-1) as TransactionData) };
+    const reply = await fetch(`${replica.url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ transactions: [fresh] }) });
+    expect(await reply.json()).to.deep.equal({ data: { accept: [fresh.id], broadcast: [fresh.id], excess: [], invalid: [] } });
+    expect(node.submitted.map(({ id }) => id)).to.deep.equal([fresh.id]);
+    node.peers.push(peer("10.0.0.3"));
+    replica.clock.pass(1_001);
+    expect(await replyOf(replica.url, "peers")).to.equal(await replyOf(node.url, "peers"));
+    const webhooks = await fetch(`${replica.url}/webhooks`);
+    expect(webhooks.status).to.equal(501);
+    expect(((await webhooks.json()) as { message: string }).message).to.contain(node.url);
+  });
+
+  it("stops serving a state that is not the node's with the next block, and begins again when it is restarted", async () => {
+    const node = await new TestNode(100).start();
+    const fault = { of: (line: string): string => line };
+    const replica = await startReplica(await startProxy(node, fault));
+    await level(node, replica);
+    fault.of = (line) => line.replace(/"digest":"./, '"digest":"g');
+    await node.grow(1);
+    const unready = await until("word of the other state", async () => {
+      const found = await replica.ready();
+      return found.status === 503 && found;
+    });
+    expect(unready.problem).to.equal("diverged");
+    for (const path of ["blocks", `wallets/${address}`, "v1/blocks", "changes", "events/feed?after=genesis"]) expect(await replyOf(replica.url, path), path).to.match(/^503 /);
+    fault.of = (line) => line;
+    await replica.restart();
+    expect(replica.lines.join("\n")).to.contain("begins again");
+    await level(node, replica);
+    expect((await replica.ready()).status).to.equal(200);
+  });
+
+  it("is refused without a URL, and says why it cannot begin where nobody answers as a node", async () => {
+    const failure = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
+    expect(await failure(followNode({ url: "localhost" }))).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
+    const node = await new TestNode(2).start();
+    const wrong = await failure(followNode({ url: `${node.url}/nothing` }));
+    expect(wrong).to.be.instanceOf(PorticoError).with.property("code", "HOST_SILENT");
+    const context = await followNode({ url: new URL(node.url).origin });
+    expect(() => createApiPlugin(context)).to.throw("dataDir");
+    expect(existsSync("followed-node.json")).to.equal(false);
+  });
+});
