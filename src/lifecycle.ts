@@ -45,15 +45,62 @@ const stopListening = (server: Server): void => {
   Reflect.deleteProperty(server, "closeIdleConnections");
 };
 
-export const createLifecycle = ({ prepare, open, opened, close, createServer, drained, streams, stopTimeout, logger }: LifecycleNeeds): Lifecycle => {
+/** The servers that `listen` opened. */
+const createServers = ({ drained, streams, stopTimeout }: Pick<LifecycleNeeds, "drained" | "streams" | "stopTimeout">) => {
+  const servers = new Set<Server>();
+
+  /** Closes the servers to new connections and lets go of them. */
+  const close = (): ClosingServer[] => {
+    const left = [...servers].map((server) => ({ server, closed: once(server, "close") }));
+    servers.clear();
+    left.forEach(({ server }) => stopListening(server));
+    return left;
+  };
+
+  /** Resolves when every request is answered and every response has been sent. */
+  const finished = async (left: readonly ClosingServer[]): Promise<void> => {
+    await drained();
+    left.forEach(({ server }) => server.closeIdleConnections());
+    await Promise.all(left.map(({ closed }) => closed));
+  };
+
+  return {
+    /** Resolves when what it listens for is started. One that a stop came before, or whose start fails, is closed again. */
+    listen: async (server: Server, isStopped: () => boolean, start: () => Promise<void>): Promise<Server> => {
+      await once(server, "listening");
+      if (isStopped()) return server.close();
+      servers.add(server);
+      try {
+        await start();
+      } catch (error) {
+        servers.delete(server);
+        server.close();
+        throw error;
+      }
+      return server;
+    },
+    /** Where nothing is started: no request is under way. */
+    closeIdle: (): void => close().forEach(({ server }) => server.closeIdleConnections()),
+    /** Lets the requests under way be answered until the time is up; `meanwhile` has to end, too. */
+    closeAll: async (meanwhile: Promise<unknown> | undefined): Promise<void> => {
+      const left = close();
+      streams.end();
+      await meanwhile?.catch(silence);
+      await Promise.race([finished(left), delay(stopTimeout, undefined, { ref: false })]);
+      streams.cut();
+      left.forEach(({ server }) => server.closeAllConnections());
+    },
+  };
+};
+
+export const createLifecycle = ({ prepare, open, opened, close, createServer, logger, ...needs }: LifecycleNeeds): Lifecycle => {
   let phase: Phase = "stopped";
   let starting: Promise<void> | undefined;
   let preparing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   /** Number of calls of `stop`, by which a start that has not begun yet notices that it was called meanwhile, and gives up. */
   let stops = 0;
-  /** Opened by `listen`. */
-  const servers = new Set<Server>();
+  const servers = createServers(needs);
 
   const isStarting = (): boolean => phase === "starting";
 
@@ -95,29 +142,9 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, dr
     return starting;
   };
 
-  /** Closes the servers to new connections and lets go of them. */
-  const closeServers = (): ClosingServer[] => {
-    const left = [...servers].map((server) => ({ server, closed: once(server, "close") }));
-    servers.clear();
-    left.forEach(({ server }) => stopListening(server));
-    return left;
-  };
-
-  /** Resolves when every request is answered and every response has been sent. */
-  const finished = async (left: readonly ClosingServer[]): Promise<void> => {
-    await drained();
-    left.forEach(({ server }) => server.closeIdleConnections());
-    await Promise.all(left.map(({ closed }) => closed));
-  };
-
   const closeAllInOrder = async (): Promise<void> => {
     phase = "stopping";
-    const left = closeServers();
-    streams.end();
-    await preparing?.catch(silence);
-    await Promise.race([finished(left), delay(stopTimeout, undefined, { ref: false })]);
-    streams.cut();
-    left.forEach(({ server }) => server.closeAllConnections());
+    await servers.closeAll(preparing);
     await closeAll();
   };
 
@@ -127,24 +154,14 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, dr
     listen: async (port, address = "127.0.0.1", outside) => {
       const server = createServer(outside).listen(port, address);
       const before = stops;
-      await once(server, "listening");
-      if (stops !== before) return server.close();
-      servers.add(server);
-      try {
-        await start();
-      } catch (error) {
-        servers.delete(server);
-        server.close();
-        throw error;
-      }
-      return server;
+      return servers.listen(server, () => stops !== before, start);
     },
     stop: () => {
       stops++;
       // From here on, `start` means a new start.
       starting = undefined;
       if (phase === "starting" || phase === "started") stopping = closeAllInOrder();
-      else closeServers().forEach(({ server }) => server.closeIdleConnections());
+      else servers.closeIdle();
       return phase === "stopped" ? Promise.resolve() : (stopping ?? Promise.resolve());
     },
   };

@@ -34,6 +34,16 @@ export interface WebhooksNeeds extends Shared {
   follow(): Follow;
 }
 
+/** Without it, requests are signed by secrets alone. */
+const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
+  try {
+    return openNodeKey(folder);
+  } catch (error) {
+    logger.warn(`webhooks: requests cannot be signed by the node's key: ${messageOf(error)}`);
+    return undefined;
+  }
+};
+
 /**
  * The webhook engine, which is created when its store is opened: part of the chain's store if Portico keeps the chain, otherwise
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
@@ -55,20 +65,10 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   let own: WebhookEnvironment | undefined;
   let authorize: Authorize | undefined;
 
-  /** Without it, requests are signed by secrets alone. */
-  const nodeKey = (folder: string): NodeKey | undefined => {
-    try {
-      return openNodeKey(folder);
-    } catch (error) {
-      logger.warn(`webhooks: requests cannot be signed by the node's key: ${messageOf(error)}`);
-      return undefined;
-    }
-  };
-
   const opened = (store: WebhookStore, toldHeight?: number): void => {
     if (settings === undefined) return;
     const goesByBlocks = keepsChain || chain.changes !== undefined;
-    const needs = { store, follow: follow(), clock, logger, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKey(settings.dataDir), onAttempt };
+    const needs = { store, follow: follow(), clock, logger, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onAttempt };
     engine = createWebhookEngine(settings, needs);
     if (settings.deliver) engine.takeOld(takeOldJournal(settings.dataDir, store.journalPosition(), { logger, writes }));
     engine.start();

@@ -40,35 +40,39 @@ const firstSlot = 1_000;
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
 
+const transactionData = (draft: Draft, { id, nonce, timestamp }: { id: string; nonce: bigint; timestamp: number }): TransactionData => {
+  const { sender, version, typeGroup, type, amount, fee, recipientId, vendorField, asset, twice, signers, expiration } = draft;
+  return {
+    id,
+    version,
+    type,
+    ...(version === 2 ? { network: 23, nonce: String(nonce) } : { timestamp: Math.max(0, timestamp - 5) }),
+    ...(version === 2 || typeGroup !== 1 ? { typeGroup } : {}),
+    senderPublicKey: sender.publicKey,
+    amount: String(amount),
+    fee: String(fee),
+    ...(recipientId === undefined ? {} : { recipientId }),
+    ...(vendorField === undefined ? {} : { vendorField }),
+    ...(asset === undefined ? {} : { asset }),
+    ...(expiration === undefined ? {} : { expiration }),
+    ...(signers === undefined
+      ? { signature: fakeSignature(id) }
+      : { signatures: Array.from({ length: signers }, (_, index) => `0${index}${fakeHash(`${id} ${index}`, 128)}`) }),
+    ...(twice === true ? { [version === 1 ? "signSignature" : "secondSignature"]: fakeSignature(`second of ${id}`) } : {}),
+  };
+};
+
 const createMaker = (milestones: readonly Milestone[], progress: Progress): ChainMaker => {
   const constants = createMilestones([...milestones]);
   const { blocks, nonces, branch } = progress;
   let { slot } = progress;
 
   const transactionOf = (draft: Draft, at: string, timestamp: number): TransactionData => {
-    const { sender, version, typeGroup, type, amount, fee, recipientId, vendorField, asset, label, twice, signers, expiration } =
-      draft;
+    const { sender, label } = draft;
     const id = label === undefined ? fakeHash(`transaction ${branch} ${at}`, 64) : labelled(label);
     const nonce = (nonces.get(sender.publicKey) ?? 0n) + 1n;
     nonces.set(sender.publicKey, nonce);
-    return {
-      id,
-      version,
-      type,
-      ...(version === 2 ? { network: 23, nonce: String(nonce) } : { timestamp: Math.max(0, timestamp - 5) }),
-      ...(version === 2 || typeGroup !== 1 ? { typeGroup } : {}),
-      senderPublicKey: sender.publicKey,
-      amount: String(amount),
-      fee: String(fee),
-      ...(recipientId === undefined ? {} : { recipientId }),
-      ...(vendorField === undefined ? {} : { vendorField }),
-      ...(asset === undefined ? {} : { asset }),
-      ...(expiration === undefined ? {} : { expiration }),
-      ...(signers === undefined
-        ? { signature: fakeSignature(id) }
-        : { signatures: Array.from({ length: signers }, (_, index) => `0${index}${fakeHash(`${id} ${index}`, 128)}`) }),
-      ...(twice === true ? { [version === 1 ? "signSignature" : "secondSignature"]: fakeSignature(`second of ${id}`) } : {}),
-    };
+    return transactionData(draft, { id, nonce, timestamp });
   };
 
   const idOf = (height: number): string => {

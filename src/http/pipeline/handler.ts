@@ -56,6 +56,42 @@ const longestPrewarm = 25;
 const detailOf = (error: PorticoError): string =>
   error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : (error.stack ?? error.message);
 
+/** Makes the reply of a request that failed, and tells of what is not the client's doing. */
+const createFail =
+  <State extends Scope>({ damaged, logger }: HandlerNeeds<State>, versionOf: ReturnType<typeof createMatch<State>>["versionOf"]) =>
+  (context: RequestContext<State>, thrown: unknown): void => {
+    const error = porticoErrorOf(thrown);
+    if (error.code === "RECORD_DAMAGED") damaged?.(error.message);
+    if (!error.exposed) {
+      const { method, url } = context.transport.request;
+      logger.error(`Request ${context.id}, ${method} ${JSON.stringify(url)}, failed: ${detailOf(error)}`);
+    }
+    context.reply = failureReply(error, { ...versionOf(context), height: context.height });
+  };
+
+/** What observes requests must not keep one from ending. */
+const createAnswered = <State extends Scope>({ onReply, logger }: HandlerNeeds<State>) => {
+  if (onReply === undefined) return undefined;
+  return (context: RequestContext<State>): void => {
+    try {
+      onReply(repliedOf(context));
+    } catch (error) {
+      logger.error(`a request could not be logged: ${messageOf(error)}`);
+    }
+  };
+};
+
+/** A state is the host's, and so may be what fails. */
+const createRelease =
+  (logger: Logger) =>
+  (state: Scope | undefined): void => {
+    try {
+      state?.release?.();
+    } catch (error) {
+      logger.error(`a snapshot of the chain could not be released: ${messageOf(error)}`);
+    }
+  };
+
 /**
  * Answers every request below the base path, on one ladder:
  *
@@ -78,25 +114,8 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
   const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold, streams, maxStreams: options.maxStreams });
 
-  const fail = (context: Context, thrown: unknown): void => {
-    const error = porticoErrorOf(thrown);
-    if (error.code === "RECORD_DAMAGED") needs.damaged?.(error.message);
-    if (!error.exposed) {
-      const { method, url } = context.transport.request;
-      logger.error(`Request ${context.id}, ${method} ${JSON.stringify(url)}, failed: ${detailOf(error)}`);
-    }
-    context.reply = failureReply(error, { ...versionOf(context), height: context.height });
-  };
-
-  /** A state is the host's, and so may be what fails. */
-  const release = (state: State | undefined): void => {
-    try {
-      state?.release?.();
-    } catch (error) {
-      logger.error(`a snapshot of the chain could not be released: ${messageOf(error)}`);
-    }
-  };
-
+  const fail = createFail(needs, versionOf);
+  const release = createRelease(logger);
   const releaseState = (context: Context): void => {
     const { state } = context;
     context.state = undefined;
@@ -106,18 +125,8 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
     if (context.reply?.stream?.keepsState !== true) releaseState(context);
   };
 
-  /** What observes requests must not keep one from ending. */
-  const answered = (context: Context): void => {
-    try {
-      needs.onReply?.(repliedOf(context));
-    } catch (error) {
-      logger.error(`a request could not be logged: ${messageOf(error)}`);
-    }
-  };
-
   const climb = createClimb<State>(fail);
-  const observer = needs.onReply === undefined ? undefined : answered;
-  const send = createSend<State>({ answered: observer, defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, release: releaseState, isStopping });
+  const send = createSend<State>({ answered: createAnswered(needs), defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, release: releaseState, isStopping });
   const upToBody = [match, authorize, parse, readBody];
   const upToWrite = [lookUp, openState, lookUpAtState, ask, write];
   const run = inStages<Context>([

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { PorticoError } from "../../errors.js";
 import type { ResponseCache } from "../cache/response-cache.js";
 import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
@@ -40,26 +41,27 @@ interface Versioned {
   headers: HeaderPairs;
 }
 
+/** A request that names a version that does not exist, or a path that cannot be decoded, is refused in the default version. */
+const locateIn = <State extends Scope>(needs: MatchNeeds<State>, { transport }: RequestContext<State>): Found<State> => {
+  const { url = "", method = "", headers } = transport.request;
+  try {
+    return needs.locate(targetOf(url), method, versionInHeaders(headers), formInHeaders(headers));
+  } catch (error) {
+    const nowhere = { versioned: false, prefix: "", located: undefined, redirect: undefined } as const;
+    return { ...nowhere, generation: needs.defaultVersion, amounts: needs.amounts, problem: porticoErrorOf(error) };
+  }
+};
+
+const allowedAt = <State extends Scope>(needs: MatchNeeds<State>, { url = "", headers }: IncomingMessage): HeaderPairs => [
+  "Allow",
+  allowed(needs.methodsAt(targetOf(url), versionInHeaders(headers))),
+];
+
 /** The first step of the ladder: finds the route of a request, or a reply that needs none. */
 export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
   const { cache, defaultHeaders } = needs;
   const docs = `${needs.basePath}/docs`;
-
-  /** A request that names a version that does not exist, or a path that cannot be decoded, is refused in the default version. */
-  const locate = ({ transport }: RequestContext<State>): Found<State> => {
-    const { url = "", method = "", headers } = transport.request;
-    try {
-      return needs.locate(targetOf(url), method, versionInHeaders(headers), formInHeaders(headers));
-    } catch (error) {
-      const nowhere = { versioned: false, prefix: "", located: undefined, redirect: undefined } as const;
-      return { ...nowhere, generation: needs.defaultVersion, amounts: needs.amounts, problem: porticoErrorOf(error) };
-    }
-  };
-
-  const allowedAt = ({ transport: { request } }: RequestContext<State>): HeaderPairs => [
-    "Allow",
-    allowed(needs.methodsAt(targetOf(request.url ?? ""), versionInHeaders(request.headers))),
-  ];
+  const locate = (context: RequestContext<State>): Found<State> => locateIn(needs, context);
 
   /** The reply to a request that needs no route. */
   const replyWithoutRoute = (context: RequestContext<State>, { redirect, located }: Found<State>) => {
@@ -69,7 +71,7 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
     if (preflight !== undefined) return emptyReply(204, preflight);
     // Upon 301, clients repeat a POST as a GET.
     if (redirect !== undefined) return emptyReply(isRead(request) ? 301 : 308, ["Location", redirect]);
-    return request.method === "OPTIONS" && located !== undefined ? emptyReply(204, allowedAt(context)) : undefined;
+    return request.method === "OPTIONS" && located !== undefined ? emptyReply(204, allowedAt(needs, request)) : undefined;
   };
 
   const endpointOf = (context: RequestContext<State>, { located, generation }: Found<State>): Endpoint<State> => {
@@ -79,7 +81,7 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
     }
     const endpoint = targetFor(located.item, context.transport.request.method ?? "");
     if (endpoint === undefined) {
-      context.addHeaders(allowedAt(context));
+      context.addHeaders(allowedAt(needs, context.transport.request));
       throw new PorticoError("METHOD_NOT_ALLOWED", located.item.reserved ? `Method Not Allowed: use ${[...located.item.methods.keys()].join(" or ")} here.` : undefined);
     }
     return endpoint;

@@ -32,19 +32,8 @@ const lastReply: HeaderPairs = ["Connection", "close"];
 const variantOf = (reply: Reply, encoding: Encoding | undefined): MaybePromise<Variant> =>
   encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
 
-/** The last step of the ladder: sends the reply in the encoding that the client prefers, or 304 if it has it already. */
-export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fail, inFlight, streams, release, isStopping, answered }: SendNeeds<State>) => {
-  const encodingOf = createNegotiation();
-
-  /** Of a large reply, some may still have to be sent, at the pace of its client; in a Koa app, all of it, when other middleware is done. */
-  const finish = (context: RequestContext<State>): void => {
-    const { response } = context.transport;
-    if (!context.isStreamed) answered?.(context);
-    const isSent = response.writableEnded && (response.socket?.writableLength ?? 0) === 0;
-    if (isSent) inFlight.leave();
-    else inFlight.leaveOnceClosed(response);
-  };
-
+/** Hands status, headers and body to the transport. */
+const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, streams, release, isStopping, answered }: SendNeeds<State>) => {
   /** The body of a stream, which is not begun if nobody would see it. */
   const openStream = (context: RequestContext<State>, { stream }: Reply, headers: string[], isHad: boolean): Readable | undefined => {
     const { transport } = context;
@@ -61,7 +50,7 @@ export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fai
     return body;
   };
 
-  const dispatch = (context: RequestContext<State>, reply: Reply, variant: Variant): void => {
+  return (context: RequestContext<State>, reply: Reply, variant: Variant): void => {
     const { transport, ownHeaders, id } = context;
     const { headers: asked } = transport.request;
     const isHad = clientHas(asked, variant);
@@ -80,6 +69,22 @@ export const createSend = <State extends Scope>({ defaultHeaders, headersOf, fai
     const body = openStream(context, reply, headers, isHad);
     if (body === undefined) release(context);
     transport.send(context.status, headers, body);
+  };
+};
+
+/** The last step of the ladder: sends the reply in the encoding that the client prefers, or 304 if it has it already. */
+export const createSend = <State extends Scope>(needs: SendNeeds<State>) => {
+  const { fail, inFlight, release, answered } = needs;
+  const encodingOf = createNegotiation();
+  const dispatch = createDispatch(needs);
+
+  /** Of a large reply, some may still have to be sent, at the pace of its client; in a Koa app, all of it, when other middleware is done. */
+  const finish = (context: RequestContext<State>): void => {
+    const { response } = context.transport;
+    if (!context.isStreamed) answered?.(context);
+    const isSent = response.writableEnded && (response.socket?.writableLength ?? 0) === 0;
+    if (isSent) inFlight.leave();
+    else inFlight.leaveOnceClosed(response);
   };
 
   const sendReply = (context: RequestContext<State>): MaybePromise<void> => {

@@ -37,6 +37,14 @@ const maxYoungGenerationSizeMb = 4;
 /** Milliseconds that an exiting process waits for the thread, at the most. */
 const longestExit = 10_000;
 
+/** A thread terminated within its transaction would keep LMDB's lock, for which lmdb-js waits forever when the process exits. */
+const waitUntilWritten = (owed: Int32Array): void => {
+  const begun = performance.now();
+  for (let left = Atomics.load(owed, 0); left > 0 && performance.now() - begun < longestExit; left = Atomics.load(owed, 0)) {
+    Atomics.wait(owed, 0, left, longestExit);
+  }
+};
+
 /** The thread starts with the first log, and keeps the process alive only while it writes. */
 export const createCommitWorker = (path: string, options: CommitThreadData["options"]): CommitWorker => {
   let thread: Worker | undefined;
@@ -44,13 +52,7 @@ export const createCommitWorker = (path: string, options: CommitThreadData["opti
   const waiting: Waiting[] = [];
   const owed = new Int32Array(new SharedArrayBuffer(4));
 
-  /** A thread terminated within its transaction would keep LMDB's lock, for which lmdb-js waits forever when the process exits. */
-  const onExit = (): void => {
-    const begun = performance.now();
-    for (let left = Atomics.load(owed, 0); left > 0 && performance.now() - begun < longestExit; left = Atomics.load(owed, 0)) {
-      Atomics.wait(owed, 0, left, longestExit);
-    }
-  };
+  const onExit = (): void => waitUntilWritten(owed);
 
   const expect = (from: Worker, answer: Waiting): void => {
     if (waiting.push(answer) > 1) return;

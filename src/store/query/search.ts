@@ -26,6 +26,22 @@ interface Job {
   fail(error: Error): void;
 }
 
+/** A job each of whose turns is `goOn`. Its time counts for whoever asks for it. */
+const jobOf = <T>(goOn: () => IteratorResult<undefined, T>, resolve: (value: T) => void, reject: (error: Error) => void): Job => {
+  const meter = currentMeter();
+  const turn = (): boolean => {
+    try {
+      const result = metered(meter, goOn);
+      if (result.done === true) resolve(result.value);
+      return result.done === true;
+    } catch (error) {
+      reject(error instanceof Error ? error : new Error(String(error)));
+      return true;
+    }
+  };
+  return { turn, fail: reject };
+};
+
 export interface SearchesOptions {
   /** Milliseconds that searches may take in each round of the event loop. */
   turn: number;
@@ -66,23 +82,11 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 2, most
     }
   };
 
-  const wait = <T>(work: Sliced<T>): Promise<T> => {
-    const meter = currentMeter();
-    return new Promise((resolve, reject) => {
-      const turn = (): boolean => {
-        try {
-          const result = metered(meter, () => goOn(work));
-          if (result.done === true) resolve(result.value);
-          return result.done === true;
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-          return true;
-        }
-      };
-      waiting.push({ turn, fail: reject });
+  const wait = <T>(work: Sliced<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      waiting.push(jobOf(() => goOn(work), resolve, reject));
       plan();
     });
-  };
 
   return {
     run: (work) => {

@@ -39,6 +39,16 @@ interface Held {
   delegates: DelegateList | undefined;
 }
 
+/** Further calls do nothing. */
+const once = (work: () => void): (() => void) => {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+};
+
 export const createViews = ({ environment, rules, openTransaction, tipState }: ViewsNeeds): Views => {
   const held = new Map<StateView, Held>();
   let current: StateView | undefined;
@@ -80,13 +90,10 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
     take: (view) => {
       const holding = held.get(view);
       if (holding !== undefined) holding.readers++;
-      let reading = true;
-      return () => {
-        if (!reading) return;
-        reading = false;
+      return once(() => {
         if (holding !== undefined) holding.readers--;
         letGo(view);
-      };
+      });
     },
     prewarm: function* (view) {
       const holding = held.get(view);

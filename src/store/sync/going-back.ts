@@ -38,16 +38,29 @@ export interface GoingBack {
   resume(): Promise<void>;
 }
 
+/** Id of the store's block at a height. */
+const idIn = (store: Store, height: number): string | undefined => {
+  const chain = store.snapshot();
+  try {
+    const block = chain?.block({ height });
+    return block === undefined || block instanceof Promise ? undefined : block.id;
+  } finally {
+    chain?.release?.();
+  }
+};
+
+/** What keeps the store from going back to a height; undefined if nothing does. */
+const obstacle = ({ height: shared, goesOn }: Fork, height: number): string | undefined => {
+  if (shared > height) return `the block source still has block ${height + 1}`;
+  if (shared < height && !goesOn) return `the block source ends at height ${shared}`;
+  return undefined;
+};
+
+const exhausted = (height: number, why: string): PorticoError =>
+  new PorticoError("STORE_UNDO_EXHAUSTED", `the host has gone back to height ${height}, further than the store can be reverted (\`undoBlocks\`): ${why}`);
+
 export const createGoingBack = ({ store, source, hasSource, logger, begin, onRebuild }: GoingBackNeeds): GoingBack => {
-  const idAt = (height: number): string | undefined => {
-    const chain = store.snapshot();
-    try {
-      const block = chain?.block({ height });
-      return block === undefined || block instanceof Promise ? undefined : block.id;
-    } finally {
-      chain?.release?.();
-    }
-  };
+  const idAt = (height: number): string | undefined => idIn(store, height);
 
   const find = async (): Promise<Fork> => {
     const isShared = async (height: number): Promise<boolean> => {
@@ -78,16 +91,6 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
     logger.warn(`the host's chain leaves the store's after block ${fork}, further back than can be reverted (\`undoBlocks\`): the store is rebuilt from the block source; until then nothing is served`);
     await empty(fork);
   };
-
-  /** What keeps the store from going back to a height; undefined if nothing does. */
-  const obstacle = ({ height: shared, goesOn }: Fork, height: number): string | undefined => {
-    if (shared > height) return `the block source still has block ${height + 1}`;
-    if (shared < height && !goesOn) return `the block source ends at height ${shared}`;
-    return undefined;
-  };
-
-  const exhausted = (height: number, why: string): PorticoError =>
-    new PorticoError("STORE_UNDO_EXHAUSTED", `the host has gone back to height ${height}, further than the store can be reverted (\`undoBlocks\`): ${why}`);
 
   return {
     idAt,

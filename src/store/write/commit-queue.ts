@@ -23,11 +23,57 @@ export interface CommitQueue {
   idle(): Promise<void>;
 }
 
-export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): CommitQueue => {
+type Work = () => Promise<void>;
+
+/** One piece of work at a time. `failed` is called before one that failed lets others begin. */
+const createTurns = (failed: Work) => {
   let isTaken = false;
   /** Resolves when the work that was begun last is done, however it went. */
   let current: Promise<void> = Promise.resolve();
   let between: Promise<void> | undefined;
+
+  const take = async (work: Work): Promise<void> => {
+    if (isTaken) throw new Error("the store is already being written");
+    isTaken = true;
+    let done = (): void => undefined;
+    current = new Promise((resolve) => (done = resolve));
+    try {
+      await work();
+    } catch (error) {
+      await failed();
+      throw error;
+    } finally {
+      isTaken = false;
+      done();
+    }
+  };
+
+  return {
+    /** Begins at once, and fails if other work is under way; but waits for what was put between. */
+    take: async (work: Work): Promise<void> => {
+      while (between !== undefined) await between;
+      return take(work);
+    },
+    /** Waits for its turn, and what comes meanwhile waits for it. */
+    putBetween: async (work: Work): Promise<void> => {
+      const before = between;
+      const own = (async () => {
+        await before;
+        await current;
+        await take(work);
+      })();
+      const settled = own.catch(() => undefined);
+      between = settled;
+      try {
+        await own;
+      } finally {
+        if (between === settled) between = undefined;
+      }
+    },
+  };
+};
+
+export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): CommitQueue => {
   /** The commit that is under way, until a caller has been told how it went. */
   let committing: Promise<void> | undefined;
 
@@ -39,29 +85,12 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
     }
   };
 
-  /** One at a time. Leaves nothing behind if it fails. */
-  const taken = async (work: () => Promise<void>): Promise<void> => {
-    while (between !== undefined) await between;
-    return take(work);
-  };
-
-  const take = async (work: () => Promise<void>): Promise<void> => {
-    if (isTaken) throw new Error("the store is already being written");
-    isTaken = true;
-    let done = (): void => undefined;
-    current = new Promise((resolve) => (done = resolve));
-    try {
-      await work();
-    } catch (error) {
-      giveUp();
-      // If the commit before has failed, that is the cause.
-      await heard();
-      throw error;
-    } finally {
-      isTaken = false;
-      done();
-    }
-  };
+  /** Work that fails leaves nothing behind. */
+  const turns = createTurns(async () => {
+    giveUp();
+    // If the commit before has failed, that is the cause.
+    await heard();
+  });
 
   const workOut = async (work: Sliced<void>, pace: Pace): Promise<void> => {
     await runSliced(work, pace);
@@ -70,7 +99,7 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
     committing.catch(() => undefined);
   };
 
-  const whole = (work: Sliced<void>) => async (): Promise<void> => {
+  const whole = (work: Sliced<void>): Work => async () => {
     await heard();
     await begin();
     await workOut(work, "background");
@@ -78,27 +107,10 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
   };
 
   return {
-    write: (work) => taken(whole(work)),
-    writeBetween: async (work) => {
-      const before = between;
-      const own = (async () => {
-        await before;
-        await current;
-        await take(whole(work));
-      })();
-      const settled = own.then(
-        () => undefined,
-        () => undefined,
-      );
-      between = settled;
-      try {
-        await own;
-      } finally {
-        if (between === settled) between = undefined;
-      }
-    },
-    writeAhead: (work) => taken(() => workOut(work, "cooperative")),
-    written: () => taken(heard),
+    write: (work) => turns.take(whole(work)),
+    writeBetween: (work) => turns.putBetween(whole(work)),
+    writeAhead: (work) => turns.take(() => workOut(work, "cooperative")),
+    written: () => turns.take(heard),
     idle: async () => {
       await committing?.catch(() => undefined);
     },

@@ -87,16 +87,20 @@ interface Step {
   separator: Separator;
 }
 
-export const createRankedSets = (reading: WriterReading): RankedSets => {
-  const roots = new Map<number, Separator>();
-  let known = 0;
-
-  const forget = (): void => {
-    roots.clear();
-    known = 0;
-  };
-
+/** The cache of separators: rows are read as they are needed. */
+interface Separators {
+  /** Number of cached ones. */
+  known: number;
+  forget(): void;
   /** Reads the row of a level that a separator of the level above counts. */
+  readRow(set: number, level: number, from: string, to: string | undefined): Separator[];
+  /** Steps by level, from 1 on. */
+  stepsTo(set: number, key: string): Step[];
+}
+
+const createSeparators = (reading: WriterReading): Separators => {
+  const roots = new Map<number, Separator>();
+
   const readRow = (set: number, level: number, from: string, to: string | undefined): Separator[] => {
     const row: Separator[] = [];
     const end = to === undefined ? endOf(set, level) : at(set, level, bytesOf(to));
@@ -105,7 +109,7 @@ export const createRankedSets = (reading: WriterReading): RankedSets => {
     }
     // The empty key, with which a level begins, is not written while it counts nothing.
     if (from === "" && row[0]?.key !== "") row.unshift(separator(set, level, ""));
-    known += row.length;
+    separators.known += row.length;
     return row;
   };
 
@@ -118,7 +122,6 @@ export const createRankedSets = (reading: WriterReading): RankedSets => {
     return root;
   };
 
-  /** Steps by level, from 1 on. */
   const stepsTo = (set: number, key: string): Step[] => {
     const steps: Step[] = [];
     let above = rootOf(set);
@@ -135,88 +138,112 @@ export const createRankedSets = (reading: WriterReading): RankedSets => {
     return steps;
   };
 
-  const writer = (journal: Journal): RankedSetWriter => {
-    if (known > remembered) forget();
-    const changed: Separator[] = [];
+  const forget = (): void => {
+    roots.clear();
+    separators.known = 0;
+  };
 
-    const add = (to: Separator, by: number): void => {
+  const separators: Separators = { known: 0, forget, readRow, stepsTo };
+  return separators;
+};
+
+/** Counts of separators that have changed, until they are written. */
+const createChangedCounts = (journal: Journal) => {
+  const changed: Separator[] = [];
+  return {
+    add: (to: Separator, by: number): void => {
       to.count += by;
       if (to.changed) return;
       to.changed = true;
       changed.push(to);
-    };
-
-    /** Makes a key a separator of a level: it takes over the keys from it on. The level below has it already. */
-    const split = (key: string, { row, place, separator: left }: Step): void => {
-      const { set, level } = left;
-      const right = separator(set, level, key);
-      let kept: number;
-      if (level === 1) kept = countBetween(reading, set, bytesOf(left.key), bytesOf(key));
-      else {
-        const below = left.below ?? [];
-        right.below = below.splice(placeOf(below, key) - 1);
-        kept = below.reduce((sum, { count }) => sum + count, 0);
+    },
+    flush: function* (): Sliced<void> {
+      for (const [index, each] of changed.entries()) {
+        if (index % countsPerStep === 0) yield;
+        each.changed = false;
+        if (each.count === each.written) continue;
+        const before = each.written === 0 ? null : countBytes(each.written);
+        if (each.count === 0) journal.remove("sets", placed(each), before);
+        else journal.put("sets", placed(each), countBytes(each.count), before);
+        each.written = each.count;
       }
-      add(right, left.count + 1 - kept);
-      add(left, kept - left.count);
-      row.splice(place + 1, 0, right);
-      known++;
-    };
+      changed.length = 0;
+    },
+  };
+};
 
-    /** Gives what a separator counted, less its own key, to the one before it. */
-    const merge = (left: Separator, gone: Separator): void => {
-      const { set, level } = gone;
-      add(left, gone.count - 1);
-      if (gone.written > 0) journal.remove("sets", placed(gone), countBytes(gone.written));
-      if (level > 1) {
-        const below = (left.below ??= readRow(set, level - 1, left.key, gone.key));
-        const [same, ...rest] = gone.below ?? [];
-        const last = below[below.length - 1];
-        if (same === undefined || last === undefined) throw new Error(`set ${set} has a gap at level ${level - 1}`);
-        merge(last, same);
-        below.push(...rest);
-      }
-      gone.count = gone.written = 0;
-      known--;
-    };
+const createRankedSetWriter = (reading: WriterReading, separators: Separators, journal: Journal): RankedSetWriter => {
+  const { stepsTo, readRow } = separators;
+  const { add, flush } = createChangedCounts(journal);
 
-    return {
-      insert: (set, key, value = nothing) => {
-        journal.insert("sets", at(set, 0, key), value);
-        const own = levelOf(key);
-        const text = textOf(key);
-        stepsTo(set, text).forEach((step, level) => {
-          if (level <= own) split(text, step);
-          else add(step.separator, 1);
-        });
-      },
-      remove: (set, key, value = nothing) => {
-        journal.remove("sets", at(set, 0, key), value);
-        const own = levelOf(key);
-        stepsTo(set, textOf(key)).forEach(({ row, place, separator: found }, level) => {
-          if (level > own) add(found, -1);
-          else if (level === own) {
-            const left = row[place - 1];
-            if (left === undefined) throw new Error(`set ${set} has nothing before a separator of level ${level}`);
-            merge(left, found);
-            row.splice(place, 1);
-          }
-        });
-      },
-      flush: function* () {
-        for (const [index, each] of changed.entries()) {
-          if (index % countsPerStep === 0) yield;
-          each.changed = false;
-          if (each.count === each.written) continue;
-          const before = each.written === 0 ? null : countBytes(each.written);
-          if (each.count === 0) journal.remove("sets", placed(each), before);
-          else journal.put("sets", placed(each), countBytes(each.count), before);
-          each.written = each.count;
-        }
-        changed.length = 0;
-      },
-    };
+  /** Makes a key a separator of a level: it takes over the keys from it on. The level below has it already. */
+  const split = (key: string, { row, place, separator: left }: Step): void => {
+    const { set, level } = left;
+    const right = separator(set, level, key);
+    let kept: number;
+    if (level === 1) kept = countBetween(reading, set, bytesOf(left.key), bytesOf(key));
+    else {
+      const below = left.below ?? [];
+      right.below = below.splice(placeOf(below, key) - 1);
+      kept = below.reduce((sum, { count }) => sum + count, 0);
+    }
+    add(right, left.count + 1 - kept);
+    add(left, kept - left.count);
+    row.splice(place + 1, 0, right);
+    separators.known++;
   };
 
-  return { writer, forget };
+  /** Gives what a separator counted, less its own key, to the one before it. */
+  const merge = (left: Separator, gone: Separator): void => {
+    const { set, level } = gone;
+    add(left, gone.count - 1);
+    if (gone.written > 0) journal.remove("sets", placed(gone), countBytes(gone.written));
+    if (level > 1) {
+      const below = (left.below ??= readRow(set, level - 1, left.key, gone.key));
+      const [same, ...rest] = gone.below ?? [];
+      const last = below[below.length - 1];
+      if (same === undefined || last === undefined) throw new Error(`set ${set} has a gap at level ${level - 1}`);
+      merge(last, same);
+      below.push(...rest);
+    }
+    gone.count = gone.written = 0;
+    separators.known--;
+  };
+
+  return {
+    insert: (set, key, value = nothing) => {
+      journal.insert("sets", at(set, 0, key), value);
+      const own = levelOf(key);
+      const text = textOf(key);
+      stepsTo(set, text).forEach((step, level) => {
+        if (level <= own) split(text, step);
+        else add(step.separator, 1);
+      });
+    },
+    remove: (set, key, value = nothing) => {
+      journal.remove("sets", at(set, 0, key), value);
+      const own = levelOf(key);
+      stepsTo(set, textOf(key)).forEach(({ row, place, separator: found }, level) => {
+        if (level > own) add(found, -1);
+        else if (level === own) {
+          const left = row[place - 1];
+          if (left === undefined) throw new Error(`set ${set} has nothing before a separator of level ${level}`);
+          merge(left, found);
+          row.splice(place, 1);
+        }
+      });
+    },
+    flush,
+  };
+};
+
+export const createRankedSets = (reading: WriterReading): RankedSets => {
+  const separators = createSeparators(reading);
+  return {
+    writer: (journal) => {
+      if (separators.known > remembered) separators.forget();
+      return createRankedSetWriter(reading, separators, journal);
+    },
+    forget: separators.forget,
+  };
 };

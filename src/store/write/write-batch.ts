@@ -46,6 +46,34 @@ interface PendingRow {
   bytes: Bytes;
 }
 
+/** What is stored, held from the first read to the next commit, so that a block is prepared on one state. */
+const createStored = (db: Environment["db"], newest: FreshReads) => {
+  let opened: Stored | undefined;
+  return {
+    reading: (): Reading => {
+      if (opened === undefined) {
+        const transaction = newest.open();
+        opened = { transaction, reading: createReading({ db }, transaction) };
+      }
+      return opened.reading;
+    },
+    letGo: (): void => {
+      opened?.transaction.done();
+      opened = undefined;
+    },
+  };
+};
+
+/** Values as bytes and back, by the encoding of their database. */
+const createCoding = (db: Environment["db"]) => {
+  const isRaw = (database: DatabaseName): boolean => databases[database] === "raw";
+  const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
+  return {
+    encode: (database: DatabaseName, value: unknown): Buffer => (isRaw(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
+    decode: (database: DatabaseName, bytes: Buffer): unknown => (isRaw(database) ? bytes : coding(database).decoder.decode(bytes)),
+  };
+};
+
 /** Both in order; what is pending hides what is stored. */
 function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf: (bytes: Buffer) => unknown): Generator<Row> {
   let next = 0;
@@ -67,21 +95,10 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
   let latest: Memtable = createMemtable();
   /** Empty unless a commit is under way. */
   let committing: Memtable = createMemtable();
-  /** Held from the first read to the next commit, so that a block is prepared on one state. */
-  let opened: Stored | undefined;
+  const { reading: stored, letGo } = createStored(db, newest);
+  const { encode, decode } = createCoding(db);
 
-  const stored = (): Stored => {
-    if (opened !== undefined) return opened;
-    const transaction = newest.open();
-    return (opened = { transaction, reading: createReading({ db }, transaction) });
-  };
-
-  const letGo = (): void => {
-    opened?.transaction.done();
-    opened = undefined;
-  };
-
-  const storedBytes = (database: DatabaseName, key: Buffer): Bytes => stored().reading.bytes(database, key) ?? null;
+  const storedBytes = (database: DatabaseName, key: Buffer): Bytes => stored().bytes(database, key) ?? null;
 
   /** Undefined where nothing is pending. */
   const find = (database: DatabaseName, key: Buffer): Bytes | undefined => {
@@ -97,23 +114,19 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
     return rows.map(([key, bytes]) => ({ key: Buffer.from(key, "latin1"), bytes }));
   };
 
-  const isRaw = (database: DatabaseName): boolean => databases[database] === "raw";
-  const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
-  const valueOf = (database: DatabaseName, bytes: Buffer): unknown => (isRaw(database) ? bytes : coding(database).decoder.decode(bytes));
-
   return {
     get: (database, key) => {
       const bytes = find(database, key);
-      if (bytes !== undefined) return bytes === null ? undefined : valueOf(database, bytes);
-      return stored().reading.get(database, key);
+      if (bytes !== undefined) return bytes === null ? undefined : decode(database, bytes);
+      return stored().get(database, key);
     },
     range: (database, bounds) => {
       const pending = inRange(database, bounds);
-      const rows = stored().reading.range(database, bounds);
-      return pending.length === 0 ? rows : merged(rows, pending, (bytes) => valueOf(database, bytes));
+      const rows = stored().range(database, bounds);
+      return pending.length === 0 ? rows : merged(rows, pending, (bytes) => decode(database, bytes));
     },
     count: (database, bounds) => {
-      let count = stored().reading.count(database, bounds);
+      let count = stored().count(database, bounds);
       for (const { key, bytes } of inRange(database, bounds)) count += Number(bytes !== null) - Number(storedBytes(database, key) !== null);
       return count;
     },
@@ -121,7 +134,7 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
       const bytes = find(database, key);
       return bytes === undefined ? storedBytes(database, key) : bytes;
     },
-    put: (database, key, value) => latest.put(database, key, isRaw(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
+    put: (database, key, value) => latest.put(database, key, encode(database, value)),
     putBytes: (database, key, bytes) => latest.put(database, key, bytes),
     commit: async () => {
       letGo();

@@ -102,22 +102,9 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       yield* rankedSets.flush();
     },
     revert: () => {
-      const state = readState(pending);
-      if (state === undefined) return undefined;
-      const undo = atOnce(readUndo(pending, state.tip.height));
-      if (undo === undefined) {
-        throw new PorticoError(
-          "STORE_UNDO_EXHAUSTED",
-          `block ${state.tip.height} cannot be reverted: at most ${options.undoBlocks} blocks can be (\`undoBlocks\`)`,
-        );
-      }
-      const full = withApplied(pending, readFullBlock(pending, state.tip.height));
-      forget();
-      rollBack(pending, undo);
-      removeUndo(pending, state.tip.height);
-      if (options.history) takeHistoryBack(state.tip.height, undo, readState(pending), pending);
-      removeDigest(pending, state.tip.height);
-      return full;
+      const reverted = revertTip(pending, options);
+      if (reverted !== undefined) forget();
+      return reverted;
     },
     aborted: forget,
     completeDigest: function* () {
@@ -125,6 +112,20 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       if (tip !== undefined && readDigest(pending, tip) === undefined) putDigest(pending, tip, yield* digestBefore(pending));
     },
   };
+};
+
+const revertTip = (pending: WriteBatch, options: WriterOptions): KeptBlock | undefined => {
+  const state = readState(pending);
+  if (state === undefined) return undefined;
+  const { height } = state.tip;
+  const undo = atOnce(readUndo(pending, height));
+  if (undo === undefined) throw new PorticoError("STORE_UNDO_EXHAUSTED", `block ${height} cannot be reverted: at most ${options.undoBlocks} blocks can be (\`undoBlocks\`)`);
+  const reverted = withApplied(pending, readFullBlock(pending, height));
+  rollBack(pending, undo);
+  removeUndo(pending, height);
+  if (options.history) takeHistoryBack(height, undo, readState(pending), pending);
+  removeDigest(pending, height);
+  return reverted;
 };
 
 const emptyState = (): Omit<StateRecord, "tip"> => ({
