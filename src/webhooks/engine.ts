@@ -77,8 +77,10 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const payloads = createPayloads(follow);
   const { window } = options;
 
+  const withdrawn = new Set<number>();
   const dispatcher = createDispatcher(options, {
     ...{ store, register, payloads, sender, clock, time, after, random, logger, nodeKey },
+    isWithdrawn: (id) => withdrawn.has(id),
     onSettled: (webhookIds, changed) => {
       for (const id of changed) scanner.reload(id);
       if (webhookIds.size > 0) scanner.hasRoom();
@@ -94,6 +96,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     holding: createHolding({ store, time, confirmationsOf }),
     mayBeAttempted: ({ id, attemptCount }) => attemptCount > 0 || id <= lastBefore || dispatcher.isUnderWay(id),
     isUnderWay: dispatcher.isUnderWay,
+    withdrawn,
   });
   const scanner = createScanner({ store, follow, register, recorder, recent, patterns: createPatternWorker(), after, logger, keepsChain, window, onWork: dispatcher.wake });
 

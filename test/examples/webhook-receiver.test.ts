@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
@@ -41,7 +42,7 @@ describe("the examples' webhook receiver", () => {
 
     receiver = spawn("node", ["--import", "tsx", "examples/webhook-receiver/main.ts"], {
       cwd: root,
-      env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: created.data.secret },
+      env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: created.data.secret, LEDGER: join(temporaryFolder(), "ledger.ndjson") },
       stdio: ["ignore", "pipe", "inherit"],
     });
     const lines = createInterface({ input: receiver.stdout! })[Symbol.asyncIterator]();

@@ -29,10 +29,10 @@ export const randomFrom = (seed: number) => {
 };
 
 export const activeDelegates = 3;
-const hex = (text: string): string => createHash("sha256").update(text).digest("hex");
+export const hex = (text: string): string => createHash("sha256").update(text).digest("hex");
 const people = [actors.ada, actors.bob, actors.cyd];
 
-const transferData = (label: string, amount: number, sender: number, recipient: number): TransactionData => ({
+export const transferData = (label: string, amount: number, sender: number, recipient: number): TransactionData => ({
   id: hex(`transaction ${label}`),
   version: 1,
   type: 0,
@@ -43,7 +43,7 @@ const transferData = (label: string, amount: number, sender: number, recipient: 
   recipientId: people[recipient % 3]!.address,
 });
 
-const blockData = (label: string, height: number, previousBlock: string | null, transactions: TransactionData[]): BlockData => ({
+export const blockData = (label: string, height: number, previousBlock: string | null, transactions: TransactionData[]): BlockData => ({
   id: hex(`block ${label}`),
   version: 0,
   height,
@@ -60,7 +60,7 @@ const blockData = (label: string, height: number, previousBlock: string | null, 
   transactions,
 });
 
-const genesis = blockData("genesis", 1, null, [1, 2, 3].map((i) => ({ ...transferData(`genesis ${i}`, 1_000_000, 0, i - 1), senderPublicKey: actors.origin.publicKey })));
+export const genesis = blockData("genesis", 1, null, [1, 2, 3].map((i) => ({ ...transferData(`genesis ${i}`, 1_000_000, 0, i - 1), senderPublicKey: actors.origin.publicKey })));
 export const network = { ...networkOf(genesis), milestones: [firstMilestone(activeDelegates)] };
 export const rules = createChainRules(network);
 

@@ -24,7 +24,7 @@ export interface Workbench {
   readonly folder: string;
   node(args: readonly string[], environment?: Record<string, string>): ExampleProcess;
   /** One of the project's TypeScript programs, run as by `npx tsx FILE`; it listens on any free port. */
-  example(file: string, environment?: Record<string, string>): ExampleProcess;
+  example(file: string, environment?: Record<string, string>, args?: readonly string[]): ExampleProcess;
   clear(): Promise<void>;
 }
 
@@ -66,8 +66,8 @@ export const createWorkbench = (): Workbench => {
   return {
     folder,
     node,
-    example: (file, environment) =>
-      node(["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href, fileURLToPath(new URL(file, root))], {
+    example: (file, environment, args = []) =>
+      node(["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href, fileURLToPath(new URL(file, root)), ...args], {
         TSX_TSCONFIG_PATH: fileURLToPath(new URL("tsconfig.json", root)),
         ...environment,
       }),

@@ -4,17 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
-import { request } from "undici";
+import { balancesAt } from "../../examples/follow/bookings.js";
 import { followLedger } from "../../examples/follow/ledger.js";
 import { createApiPlugin } from "../../src/plugin.js";
 import type { BlockData } from "../../types/events.js";
 import { silentLogger } from "../silent.js";
 import { at, branch, chain } from "../store/branches.js";
-
-interface WalletsPage {
-  data: { address: string; balance: string }[];
-  meta: { pageCount: number };
-}
+import { balancesOfNode } from "./node-wallets.js";
 
 describe("The example client that follows the event stream", function () {
   this.timeout(120_000);
@@ -46,20 +42,11 @@ describe("The example client that follows the event stream", function () {
       const { height, id } = blocks.at(-1)!;
       while (!reached.startsWith(`${height}-${id}`)) await new Promise<void>((resolve) => (wake = resolve));
     };
-    const balancesOfNode = async (): Promise<[string, bigint][]> => {
-      const found: [string, bigint][] = [];
-      for (let page = 1, last = 1; page <= last; page++) {
-        const { body } = await request(`${api}/wallets?limit=100&page=${page}&orderBy=address:asc`);
-        const { data, meta } = (await body.json()) as WalletsPage;
-        last = meta.pageCount;
-        found.push(...data.map(({ address, balance }): [string, bigint] => [address, BigInt(balance)]));
-      }
-      return found;
-    };
     const compare = async (): Promise<void> => {
       await caughtUp();
-      const node = await balancesOfNode();
-      expect(node.map(([address]) => [address, ledger.balances.get(address) ?? 0n])).to.deep.equal(node);
+      const node = await balancesOfNode(api);
+      const balances = await balancesAt(api, ledger.bookings);
+      expect(node.map(([address]) => [address, balances.get(address) ?? 0n])).to.deep.equal(node);
     };
     const apply = async (block: BlockData): Promise<void> => {
       blocks.push(block);

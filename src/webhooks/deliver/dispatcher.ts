@@ -27,6 +27,8 @@ export interface DispatcherNeeds {
   random: () => number;
   logger: Logger;
   nodeKey: NodeKey | undefined;
+  /** Whether a delivery is being taken back, although the store still shows it as it was. */
+  isWithdrawn(deliveryId: number): boolean;
   /** Called when deliveries of these webhooks are settled, or the webhooks themselves have changed. */
   onSettled(webhookIds: ReadonlySet<number>, changed: ReadonlySet<number>): void;
 }
@@ -66,8 +68,8 @@ const slowShare = 4;
 const mostUnrecorded = 1_000;
 
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
-  const { store, register, payloads, sender, clock, time, after, logger, nodeKey, onSettled } = needs;
-  const lanes = createLanes(rules);
+  const { store, register, payloads, sender, clock, time, after, logger, nodeKey, isWithdrawn, onSettled } = needs;
+  const lanes = createLanes({ ...rules, isWithdrawn });
   const limit = createLimit(rules.concurrency, slowShare * rules.concurrency);
   const queue = new Set<Target>();
   const sending = new Set<Promise<unknown>>();

@@ -23,6 +23,8 @@ export interface Lane {
   /** Since when an incomplete batch waits. */
   batchSince: number | undefined;
   readonly target: Target;
+  /** Whether a delivery is being taken back, although the store still shows it as it was. */
+  isWithdrawn(id: number): boolean;
 }
 
 export interface Target {
@@ -96,7 +98,7 @@ const readyRows = (lane: Lane, store: WebhookStore, count: number): DeliveryRow[
     const id = lane.ready[rows.length];
     if (id === undefined) break;
     const row = store.delivery(lane.webhook.id, id);
-    if (row?.state !== "pending" || row.dueAt !== null) {
+    if (row?.state !== "pending" || row.dueAt !== null || lane.isWithdrawn(id)) {
       lane.ready.splice(rows.length, 1);
       continue;
     }
@@ -108,14 +110,14 @@ const readyRows = (lane: Lane, store: WebhookStore, count: number): DeliveryRow[
 /** Deliveries that were sent as one, and are due again. */
 const sameBatch = (lane: Lane, store: WebhookStore, first: DeliveryRow): DeliveryRow[] => {
   if (first.batch === undefined) return [first];
-  const due = store.retries(lane.webhook.id, lane.taken.size + 100).filter(({ id, dueAt }) => dueAt === first.dueAt && !lane.taken.has(id));
+  const due = store.retries(lane.webhook.id, lane.taken.size + 100).filter(({ id, dueAt }) => dueAt === first.dueAt && !lane.taken.has(id) && !lane.isWithdrawn(id));
   return due.map(({ id }) => store.delivery(lane.webhook.id, id)).filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
 };
 
 /** What is due: a ping before all else. */
 const dueRow = (lane: Lane, store: WebhookStore, now: number): DeliveryRow | undefined => {
   if (lane.nextDue > now) return undefined;
-  const waiting = store.retries(lane.webhook.id, lane.taken.size + 1).find(({ id }) => !lane.taken.has(id));
+  const waiting = store.retries(lane.webhook.id, lane.taken.size + 1).find(({ id }) => !lane.taken.has(id) && !lane.isWithdrawn(id));
   lane.nextDue = waiting?.dueAt ?? Infinity;
   return waiting !== undefined && waiting.dueAt <= now ? store.delivery(lane.webhook.id, waiting.id) : undefined;
 };
@@ -207,7 +209,7 @@ export interface Lanes {
 /** How many times as many attempts may be under way at an origin as are quick. */
 const slowShare = 16;
 
-export const createLanes = ({ concurrencyPerTarget }: LaneRules): Lanes => {
+export const createLanes = ({ concurrencyPerTarget, isWithdrawn }: LaneRules & Pick<Lane, "isWithdrawn">): Lanes => {
   const lanes = new Map<number, Lane>();
   const targets = new Map<string, Target>();
   const origins = new Map<string, Origin>();
@@ -258,7 +260,7 @@ export const createLanes = ({ concurrencyPerTarget }: LaneRules): Lanes => {
       const taken = takenOf.get(webhookId) ?? new Set();
       takenOf.set(webhookId, taken);
       const { mayAt = 0 } = old ?? {};
-      const lane: Lane = { webhook: row, taken, ready: [], more: { passed: 0, size: 4 }, nextDue: 0, mayAt, batchSince: undefined, target };
+      const lane: Lane = { webhook: row, taken, ready: [], more: { passed: 0, size: 4 }, nextDue: 0, mayAt, batchSince: undefined, target, isWithdrawn };
       target.lanes.set(webhookId, lane);
       lanes.set(webhookId, lane);
       return target;

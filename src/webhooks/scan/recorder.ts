@@ -19,6 +19,8 @@ export interface RecorderNeeds {
   /** Whether an attempt of a delivery is under way, or may have been when the process before was killed. */
   mayBeAttempted(row: DeliveryRow): boolean;
   isUnderWay(id: number): boolean;
+  /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
+  withdrawn: Set<number>;
 }
 
 /** What came of a part of a plan. */
@@ -27,6 +29,11 @@ export interface Recorded {
   touched: Set<number>;
   /** Webhooks that have no room for the event at which they stopped. */
   full: Map<number, PartOfGroup | undefined>;
+}
+
+interface Writing extends Recorded {
+  /** Deliveries taken back in the transaction that is open or being committed. */
+  takenBack: number[];
 }
 
 /** Where the webhooks of a plan are, within the transactions that write it. */
@@ -49,11 +56,10 @@ const chunkSize = 100;
 
 const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
 
-/** The delivery of what an event of the chain takes back, as it was before. */
+/** What is known of a webhook's deliveries about a block or transaction before it is reverted. */
 interface Prior {
-  row: DeliveryRow;
-  /** Whether the receiver may have heard of it. */
-  attempted: boolean;
+  /** What its receiver may take for applied: the name of that delivery, where there was one. Undefined: nothing. */
+  heard: Pick<Recipient, "reverts"> | undefined;
 }
 
 interface Piece {
@@ -69,13 +75,13 @@ const piecesOf = ({ events }: Plan): Piece[] =>
     return pieces;
   });
 
-export const createRecorder = ({ store, register, time, window, holding, mayBeAttempted, isUnderWay }: RecorderNeeds): Recorder => {
+export const createRecorder = ({ store, register, time, window, holding, mayBeAttempted, isUnderWay, withdrawn }: RecorderNeeds): Recorder => {
   const unsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
   const rowsAbout = (about: About, blockId: string | undefined) => takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
 
   /** A block was reverted, or applied again: what was open about it is attempted no more. */
-  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, touched: Set<number>): void => {
+  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack }: Writing): void => {
     const isReversal = about.event.endsWith(".reverted");
     for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
       const own = deliveries.filter(({ webhookId }) => webhookIds.has(webhookId));
@@ -87,20 +93,38 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
         if (row === undefined || !openStates.includes(row.state) || isUnderWay(id)) continue;
         const state = isReversal && !mayBeAttempted(row) ? "dropped" : "superseded";
         store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
+        withdrawn.add(id);
+        takenBack.push(id);
         touched.add(webhookId);
       }
     }
   };
 
+  /** Whether its receiver may have heard of it. */
+  const wasAttempted = (row: DeliveryRow): boolean => row.state !== "dropped" && (row.state !== "pending" || mayBeAttempted(row));
+
+  /** What a receiver takes for applied after a delivery, if that is what it took for applied before it. */
+  const heardAfter = (row: DeliveryRow, isReversal: boolean, heard: Prior["heard"]): Prior["heard"] => {
+    if (!isReversal) return wasAttempted(row) ? { reverts: row.key } : heard;
+    if (row.state === "delivered") return undefined;
+    // Superseded before it arrived, when the block or transaction was applied again.
+    return heard ?? (row.reverts === undefined ? {} : { reverts: row.reverts });
+  };
+
   const priorOf = (about: About, blockId: string | undefined): Map<number, Prior> => {
-    const found = new Map<number, Prior>();
-    const [{ event: wanted } = about] = takenBackBy(about, blockId);
-    for (const { deliveries } of rowsAbout(about, blockId)) {
-      for (const { webhookId, id } of deliveries) {
+    const rows = new Map<DeliveryRow, boolean>();
+    const collect = (messages: ReturnType<typeof rowsAbout>, isReversal: boolean, wanted: string): void => {
+      for (const { webhookId, id } of messages.flatMap(({ deliveries }) => deliveries)) {
         const row = store.delivery(webhookId, id);
-        if (row === undefined || canonicalEvent(row.event) !== wanted) continue;
-        found.set(webhookId, { row, attempted: row.state !== "dropped" && (row.state !== "pending" || mayBeAttempted(row)) });
+        if (row !== undefined && canonicalEvent(row.event) === wanted) rows.set(row, isReversal);
       }
+    };
+    const [{ event: applied } = about] = takenBackBy(about, blockId);
+    collect(rowsAbout(about, blockId), false, applied);
+    if (store.hasAbout(about.event)) collect(store.messagesAbout(about), true, about.event);
+    const found = new Map<number, Prior>();
+    for (const [row, isReversal] of [...rows].sort(([one], [other]) => one.id - other.id)) {
+      found.set(row.webhookId, { heard: heardAfter(row, isReversal, found.get(row.webhookId)?.heard) });
     }
     return found;
   };
@@ -115,8 +139,7 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
     const [opposite] = takenBackBy(about, undefined);
     if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite.event)) return {};
     if (prior === undefined) return isUnseen ? undefined : {};
-    if (!prior.attempted) return undefined;
-    return { reverts: prior.row.key };
+    return prior.heard;
   };
 
   const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
@@ -131,14 +154,15 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
     ...(about === undefined ? {} : { about }),
   });
 
-  const writePiece = (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, { touched, full }: Recorded, places: PlanPlaces): void => {
+  const writePiece = (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): void => {
+    const { touched, full } = writing;
     const { event, index, about, transactions } = planned;
     const blockId = event.block?.id;
     const isChange = about !== undefined && about.event === event.event;
     // Before it is taken back: what was never attempted is not told apart afterwards.
     const isReversal = isChange && event.event.endsWith(".reverted");
     const prior = isReversal ? priorOf(about, blockId) : undefined;
-    if (isFirst && isChange) takeBack(about, blockId, webhookIds, touched);
+    if (isFirst && isChange) takeBack(about, blockId, webhookIds, writing);
     if (isFirst && event.block === null) for (const webhookId of holding.look(event, webhookIds)) touched.add(webhookId);
     const isUnseen = plan.seenTransactions !== undefined && event.event === "transaction.reverted" && sequenceOf(event.data) >= plan.seenTransactions;
     const recipients: Recipient[] = [];
@@ -161,22 +185,29 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
     }
   };
 
+  /** Writes as many pieces as a turn allows. Returns how many are done then. */
+  const writeSome = (plan: Plan, pieces: readonly Piece[], done: number, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): number => {
+    const begun = performance.now();
+    let next = done;
+    do {
+      const piece = pieces[next++];
+      if (piece !== undefined) writePiece(plan, piece, webhookIds, writing, places);
+    } while (next < pieces.length && performance.now() - begun < turn);
+    return next;
+  };
+
   return {
     record: async (plan, webhookIds, places) => {
-      const recorded: Recorded = { touched: new Set(), full: new Map() };
+      const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [] };
       const pieces = piecesOf(plan);
       for (let done = 0; done < pieces.length; ) {
-        done = await store.transactionSoon(() => {
-          const begun = performance.now();
-          let next = done;
-          do {
-            const piece = pieces[next++];
-            if (piece !== undefined) writePiece(plan, piece, webhookIds, recorded, places);
-          } while (next < pieces.length && performance.now() - begun < turn);
-          return next;
-        });
+        try {
+          done = await store.transactionSoon(() => writeSome(plan, pieces, done, webhookIds, writing, places));
+        } finally {
+          for (const id of writing.takenBack.splice(0)) withdrawn.delete(id);
+        }
       }
-      return recorded;
+      return writing;
     },
   };
 };

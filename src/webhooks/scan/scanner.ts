@@ -110,9 +110,14 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
 
   const write = async (seat: Seat, plan: Plan, ids: ReadonlySet<number>): Promise<void> => {
     const end = cursorText(plan.group.after);
-    const { touched, full } = await recorder.record(plan, ids, {
+    const recording = recorder.record(plan, ids, {
       isCurrent: (id) => places.isCurrent(seat, id),
       put: (id, part) => places.put(seat, id, { cursor: end, part }),
+    });
+    const { touched, full } = await recording.catch((error: unknown) => {
+      // What was to be taken back, and is not, may be sent.
+      onWork(ids);
+      throw error;
     });
     for (const id of ids) {
       const left = full.get(id);
