@@ -23,5 +23,5 @@ export const followLedger = (api: string, onCursor: (cursor: string) => void) =>
   }
   // After a reconnection the group comes again.
   source.addEventListener("error", () => (group = []));
-  return { bookings, source, close: () => source.close() };
+  return { bookings, close: () => source.close() };
 };
