@@ -16,7 +16,7 @@ export interface DispatcherRules extends LaneRules, RecordRules {
   concurrency: number;
 }
 
-export interface DispatcherNeeds {
+export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn"> {
   store: WebhookStore;
   register: Register;
   payloads: Payloads;
@@ -27,8 +27,6 @@ export interface DispatcherNeeds {
   random: () => number;
   logger: Logger;
   nodeKey: NodeKey | undefined;
-  /** Whether a delivery is being taken back, although the store still shows it as it was. */
-  isWithdrawn(deliveryId: number): boolean;
   /** Called when deliveries of these webhooks are settled, or the webhooks themselves have changed. */
   onSettled(webhookIds: ReadonlySet<number>, changed: ReadonlySet<number>): void;
 }
