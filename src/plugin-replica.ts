@@ -2,6 +2,7 @@ import type { ChainAdapter } from "../types/chain-adapter.js";
 import type { BlockMark, FollowedNode, Logger, NodeContext, ReaderContext, ReplicaDistance } from "../types/node-context.js";
 import { isPromised } from "./async/maybe-promise.js";
 import { messageOf } from "./errors.js";
+import { createPatience, type Patience } from "./plugin-patience.js";
 import type { Problems } from "./problems.js";
 import type { LmdbChain } from "./store/lmdb-chain.js";
 
@@ -19,6 +20,7 @@ export interface Replica {
   begin(): void;
   end(): Promise<void>;
   distance(height: number): ReplicaDistance;
+  readonly patience: Patience;
 }
 
 /** Blocks that may be on their way. */
@@ -128,5 +130,6 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       await follows.end();
     },
     distance: follows.distance,
+    patience: createPatience({ height: () => chain?.height?.() ?? 0, watch: (changed) => chain?.changes?.watch(changed) ?? (() => undefined) }),
   };
 };

@@ -97,7 +97,9 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const finalHeight = (tip: number): number => finalHeightAt(tip, rules.milestones, options.finality);
 
-  const openState = (at?: string): MaybePromise<ApiState> =>
+  const openState = (at?: string): MaybePromise<ApiState> => andThen(at === undefined ? undefined : replica?.patience.reach(at), () => openStateNow(at));
+
+  const openStateNow = (at?: string): MaybePromise<ApiState> =>
     andThen(openSnapshot(), (snapshot) => {
       if (at === undefined || snapshot === undefined) return stateOf(snapshot);
       return orUndo(
@@ -130,7 +132,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     if (lifecycle.phase() === "started") damage.begin(`${reason.replace(/^The store is damaged: /, "")} Stop the node and verify the store (verifyStore, or --verify of the example host)`);
   };
 
-  const live = createLive<ApiState>(following, { isStopping: () => lifecycle.phase() === "stopping" });
+  const live = createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => lifecycle.phase() === "stopping" });
 
   const loopLag = createLoopLag();
   const observed = createObserved({
@@ -255,6 +257,6 @@ const createChain = (context: NodeContext | ReaderContext, { options, prewarm, .
   if (context.reader === true) {
     return createReaderChain({ dataDir, history: options.history }, { ...needs, companion, onLog: (log) => needs.onLog(log, false) });
   }
-  const { events, blocks: source, onProgress } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress });
+  const { events, blocks: source, onProgress, follows } = context;
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress, timesOf: follows?.timesOf });
 };

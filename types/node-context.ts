@@ -271,6 +271,8 @@ export interface FollowedNode {
   end(): Promise<void>;
   /** Digest of the node's state after a block; undefined where the node has not told it. */
   digestOf(block: BlockMark): string | undefined;
+  /** When the node applied or reverted a block (milliseconds since 1970), and how often it had applied it before; undefined where it has not told. */
+  timesOf(kind: "applied" | "reverted", id: string): { at: number; times: number } | undefined;
   /** Calls `changed` when there is a new digest, and when the node is reached again or no longer. Returns what ends it. */
   watch(changed: () => void): () => void;
   /** Why the node cannot be reached, once that has lasted for some seconds. */

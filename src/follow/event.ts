@@ -26,6 +26,8 @@ export interface Change {
   readonly full: FullBlock;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** How often this node had applied the block before. */
+  readonly times: number;
   /** Digest of the state after the block, where it was applied and the node knows. */
   readonly digest?: string | undefined;
 }

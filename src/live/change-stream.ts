@@ -6,7 +6,7 @@ import type { Batch } from "../follow/follow.js";
 import { readOn, type StreamNeeds } from "./event-stream.js";
 import { createWaiter } from "./reading.js";
 
-/** Lines of the last blocks, made once for all replicas. */
+/** Lines of the last blocks, made once for all readers. */
 const lines = new WeakMap<Change, string>();
 
 const lineOf = ({ change, after }: Group): string => {
@@ -19,15 +19,25 @@ const lineOf = ({ change, after }: Group): string => {
   return line;
 };
 
+const end = "}\n";
+
+/** With what makes the events of a replica those of its node. */
+const timedLine = (group: Group): string => {
+  const line = lineOf(group);
+  return group.change === undefined ? line : `${line.slice(0, -end.length)},"timestamp":${group.change.at},"times":${group.change.times}${end}`;
+};
+
 interface ChangeOptions {
   /** Lines, at the most. */
   limit: number;
   /** Whether it goes on at the tip. */
   endless: boolean;
+  /** Whether lines tell when and how often this node applied or reverted the block. */
+  timed: boolean;
 }
 
 /** Changes after a cursor, one JSON line each. */
-export async function* changeStream(from: Cursor, { limit, endless }: ChangeOptions, { follow, heartbeat, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
+export async function* changeStream(from: Cursor, { limit, endless, timed }: ChangeOptions, { follow, heartbeat, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
   const waiter = createWaiter(follow, signal);
   let [cursor, left] = [from, limit];
   try {
@@ -37,7 +47,7 @@ export async function* changeStream(from: Cursor, { limit, endless }: ChangeOpti
       cursor = groups.at(-1)?.after ?? cursor;
       left -= groups.length;
       // One line at a time: a chunk of many full blocks would be held for a client that reads slowly.
-      for (const group of groups) yield lineOf(group);
+      for (const group of groups) yield timed ? timedLine(group) : lineOf(group);
       if (batch?.atEnd === false) await nextTurn();
       else if (!endless) return;
       else await waiter.wait(heartbeat);

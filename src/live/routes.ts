@@ -141,15 +141,16 @@ export const liveRoutes = <State extends Scope>({ follow, compileFilter, eventNa
         after: Type.Optional(After),
         limit: Type.Optional(WholeNumber({ minimum: 1, description: "Lines, at the most." })),
         follow: Type.Optional(Flag({ description: "Whether the connection stays open at the tip. Default false." })),
+        times: Type.Optional(Flag({ description: "Whether lines also have `timestamp`, when this node applied or reverted the block, and `times`, how often it had applied it before: the events of a replica have both, too. Default false." })),
       }),
       content: { "application/x-ndjson": Type.String() },
-      answer: async ({ query: { after = "genesis", limit = Infinity, follow: endless = false } }) => {
+      answer: async ({ query: { after = "genesis", limit = Infinity, follow: endless = false, times: timed = false } }) => {
         const cursor = await follow.locate(after, { hostEvents: false });
         return {
           contentType: "application/x-ndjson",
           headers: streamHeaders,
           endless,
-          stream: (signal) => changeStream(cursor, { limit, endless }, { follow, heartbeat, signal }),
+          stream: (signal) => changeStream(cursor, { limit, endless, timed }, { follow, heartbeat, signal }),
         };
       },
     }),

@@ -30,7 +30,7 @@ const methods = {
   pool: ["list"],
   logger: ["debug", "info", "warn", "error"],
   clock: ["now"],
-  follows: ["prepare", "follow", "end", "digestOf", "watch", "problem", "distance", "discardStore"],
+  follows: ["prepare", "follow", "end", "digestOf", "timesOf", "watch", "problem", "distance", "discardStore"],
 } as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
 
 /** Methods that a part may have. */

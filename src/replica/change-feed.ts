@@ -3,14 +3,14 @@ import type { BlockData } from "../../types/events.js";
 import type { FollowingChain, Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { parseChange } from "./change-line.js";
-import type { Digests } from "./digests.js";
 import type { NodeClient } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
+import type { ToldChanges } from "./told-changes.js";
 
 export interface ChangeFeedNeeds {
   client: NodeClient;
   watch: NodeWatch;
-  digests: Digests;
+  told: ToldChanges;
   emit(event: "block.applied" | "block.reverted", block: BlockData): void;
   logger: Logger;
 }
@@ -26,15 +26,16 @@ const mostUnwritten = 50;
 /** Milliseconds until a stream that ended is opened again. */
 const retryDelay = 100;
 
-export const createChangeFeed = ({ client, watch, digests, emit, logger }: ChangeFeedNeeds): ChangeFeed => {
+export const createChangeFeed = ({ client, watch, told, emit, logger }: ChangeFeedNeeds): ChangeFeed => {
   let life: { ending: AbortController; ended: Promise<void> } | undefined;
 
   const take = (line: string): void => {
-    const { kind, block, digest } = parseChange(line);
-    const { height, id } = block;
+    const change = parseChange(line);
+    const { kind, block } = change;
+    const { height } = block;
     const known = watch.tip() ?? 0;
     watch.heard(kind === "applied" ? Math.max(known, height) : Math.min(known, height - 1));
-    if (kind === "applied" && digest !== undefined) digests.put({ height, id }, digest);
+    told.put(change);
     emit(`block.${kind}`, block);
   };
 
@@ -46,7 +47,7 @@ export const createChangeFeed = ({ client, watch, digests, emit, logger }: Chang
     const own = tip();
     const after = own === undefined ? "genesis" : `${own.height}-${own.id},tip`;
     let unwritten = 0;
-    for await (const line of client.lines(`/v2/changes?follow=true&after=${encodeURIComponent(after)}`, { signal })) {
+    for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) {
       take(line);
       if (++unwritten < mostUnwritten) continue;
       await settled();
@@ -55,7 +56,7 @@ export const createChangeFeed = ({ client, watch, digests, emit, logger }: Chang
   };
 
   const run = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
-    let told: string | undefined;
+    let logged: string | undefined;
     while (!signal.aborted) {
       await watch.available(signal);
       // It goes on from the tip: what was handed over, or is still being read from the block source, is written first.
@@ -69,8 +70,8 @@ export const createChangeFeed = ({ client, watch, digests, emit, logger }: Chang
         await stream(chain, AbortSignal.any([signal, lost.signal]));
       } catch (error) {
         const message = messageOf(error);
-        if (message !== told) logger.debug(`the node's changes: ${message}`);
-        told = message;
+        if (message !== logged) logger.debug(`the node's changes: ${message}`);
+        logged = message;
       } finally {
         leave();
       }

@@ -8,6 +8,10 @@ export interface ChangeLine {
   cursor: string;
   /** Digest of the state after the block, if the node has one. */
   digest?: string;
+  /** When the node applied or reverted the block: milliseconds since 1970. */
+  timestamp?: number;
+  /** How often it had applied it before. */
+  times?: number;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

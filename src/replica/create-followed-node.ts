@@ -10,13 +10,13 @@ import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "../lake/index.js";
 import { makeFolder } from "../make-folder.js";
 import { createChangeFeed } from "./change-feed.js";
-import { createDigests } from "./digests.js";
 import { openLastKnown, type LastKnown } from "./last-known.js";
 import { createNodeBlocks } from "./node-blocks.js";
 import { createNodeClient, type NodeClient, NodeRefusal } from "./node-client.js";
 import { askNetwork, createNodeHost } from "./node-host.js";
 import { createNodeWatch } from "./node-watch.js";
 import { createReplicaLake } from "./replica-lake.js";
+import { createToldChanges } from "./told-changes.js";
 
 export interface FollowedNodeOptions {
   url: string;
@@ -72,7 +72,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
   const lastKnown = openLastKnown(dataDir, client.url, logger);
   const network = await findNetwork(client, lastKnown, { logger, signal: giveUp });
   const events = new EventEmitter();
-  const digests = createDigests();
+  const told = createToldChanges();
   const watch = createNodeWatch({ client, now });
   const host = createNodeHost({ client, watch, lastKnown, now });
   await host.renew().catch((error: unknown) => logger.warn(`the node does not tell its configuration: ${messageOf(error)}`));
@@ -86,8 +86,8 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
     host.moved();
     events.emit(event, block);
   };
-  const feed = createChangeFeed({ client, watch, digests, emit, logger });
-  const blocks = createNodeBlocks({ client, watch, digests, lake, signal: () => ending.signal, logger });
+  const feed = createChangeFeed({ client, watch, told, emit, logger });
+  const blocks = createNodeBlocks({ client, watch, told, lake, signal: () => ending.signal, logger });
   let renewing: NodeJS.Timeout | undefined;
 
   /** The marker goes last: a process that ends in between begins again. */
@@ -119,9 +119,10 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
       await lastKnown.settled();
       await client.close();
     },
-    digestOf: digests.of,
+    digestOf: told.digestOf,
+    timesOf: told.timesOf,
     watch: (changed) => {
-      const leaves = [digests.watch(changed), watch.watch(changed)];
+      const leaves = [told.watch(changed), watch.watch(changed)];
       return () => leaves.forEach((leave) => leave());
     },
     problem: watch.problem,

@@ -3,15 +3,15 @@ import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { parseChange } from "./change-line.js";
-import type { Digests } from "./digests.js";
 import { NodeRefusal, type NodeClient } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
 import type { ReplicaLake } from "./replica-lake.js";
+import type { ToldChanges } from "./told-changes.js";
 
 export interface NodeBlocksNeeds {
   client: NodeClient;
   watch: NodeWatch;
-  digests: Digests;
+  told: ToldChanges;
   lake: ReplicaLake;
   /** Aborted when the replica stops. */
   signal(): AbortSignal;
@@ -25,15 +25,16 @@ export type NodeBlocks = Required<BlockSource>;
 const shortRead = 10;
 const retryDelay = 500;
 
-export const createNodeBlocks = ({ client, watch, digests, lake, signal, logger }: NodeBlocksNeeds): NodeBlocks => {
+export const createNodeBlocks = ({ client, watch, told: changes, lake, signal, logger }: NodeBlocksNeeds): NodeBlocks => {
   /** At the first line that is no block above the last, the chain has changed meanwhile: what was read before is asked again. */
   const readOnce = async (from: number, limit: number): Promise<BlockData[]> => {
     const found: BlockData[] = [];
     try {
-      for await (const line of client.lines(`/v2/changes?after=${from === 1 ? "genesis" : from - 1}&limit=${limit}`, { signal: AbortSignal.any([signal(), AbortSignal.timeout(60_000)]) })) {
-        const { kind, block, digest } = parseChange(line);
+      for await (const line of client.lines(`/v2/changes?after=${from === 1 ? "genesis" : from - 1}&limit=${limit}&times=true`, { signal: AbortSignal.any([signal(), AbortSignal.timeout(60_000)]) })) {
+        const change = parseChange(line);
+        const { kind, block } = change;
         if (kind !== "applied" || block.height !== from + found.length) break;
-        if (digest !== undefined) digests.put(block, digest);
+        changes.put(change);
         found.push(block);
       }
     } catch (error) {

@@ -14,6 +14,7 @@ import { copyStore, type StoreCopy } from "./state/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/watchdog.js";
+import type { TimesOf } from "./write/writer.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 /** Keeps rows of its own in the store. */
@@ -31,6 +32,8 @@ export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   onLog?: ((log: HostLog | undefined) => void | Promise<void>) | undefined;
   /** See `StoreNeeds`. */
   prewarm?: Prewarm | undefined;
+  /** See `StoreNeeds`. */
+  timesOf?: TimesOf | undefined;
 }
 
 export type ReindexDuring = Pick<ReindexNeeds, "signal" | "onProgress">;
@@ -72,7 +75,7 @@ export interface LmdbChainOptions extends StoreOptions {
   followOrphans?: number;
 }
 
-export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbChainOptions, { companion, prewarm, onLog, ...needs }: LmdbChainNeeds): LmdbChain => {
+export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbChainOptions, { companion, prewarm, onLog, timesOf, ...needs }: LmdbChainNeeds): LmdbChain => {
   const watchers = createWatchers();
   const watched = watchSource(needs.source, needs.clock);
   const writes = createWriteWatch(needs.problems);
@@ -98,7 +101,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
-      const create = (): Store => createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock });
+      const create = (): Store => createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf });
       const store = await whenFree(create, needs.logger, own.signal).finally(() => {
         if (opening === own) opening = undefined;
       });

@@ -20,6 +20,8 @@ export const { network, blocks: chainBlocks } = loadChain("core3-testnet-a");
 
 const closing: (() => unknown)[] = [];
 
+export const atEnd = (close: () => unknown): void => void closing.push(close);
+
 /** Ends everything that was started, latest first. */
 export const closeAll = async (): Promise<void> => {
   for (const close of closing.splice(0).reverse()) await close();

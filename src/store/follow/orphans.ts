@@ -40,13 +40,12 @@ const timesReverted = (reading: Getting, digest: Buffer): number => {
 };
 
 /** Notes that a block was applied at the tip. Without a time, it was read while catching up. */
-export const noteApplied = (pending: Puts & Getting, { block: { height, id } }: FullBlock, at: number | undefined): void => {
+export const noteApplied = (pending: Puts & Getting, { block: { height, id } }: FullBlock, at: number | undefined, times = timesReverted(pending, textDigest(id))): void => {
   const digest = textDigest(id);
   const key = appliedKey(height);
   const before = pending.get("orphans", key) as AppliedRow | undefined;
   // In a rebuild, the same block is written again.
   if (before !== undefined && digest.equals(before[0])) return;
-  const times = timesReverted(pending, digest);
   if (at !== undefined || times > 0) pending.put("orphans", key, [digest, at ?? null, times] satisfies AppliedRow);
   else if (before !== undefined) pending.putBytes("orphans", key, null);
 };

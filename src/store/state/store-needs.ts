@@ -3,6 +3,7 @@ import type { ChainRules } from "../../chain/rules.js";
 import type { FullClock } from "../../clock.js";
 import type { WriteWatch } from "../lmdb/write-watch.js";
 import type { SearchesOptions } from "../query/search.js";
+import type { TimesOf } from "../write/writer.js";
 import type { ChangeListener } from "./change-log.js";
 
 /** `open` gives a snapshot of the state that is about to be shown. */
@@ -23,6 +24,8 @@ export interface StoreNeeds {
   changed?: (() => void) | undefined;
   /** Default: the system's. */
   clock?: FullClock | undefined;
+  /** Given by a replica. */
+  timesOf?: TimesOf | undefined;
   /** Called with each new state before `snapshot` gives it: that waits until this resolves. */
   prewarm?: Prewarm | undefined;
 }

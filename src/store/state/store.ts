@@ -130,7 +130,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const newest = createFreshReads(environment);
   const pending = createWriteBatch(environment, newest);
   if (access === "write" && history) dropStaleHistory(environment);
-  const writer = createWriter(pending, rules, { undoBlocks: options.undoBlocks, history });
+  const writer = createWriter(pending, rules, { undoBlocks: options.undoBlocks, history, timesOf: needs.timesOf });
   const changes = createChangeLog(environment, pending);
   const toldHeight = access === "write" ? changes.toldHeight() : undefined;
   if (access === "write" && listener === undefined) changes.clear();
@@ -264,7 +264,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   const takeOut = function* (): Sliced<void> {
     const full = writer.revert();
     if (full !== undefined) {
-      putOrphan(pending, full, clock.now());
+      putOrphan(pending, full, needs.timesOf?.("reverted", full.block.id)?.at ?? clock.now());
       note({ kind: "reverted", full });
     }
     yield;

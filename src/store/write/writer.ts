@@ -25,6 +25,9 @@ import { endRound } from "./round-end.js";
 import { digestBefore, putDigest, readDigest, removeDigest } from "./state-digest.js";
 import type { Writing } from "./writing.js";
 
+/** When and how often another node applied or reverted a block: milliseconds since 1970. */
+export type TimesOf = (kind: "applied" | "reverted", id: string) => { at: number; times: number } | undefined;
+
 /** Adds blocks to the pending writes, in steps, so that the process serves others meanwhile; and reverts them. */
 export interface Writer {
   /**
@@ -45,6 +48,8 @@ export interface WriterOptions {
   undoBlocks: number;
   /** Whether history is kept. */
   history: boolean;
+  /** Of a replica: the times at which its node applied and reverted blocks, in the place of its own. */
+  timesOf?: TimesOf | undefined;
   /** Given: nothing is written but what the next blocks need, and rows of history go there. */
   historyOnly?: ((key: Buffer, value: Buffer) => void) | undefined;
 }
@@ -64,6 +69,13 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       if (historyOnly !== undefined) return createHistoryRows(height, historyOnly);
       return options.history ? continueHistory(height, before && { state: before, digest }, pending, journal) : undefined;
     };
+  const noteTimes = (full: FullBlock, appliedAt: number | undefined): void => {
+    const told = options.timesOf?.("applied", full.block.id);
+    if (told === undefined) return noteApplied(pending, full, appliedAt);
+    // The block's own time is that of every block without another.
+    const isOwn = told.at === rules.epoch.toUnix(full.block.timestamp) * 1000;
+    noteApplied(pending, full, isOwn ? undefined : told.at, told.times);
+  };
   const forget = (): void => {
     sets.forget();
     standings.forget();
@@ -96,7 +108,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
         if (height > options.undoBlocks + 1) removeDigest(pending, height - options.undoBlocks - 1);
         // A block without an undo record replaces that of an older block all the same.
         if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
-        noteApplied(pending, full, appliedAt);
+        noteTimes(full, appliedAt);
         written(full);
       }
       yield* rankedSets.flush();

@@ -1,0 +1,104 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { freePort } from "../free-port.js";
+import { atEnd, chainBlocks, closeAll, level, startReplica, temporaryFolder, TestNode, type TestReplica, until } from "./machines.js";
+
+/** nginx, as `examples/deploy` has it, in front of replicas. Each reply names the one that gave it. */
+const startNginx = async (replicas: readonly TestReplica[]): Promise<string> => {
+  const [place, port] = [temporaryFolder(), await freePort()];
+  const servers = replicas.map(({ url }) => `server ${new URL(url).host};`).join(" ");
+  const example = readFileSync(new URL("../../examples/deploy/nginx.conf", import.meta.url), "utf8");
+  const configuration = example.replace("server 127.0.0.1:4003;", servers).replace("listen 8080;", `listen 127.0.0.1:${port}; add_header X-Replica $upstream_addr always;`);
+  expect(configuration).to.contain(servers).and.to.contain("X-Replica");
+  writeFileSync(join(place, "nginx.conf"), `daemon off; pid ${place}/pid; error_log stderr; user root; worker_processes 1; events {}\nhttp { access_log off; client_body_temp_path ${place}; ${configuration} }\n`);
+  const nginx = spawn("nginx", ["-p", place, "-c", join(place, "nginx.conf")], { stdio: "ignore" });
+  atEnd(async () => {
+    const ended = once(nginx, "exit");
+    nginx.kill();
+    await ended;
+  });
+  const url = `http://127.0.0.1:${port}/api`;
+  await until("nginx", () => fetch(`${url}/health/live`).then((reply) => reply.ok, () => false));
+  return url;
+};
+
+interface Page {
+  data: { id: string; event: string; block: { height: number; id: string } }[];
+  meta: { cursor: string };
+}
+
+describe("Three replicas behind nginx", function () {
+  this.timeout(60_000);
+  afterEach(closeAll);
+
+  before(function () {
+    if (spawnSync("nginx", ["-v"]).error === undefined) return;
+    console.log("      nginx is not installed: replicas are not tested behind it");
+    this.skip();
+  });
+
+  it("answer a reader with a cursor in turn, without gap or double, while blocks come and are reverted", async () => {
+    const node = await new TestNode(60).start();
+    const replicas = await Promise.all([startReplica(node), startReplica(node), startReplica(node)]);
+    for (const replica of replicas) await level(node, replica);
+    const url = await startNginx(replicas);
+    const answered = new Set<string>();
+    const [chain, ids]: [string[], Set<string>] = [[], new Set()];
+    let cursor = "genesis";
+
+    const read = async (): Promise<boolean> => {
+      const reply = await fetch(`${url}/events/feed?after=${cursor}&event=block.*&limit=7`);
+      expect(reply.status, await reply.clone().text()).to.equal(200);
+      answered.add(reply.headers.get("x-replica") ?? "");
+      const { data, meta } = (await reply.json()) as Page;
+      for (const { id, event, block } of data) {
+        expect(ids.has(id), id).to.equal(false);
+        ids.add(id);
+        if (event === "block.applied") expect(chain.push(block.id)).to.equal(block.height);
+        else expect(chain.pop()).to.equal(block.id);
+      }
+      cursor = meta.cursor;
+      return data.length > 0;
+    };
+
+    const readOn = async (): Promise<void> => {
+      while (await read());
+    };
+    await readOn();
+    for (let round = 0; round < 6; round++) {
+      await node.grow(4);
+      await readOn();
+      if (round % 2 === 1) await node.fork(node.chain.length - 3, 5);
+      await node.revertTo(60 + round * 4);
+    }
+    await node.revertTo(60);
+    await node.grow(20);
+    await until("the reader at the tip", async () => {
+      await readOn();
+      return chain.at(-1) === chainBlocks[79]?.id;
+    });
+    expect(chain).to.deep.equal(chainBlocks.slice(0, 80).map(({ id }) => id));
+    expect(answered.size).to.equal(3);
+  });
+
+  it("give the pages of one walk, from the height at which it began", async () => {
+    const node = await new TestNode(60).start();
+    const replicas = await Promise.all([startReplica(node), startReplica(node), startReplica(node)]);
+    for (const replica of replicas) await level(node, replica);
+    const url = await startNginx(replicas);
+    await node.grow(1);
+    const at = node.chain.length;
+    const [answered, found]: [Set<string>, string[]] = [new Set(), []];
+    for (let page = 1; page <= 10; page++) {
+      const reply = await fetch(`${url}/blocks?at=${at}&limit=7&page=${page}`);
+      answered.add(reply.headers.get("x-replica") ?? "");
+      found.push(...((await reply.json()) as { data: { id: string }[] }).data.map(({ id }) => id));
+      await node.grow(1);
+    }
+    expect(found).to.deep.equal(chainBlocks.slice(0, at).map(({ id }) => id).reverse());
+    expect(answered.size).to.equal(3);
+  });
+});
