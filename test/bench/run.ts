@@ -5,7 +5,7 @@ import { measureCold } from "./measures/cold.js";
 import { measureDepth } from "./measures/depth.js";
 import { measureGrowth } from "./measures/growth.js";
 import { measureIndexing } from "./measures/indexing.js";
-import { measureHistory } from "./measures/history.js";
+import { measureHistory } from "./measures/history/history.js";
 import { measureHot } from "./measures/hot.js";
 import { measureImporting } from "./measures/importing.js";
 import { measureMemory } from "./measures/memory.js";

@@ -1,9 +1,11 @@
 import { EventEmitter } from "eventemitter3";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { csvOf, payout } from "../../examples/payout/payout.js";
 import { createApiPlugin } from "../../src/index.js";
@@ -12,6 +14,16 @@ import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
 const { network, blocks, delegates } = loadChain("core3-custom-c");
 const [from, to, share] = [60, 330, 80];
+
+/** Runs the README's payout on other values, and returns its lines: address and amount. */
+const tenLines = async (values: (string | number)[], percent: number): Promise<[address: string, amount: string][]> => {
+  const [, code = ""] = /```js\n(const \[node, delegate[^]*?)```/.exec(readFileSync(new URL("../../README.md", import.meta.url), "utf8")) ?? [];
+  const [first = "", ...rest] = code.split("\n");
+  expect(code.trimEnd().split("\n")).to.have.length(10);
+  const own = first.replace(/= \[.*\];$/, () => `= [...${JSON.stringify(values)}, ${percent}n];`);
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", [own, ...rest].join("\n")]);
+  return stdout.trimEnd().split("\n").map((line) => line.split(",") as [string, string]);
+};
 
 describe("the payout example", function () {
   this.timeout(60_000);
@@ -50,6 +62,11 @@ describe("the payout example", function () {
       const csv = csvOf(payees).split("\r\n");
       expect(csv[0]).to.equal("address,amount,blocks");
       expect(csv[1]).to.equal(`${payees[0]?.address ?? ""},${payees[0]?.amount ?? 0n},${payees[0]?.blocks ?? 0}`);
+
+      const printed = await tenLines([`${node}/strings`, forger.username, from, to], share);
+      expect(new Map(printed.filter(([, amount]) => amount !== "0").map(([address, amount]) => [address, BigInt(amount)]))).to.deep.equal(
+        new Map([...expected].map(([address, { amount }]) => [address, amount])),
+      );
     } finally {
       await plugin.stop();
       rmSync(dataDir, { recursive: true, force: true });

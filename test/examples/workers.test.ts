@@ -110,6 +110,12 @@ describe("npm start -- --workers", function () {
       checked++;
     }
     expect([...byWorker.values()].every((count) => count > 50)).to.equal(true);
+    // Each of them has the earlier states, too.
+    for (const path of ["blockchain?at=10", "delegates?at=10&limit=5", "transactions?at=15&limit=3"]) {
+      const answers = await askEach(2, `${url}/${path}`);
+      expect(new Set(answers.map(({ status, height, body }) => JSON.stringify({ status, height, body }))).size, path).to.equal(1);
+      expect(answers[0]).to.include({ status: 200, height: path.includes("at=15") ? 15 : 10 });
+    }
     host.kill("SIGTERM");
     expect(await host.ended).to.equal(0);
     for (const path of ["/a", "/b"]) {

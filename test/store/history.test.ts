@@ -13,7 +13,8 @@ import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporar
 /** Of each kind, on each real chain. */
 const questions = count(24, 10_000);
 const seed = seedOr(20_261);
-const randomChains = Math.max(6, Math.ceil(questions / 100));
+/** 25 questions of each kind are asked on each. */
+const randomChains = Math.max(6, Math.ceil(questions / 25));
 
 const opened = (snapshot: ChainSnapshot | undefined): ChainSnapshot => {
   if (snapshot === undefined) throw new Error("no state");

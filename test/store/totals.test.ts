@@ -88,6 +88,10 @@ const createCountingReading = (reading: Reading): { reading: Reading; read: () =
         skipped(options);
         return counted(reading.keys(database, options));
       },
+      first: (database, bounds) => {
+        read++;
+        return reading.first(database, bounds);
+      },
       count: (database, options) => {
         const count = reading.count(database, options);
         read += count;

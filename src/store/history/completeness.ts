@@ -13,8 +13,33 @@ import { oldestState } from "./past-records.js";
 export const historyMissing = ({ height, id }: Pick<Tip, "height" | "id">): PorticoError =>
   new PorticoError("HISTORY_MISSING", `The state at that height is not kept: the oldest is that at height ${height}.`, { members: { oldest: { height, id } } });
 
+interface View {
+  reading: Reading;
+  /** At the tip. */
+  state: StateRecord;
+}
+
+/** The first block whose state a view has. Its height is the same for as long as the view lives, and every request needs it. */
+export const createOldest = (keepsHistory: boolean) => {
+  const heights = new WeakMap<View, number>();
+  const heightOf = (view: View): number => {
+    const known = heights.get(view);
+    if (known !== undefined) return known;
+    const height = keepsHistory ? oldestState(view.reading, view.state) : view.state.tip.height;
+    heights.set(view, height);
+    return height;
+  };
+  return {
+    heightOf,
+    of: (view: View): Pick<Tip, "height" | "id"> => {
+      const height = heightOf(view);
+      return { height, id: existing(readBlock(view.reading, height), `block ${height}`).id };
+    },
+  };
+};
+
 /** @throws PorticoError HISTORY_MISSING unless history begins with the first block */
-export const requireWhole = ({ reading, state }: { reading: Reading; state: StateRecord }): void => {
+export const requireWhole = ({ reading, state }: View): void => {
   const height = oldestState(reading, state);
   if (height > 1) throw historyMissing({ height, id: existing(readBlock(reading, height), `block ${height}`).id });
 };

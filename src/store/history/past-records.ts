@@ -1,6 +1,6 @@
 import type { Delegate } from "../../../types/chain.js";
 import { approvalOf } from "../../chain/amount.js";
-import type { StateRecord, WalletRecord } from "../layout/codec.js";
+import type { DelegateRecord, StateRecord, WalletRecord } from "../layout/codec.js";
 import { type HeightRow, historyBounds, type HistoryKind, historyKinds, historyRowKey, unpackDelegate, unpackFigures, unpackHeight, unpackTraits } from "../layout/history-rows.js";
 import type { Reading } from "../lmdb/reading.js";
 import { existing, readBlock, readDelegate, readWallet, transactionsOfBlock } from "../records/records.js";
@@ -33,10 +33,8 @@ export const stateAt = (reading: Reading, height: number, now: StateRecord): Sta
 };
 
 /** The first row above a height: it says what was overwritten there. */
-const firstAbove = (kind: HistoryKind, number: number, { reading, state }: Pick<Past, "reading" | "state">): Buffer | undefined => {
-  for (const { value } of reading.range("history", { ...historyBounds(kind, number, state.tip.height + 1), limit: 1 })) return value as Buffer;
-  return undefined;
-};
+const firstAbove = (kind: HistoryKind, number: number, { reading, state }: Pick<Past, "reading" | "state">): Buffer | undefined =>
+  reading.first("history", historyBounds(kind, number, state.tip.height + 1)) as Buffer | undefined;
 
 /** A wallet as it was, except for how long its lists were. */
 export const walletAt = (address: string, past: Pick<Past, "reading" | "state">): WalletRecord | undefined => {
@@ -48,15 +46,19 @@ export const walletAt = (address: string, past: Pick<Past, "reading" | "state">)
   return { ...now, ...(figures && unpackFigures(figures)), ...(traits && unpackTraits(traits)) };
 };
 
+/** What a delegate had beyond its wallet, but for its rank. */
+const delegateFiguresAt = (number: number, publicKey: string, past: Past): Omit<DelegateRecord, "address" | "publicKey"> => {
+  const row = firstAbove(historyKinds.delegates, number, past);
+  if (row === undefined) return existing(readDelegate(past.reading, publicKey), `delegate ${publicKey}`);
+  const { lastHeight, ...figures } = unpackDelegate(row);
+  return { ...figures, lastBlock: lastBlockAt(lastHeight, past.reading) };
+};
+
 /** What a wallet had as a delegate; undefined if it was none. */
 export const delegateAt = (wallet: WalletRecord, past: Past): Delegate | undefined => {
-  const { reading, state } = past;
   const { number, username, publicKey, address, resigned, vote, balance } = wallet;
   if (username === null || publicKey === null) return undefined;
-  const record = existing(readDelegate(reading, publicKey), `delegate ${publicKey}`);
-  const row = firstAbove(historyKinds.delegates, number, past);
-  const { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards } = row === undefined ? record : unpackDelegate(row);
-  const lastHeight = row === undefined ? undefined : unpackDelegate(row).lastHeight;
+  const { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = delegateFiguresAt(number, publicKey, past);
   const rank = firstAbove(historyKinds.ranks, number, past)?.readUInt32BE(0) ?? past.ranks().get(publicKey) ?? 0;
   return {
     username,
@@ -64,13 +66,13 @@ export const delegateAt = (wallet: WalletRecord, past: Past): Delegate | undefin
     publicKey,
     voteBalance,
     rank: rank === 0 ? null : rank,
-    approval: approvalOf(voteBalance, state.supply),
+    approval: approvalOf(voteBalance, past.state.supply),
     producedBlocks,
     missedBlocks,
     forgedFees,
     forgedRewards,
     forgedTotal: forgedFees + forgedRewards,
-    lastBlock: lastHeight === undefined ? record.lastBlock : lastBlockAt(lastHeight, reading),
+    lastBlock,
     resigned,
     vote,
     balance,

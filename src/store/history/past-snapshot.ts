@@ -108,9 +108,13 @@ class PastSnapshot implements ChainSnapshot {
 
   private record(identifier: string): WalletRecord | undefined {
     const found = walletAt(identifier, this.past);
-    if (found !== undefined) return found;
-    const named = walletAt(addressNamed(this.past.reading, identifier) ?? "", this.past);
-    return named?.publicKey === identifier || named?.username === identifier ? named : undefined;
+    return found ?? this.named(identifier, addressNamed(this.past.reading, identifier));
+  }
+
+  /** The wallet at an address, if it had that public key or username then. */
+  private named(identifier: string, address: string | undefined): WalletRecord | undefined {
+    const record = address === undefined ? undefined : walletAt(address, this.past);
+    return record?.publicKey === identifier || record?.username === identifier ? record : undefined;
   }
 
   wallet(identifier: string): Wallet | undefined {
@@ -144,7 +148,10 @@ class PastSnapshot implements ChainSnapshot {
   delegate(identifier: string): Delegate | undefined {
     const kept = this.lists.delegates.peek(this.tip.id);
     if (kept !== undefined) return kept.byUsername.get(identifier) ?? kept.byAddress.get(identifier) ?? kept.byPublicKey.get(identifier);
-    const record = this.record(identifier);
+    const { byUsername, byPublicKey } = this.now.delegates();
+    // Whoever was a delegate is one at the tip, and is in memory there.
+    const known = byUsername.get(identifier) ?? byPublicKey.get(identifier);
+    const record = known === undefined ? walletAt(identifier, this.past) : this.named(identifier, known.address);
     return record === undefined ? undefined : delegateAt(record, this.past);
   }
 

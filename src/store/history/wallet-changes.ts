@@ -27,8 +27,8 @@ interface Overwritten {
 
 /** What stood before the first overwriting above a height; undefined where there was none. */
 const figuresAt = (number: number, height: number, reading: Reading): WalletFigures | undefined => {
-  for (const { value } of reading.range("history", { ...historyBounds(historyKinds.figures, number, height + 1), limit: 1 })) return unpackFigures(value as Buffer);
-  return undefined;
+  const row = reading.first("history", historyBounds(historyKinds.figures, number, height + 1)) as Buffer | undefined;
+  return row && unpackFigures(row);
 };
 
 const voteAt = (now: WalletRecord, height: number, reading: Reading): string | null => {

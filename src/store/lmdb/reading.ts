@@ -14,6 +14,8 @@ export interface Reading {
   /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
   range(database: DatabaseName, options: RangeOptions): Iterable<{ key: Buffer; value: unknown }>;
   keys(database: DatabaseName, options: RangeOptions): Iterable<Buffer>;
+  /** The value of the first key of a range. */
+  first(database: DatabaseName, bounds: { start: Buffer; end: Buffer }): unknown;
   /** How many keys a range has. */
   count(database: DatabaseName, options: RangeOptions): number;
 }
@@ -70,6 +72,7 @@ export const createCheckedReading = (reading: Reading): Reading => {
     bytes: (database, key) => checking(database, () => reading.bytes(database, key)),
     range: (database, options) => checked(database, checking(database, () => reading.range(database, options))),
     keys: (database, options) => checked(database, checking(database, () => reading.keys(database, options))),
+    first: (database, bounds) => checking(database, () => reading.first(database, bounds)),
     count: (database, options) => checking(database, () => reading.count(database, options)),
   };
 };
@@ -81,6 +84,10 @@ export const createReading = ({ db }: Pick<Environment, "db">, transaction?: Rea
     bytes: (database, key) => (db[database] as BytesWithin).getBinary(key, within),
     range: (database, options) => db[database].getRange({ ...options, ...within }),
     keys: (database, options) => db[database].getKeys({ ...options, ...within }),
+    first: (database, { start, end }) => {
+      for (const { value } of db[database].getRange({ start, end, limit: 1, ...within })) return value;
+      return undefined;
+    },
     count: (database, options) => db[database].getKeysCount({ ...options, ...within }),
   };
 };

@@ -2,11 +2,10 @@ import type { Block, Tip } from "../../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, ChangesView, SnapshotBounds } from "../../../types/chain-adapter.js";
 import type { FullBlock } from "../../chain/block.js";
 import { PorticoError } from "../../errors.js";
-import { dropStaleHistory, historyMissing } from "../history/completeness.js";
-import { oldestState } from "../history/past-records.js";
+import { createOldest, dropStaleHistory, historyMissing } from "../history/completeness.js";
 import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
 import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
-import { existing, readBlock, readState } from "../records/records.js";
+import { readBlock, readState } from "../records/records.js";
 import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 import { systemClock } from "../../clock.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
@@ -174,10 +173,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
   /** A store that a version without history has made gets the database from whoever writes it next. */
   const keepsHistory = history && (environment.db as Partial<StoreDatabases>).history !== undefined;
 
-  const oldestOf = ({ reading, state }: StateView): Pick<Tip, "height" | "id"> => {
-    const height = keepsHistory ? oldestState(reading, state) : state.tip.height;
-    return { height, id: existing(readBlock(reading, height), `block ${height}`).id };
-  };
+  const oldest = createOldest(keepsHistory);
 
   const snapshotAt: Store["snapshotAt"] = (height, { searchRows = Infinity } = {}) => {
     if (!history) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history.");
@@ -188,8 +184,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
       const { height: tip } = view.state.tip;
       if (height === tip) return createSnapshot(view, createSearch(searches, searchRows), release);
       if (height >= 1 && height < tip) {
-        const oldest = oldestOf(view);
-        if (height < oldest.height) throw historyMissing(oldest);
+        if (height < oldest.heightOf(view)) throw historyMissing(oldest.of(view));
         return createPastSnapshot(view, height, { search: createSearch(searches, searchRows), lists: pastLists, release });
       }
     } catch (error) {
@@ -316,7 +311,7 @@ export const createStore = (options: StoreOptions, { rules, listener, ...needs }
     snapshotAt,
     oldest: () => {
       const view = history ? views.ofNow() : undefined;
-      return view && oldestOf(view);
+      return view && oldest.of(view);
     },
     extendHistory,
     changesView,
