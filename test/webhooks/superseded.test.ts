@@ -213,6 +213,25 @@ for (const { keepsChain, title } of kinds) {
       expect(states(reverted.id)).to.deep.equal(["superseded", "superseded"]);
     });
 
+    it("a block that was applied again, and is reverted before anybody heard of that, is taken back as what was heard of before", async () => {
+      const both = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url });
+      await change("applied", b);
+      await stage.count(both.id, "delivered", 1);
+      const held = heldResponse();
+      await change("applied", next);
+      const respond = await held;
+      // All of this waits while the next block's application is sent; the first reversal is superseded, the second application dropped.
+      await change("reverted", next);
+      await change("reverted", b);
+      await change("applied", b);
+      await change("reverted", b);
+      respond(200);
+      await stage.count(both.id, "delivered", 4);
+      expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.applied ${next.block.id}`, `block.reverted ${next.block.id}`, `block.reverted ${b.block.id}`]);
+      const [first, , , last] = receiver.received as (Received & { json: { reverts?: string } })[];
+      expect(last?.json.reverts).to.equal(first?.headers["webhook-id"]);
+    });
+
     it("transactions of a reverted block are never attempted again, even where nobody listens to reversals", async () => {
       const applied = hook("transaction.applied");
       const blocks = hook("block.applied", "/blocks");
@@ -287,3 +306,66 @@ for (const { keepsChain, title } of kinds) {
     });
   });
 }
+
+describe("a webhook that has room for a part of a block", () => {
+  let receiver: Receiver;
+  let stage: Stage;
+  let scripted: ScriptedChain;
+
+  beforeEach(async () => {
+    receiver = await createReceiver();
+    scripted = createScriptedChain(before, () => stage.clock.now());
+    stage = await createStage({ window: 2 }, { changes: scripted.changes });
+  });
+  afterEach(async () => {
+    await stage.close();
+    await receiver.close();
+  });
+
+  const events = ["block.applied", "block.reverted", "transaction.applied", "transaction.reverted"];
+  const told = (): string[] => receiver.received.map(({ json: { event, data } }) => `${event} ${(data as { id: string }).id}`);
+  const [one, two] = withTransactions.transactions.map(({ id }) => id) as [string, string];
+  /** The target answers once this is called. */
+  const hold = (): (() => void) => {
+    const waiting: ServerResponse[] = [];
+    receiver.answer = (_request, response) => void waiting.push(response);
+    return () => {
+      receiver.answer = (_request, response) => response.end();
+      waiting.splice(0).forEach((response) => response.end());
+    };
+  };
+
+  it("is told of the reversal of that part where the block is reverted before the rest has room, and goes on", async () => {
+    const answer = hold();
+    const { id } = stage.engine.create({ events, target: receiver.url });
+    scripted.apply(withTransactions);
+    await receiver.until(1);
+    scripted.revert();
+    await stage.engine.settled();
+    answer();
+    await stage.engine.settled();
+    scripted.apply(next);
+    await stage.engine.settled();
+    await stage.count(id, "delivered", 3);
+    expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.reverted ${b.block.id}`, `block.applied ${next.block.id}`]);
+  });
+
+  it("is told of all of a reversal that has room for a part only, after a restart too", async () => {
+    const { id } = stage.engine.create({ events, target: receiver.url });
+    scripted.apply({ ...withTransactions, transactions: withTransactions.transactions.slice(0, 2) });
+    await stage.count(id, "delivered", 3);
+    let answer = hold();
+    scripted.revert();
+    await stage.engine.settled();
+    await receiver.until(4);
+    await stage.restart();
+    answer();
+    answer = hold();
+    answer();
+    await stage.count(id, "delivered", 6);
+    expect([...new Set(told())]).to.deep.equal([
+      ...[`block.applied ${b.block.id}`, `transaction.applied ${one}`, `transaction.applied ${two}`],
+      ...[`block.reverted ${b.block.id}`, `transaction.reverted ${two}`, `transaction.reverted ${one}`],
+    ]);
+  });
+});

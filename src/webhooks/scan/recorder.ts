@@ -156,7 +156,7 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
 
   const writePiece = (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): void => {
     const { touched, full } = writing;
-    const { event, index, about, transactions } = planned;
+    const { event, index, about } = planned;
     const blockId = event.block?.id;
     const isChange = about !== undefined && about.event === event.event;
     // Before it is taken back: what was never attempted is not told apart afterwards.
@@ -164,6 +164,8 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
     const prior = isReversal ? priorOf(about, blockId) : undefined;
     if (isFirst && isChange) takeBack(about, blockId, webhookIds, writing);
     if (isFirst && event.block === null) for (const webhookId of holding.look(event, webhookIds)) touched.add(webhookId);
+    // Of what is reverted: how many of its transactions were told of when it was applied.
+    const transactions = plan.group.change?.kind === "reverted" ? (plan.seenTransactions ?? Number.MAX_SAFE_INTEGER) : planned.transactions;
     const isUnseen = plan.seenTransactions !== undefined && event.event === "transaction.reverted" && sequenceOf(event.data) >= plan.seenTransactions;
     const recipients: Recipient[] = [];
     for (const webhookId of ids) {

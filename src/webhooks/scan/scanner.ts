@@ -91,7 +91,9 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
     const { part, cursor } = place;
     if (part !== undefined) {
       const [group] = (await follow.after(await follow.locate(part.before), { ...options, limit: 1 })).groups;
-      if (group?.change?.kind !== "reverted" && group !== undefined && cursorText(group.after) === cursor) return { groups: [group], atEnd: false, place, seenTransactions: undefined };
+      if (group !== undefined && cursorText(group.after) === cursor) {
+        return { groups: [group], atEnd: false, place, seenTransactions: group.change?.kind === "reverted" ? part.transactions : undefined };
+      }
     }
     const { groups, atEnd } = await follow.after(await follow.locate(cursor), options);
     const wanted = until === undefined ? groups : groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
@@ -157,6 +159,8 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
   /** Takes the webhooks of a seat as far as one reading goes. */
   const step = async (seat: Seat): Promise<void> => {
     const { groups, atEnd, place, seenTransactions } = await read(seat);
+    // Of the group that was taken in part, the rest is not on the chain any more.
+    if (seat.place.part !== undefined && place.part === undefined) for (const id of seat.ids) places.move(seat, id, place);
     let at = place;
     for (const [index, group] of groups.entries()) {
       if (state !== "running") return;
