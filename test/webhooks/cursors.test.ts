@@ -122,7 +122,7 @@ describe("a webhook that is a cursor, over HTTP", () => {
   });
 
   it("sends batches: one signature, and the name of each event as a member", async () => {
-    const { secret } = await create({ from: "genesis", batch: { size: 5, wait: 100 } });
+    const { secret } = await create({ from: "genesis", batch: { size: 5, wait: 2_000 } });
     const received = await quiet(3);
     const batches = received.map(({ body }) => (JSON.parse(body) as { events: { "webhook-id": string; data: BlockData }[] }).events);
     expect(batches.map((batch) => batch.map(({ data }) => data.height))).to.deep.equal([range(1, 5), range(6, 10), range(11, first)]);
