@@ -106,8 +106,8 @@ const Replay = ({ path, onDone }) => {
     }
   };
   return html`<form onSubmit=${replay} class="row">
-    <label for="from">From block</label><input id="from" name="from" type="number" min="1" required />
-    <label for="to">to</label><input id="to" name="to" type="number" min="1" required />
+    <label for="replay-from">From block</label><input id="replay-from" name="from" type="number" min="1" required />
+    <label for="replay-to">to</label><input id="replay-to" name="to" type="number" min="1" required />
     <button class="plain">Replay</button><${Failure} error=${error} />
   </form>`;
 };
@@ -148,6 +148,8 @@ const One = ({ id, tip, events }) => {
           ["Target", webhook.target],
           ["State", stateOf(webhook)],
           ["Where it stands", webhook.cursor && `${webhook.cursor}, ${count(webhook.behind)} blocks behind`],
+          ["Description", webhook.description || undefined],
+          ["Tags", webhook.tags?.length > 0 ? webhook.tags.join(", ") : undefined],
           ["Conditions", webhook.conditions.length === 0 ? "none" : html`<pre tabindex="0">${JSON.stringify(webhook.conditions, null, 2)}</pre>`],
           ["Created", new Date(webhook.createdAt).toLocaleString()],
         ]} />
