@@ -2,7 +2,6 @@ import type { ChainSnapshot, Order } from "../../../types/chain-adapter.js";
 import { rowOf, same, show } from "../comparing.js";
 import type { FilterSpec, Surroundings } from "../filters.js";
 import { blockSpec, delegateSpec, type ListSpec, lockSpec, sorted, transactionSpec, walletSpec } from "../lists.js";
-import type { Fixture } from "../target.js";
 import { askPage, everyRow, expectFiltered, mostRows, sameRows, walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 
@@ -19,115 +18,112 @@ const surroundingsOf = async (snapshot: ChainSnapshot): Promise<Surroundings> =>
 const three = (values: readonly unknown[]): unknown[] =>
   values.filter((_, index) => index === 0 || index === 1 || index === values.length - 1);
 
-/** The rules that every list obeys, whatever is in it. */
-const casesOf = <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>): CaseDefinition[] => {
-  const orders = spec.fields.flatMap((field): Order<Field>[] => [
+/** What a check of a list works on. */
+interface Given<Row> {
+  snapshot: ChainSnapshot;
+  all: Row[];
+  around: Surroundings;
+}
+
+/** A rule that every list obeys, whatever is in it. */
+type Check = <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, given: Given<Row>) => Promise<void>;
+
+const ordersOf = <Field extends string>({ fields }: { fields: readonly Field[] }): Order<Field>[] =>
+  fields.flatMap((field): Order<Field>[] => [
     { field, direction: "asc" },
     { field, direction: "desc" },
   ]);
 
-  const reading = (
-    fixture: Fixture,
-    read: (snapshot: ChainSnapshot, all: Row[], around: Surroundings) => Promise<void>,
-  ): Promise<void> =>
-    fixture.reading(async (snapshot) => read(snapshot, await everyRow(snapshot, spec), await surroundingsOf(snapshot)));
+const eachOrder: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: Given<Row>) => {
+  for (const order of ordersOf(spec)) {
+    const expected = sorted(all, order, spec);
+    for (const limit of [1, 7, mostRows]) {
+      const found = await walk(snapshot, spec, { filter: {} as Filter, order, limit });
+      sameRows(spec, found, expected, `${spec.name} ${show({ order, limit })}`);
+    }
+  }
+};
 
-  const eachOrder = (fixture: Fixture): Promise<void> =>
-    reading(fixture, async (snapshot, all) => {
-      for (const order of orders) {
-        const expected = sorted(all, order, spec);
-        for (const limit of [1, 7, mostRows]) {
-          const found = await walk(snapshot, spec, { filter: {} as Filter, order, limit });
-          sameRows(spec, found, expected, `${spec.name} ${show({ order, limit })}`);
-        }
-      }
-    });
+const anyOffset: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: Given<Row>) => {
+  const expected = sorted(all, spec.usual, spec);
+  for (let offset = 0; offset <= all.length + 1; offset += 1) {
+    const page = await askPage(snapshot, spec, { filter: {} as Filter, order: spec.usual, offset, limit: 3 });
+    sameRows(spec, page.rows, expected.slice(offset, offset + 3), `${spec.name} ${show({ offset, limit: 3 })}`);
+    same(page.total, all.length, `${spec.name} ${show({ offset, limit: 3 })}: total`);
+  }
+};
 
-  const anyOffset = (fixture: Fixture): Promise<void> =>
-    reading(fixture, async (snapshot, all) => {
-      const expected = sorted(all, spec.usual, spec);
-      for (let offset = 0; offset <= all.length + 1; offset += 1) {
-        const page = await askPage(snapshot, spec, { filter: {} as Filter, order: spec.usual, offset, limit: 3 });
-        sameRows(spec, page.rows, expected.slice(offset, offset + 3), `${spec.name} ${show({ offset, limit: 3 })}`);
-        same(page.total, all.length, `${spec.name} ${show({ offset, limit: 3 })}: total`);
-      }
-    });
+const eachFilter: Check = async (spec, { snapshot, all, around }) => {
+  for (const filter of spec.filters) {
+    for (const value of filter.samples(all, around)) await expectFiltered(snapshot, spec, all, around, [[filter, value]]);
+  }
+};
 
-  const eachFilter = (fixture: Fixture): Promise<void> =>
-    reading(fixture, async (snapshot, all, around) => {
-      for (const filter of spec.filters) {
-        for (const value of filter.samples(all, around)) await expectFiltered(snapshot, spec, all, around, [[filter, value]]);
-      }
-    });
-
-  const eachPair = (fixture: Fixture): Promise<void> =>
-    reading(fixture, async (snapshot, all, around) => {
-      const samples = spec.filters.map((filter) => [filter, three(filter.samples(all, around))] as const);
-      const pairs = samples.flatMap(([a, values], index) =>
-        samples.slice(index + 1).flatMap(([b, others]) =>
-          values.flatMap((value) =>
-            others.map(
-              (other) =>
-                [
-                  [a, value],
-                  [b, other],
-                ] as const,
-            ),
-          ),
+const eachPair: Check = async (spec, { snapshot, all, around }) => {
+  const samples = spec.filters.map((filter) => [filter, three(filter.samples(all, around))] as const);
+  const pairs = samples.flatMap(([a, values], index) =>
+    samples.slice(index + 1).flatMap(([b, others]) =>
+      values.flatMap((value) =>
+        others.map(
+          (other) =>
+            [
+              [a, value],
+              [b, other],
+            ] as const,
         ),
-      );
-      for (const pair of pairs) await expectFiltered(snapshot, spec, all, around, pair);
-    });
+      ),
+    ),
+  );
+  for (const pair of pairs) await expectFiltered(snapshot, spec, all, around, pair);
+};
 
-  const allAtOnce = (fixture: Fixture): Promise<void> =>
-    reading(fixture, async (snapshot, all, around) => {
-      for (const row of all) {
-        const filters = spec.filters
-          .map((filter): [FilterSpec<Row>, unknown] => [filter, filter.of(row, around)])
-          .filter(([, value]) => value !== undefined);
-        await expectFiltered(snapshot, spec, all, around, filters);
+const allAtOnce: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all, around }: Given<Row>) => {
+  for (const row of all) {
+    const filters = spec.filters
+      .map((filter): [FilterSpec<Row>, unknown] => [filter, filter.of(row, around)])
+      .filter(([, value]) => value !== undefined);
+    await expectFiltered(snapshot, spec, all, around, filters);
+  }
+};
+
+const together: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all, around }: Given<Row>) => {
+  for (const filter of spec.filters) {
+    for (const value of three(filter.samples(all, around))) {
+      const passing = all.filter((row) => filter.passes(row, value, around));
+      for (const order of ordersOf(spec)) {
+        const query = { filter: { [filter.name]: value } as Filter, order, limit: 2 };
+        const found = await walk(snapshot, spec, query);
+        same(found.map(spec.keyOf), sorted(passing, order, spec).map(spec.keyOf), `${spec.name} ${show(query)}`);
       }
-    });
+    }
+  }
+};
 
-  const together = (fixture: Fixture): Promise<void> =>
-    reading(fixture, async (snapshot, all, around) => {
-      for (const filter of spec.filters) {
-        for (const value of three(filter.samples(all, around))) {
-          const passing = all.filter((row) => filter.passes(row, value, around));
-          for (const order of orders) {
-            const query = { filter: { [filter.name]: value } as Filter, order, limit: 2 };
-            const found = await walk(snapshot, spec, query);
-            same(found.map(spec.keyOf), sorted(passing, order, spec).map(spec.keyOf), `${spec.name} ${show(query)}`);
-          }
-        }
-      }
-    });
+const lookedUp: Check = async (spec, { snapshot, all }) => {
+  for (const row of all) {
+    const found = await spec.find(snapshot, row);
+    same(rowOf(spec.kind, found), rowOf(spec.kind, row), `${spec.name}: the look-up of ${spec.keyOf(row)}`);
+  }
+};
 
-  const lookedUp = (fixture: Fixture): Promise<void> =>
-    reading(fixture, async (snapshot, all) => {
-      for (const row of all) {
-        const found = await spec.find(snapshot, row);
-        same(rowOf(spec.kind, found), rowOf(spec.kind, row), `${spec.name}: the look-up of ${spec.keyOf(row)}`);
-      }
-    });
+const checks: [string, Check][] = [
+  ["each order in both directions, page by page", eachOrder],
+  ["any offset, with the same total everywhere", anyOffset],
+  ["each filter alone", eachFilter],
+  ["each pair of filters", eachPair],
+  ["all filters of a row at once", allAtOnce],
+  ["each filter in each order, page by page", together],
+  ["rows are what look-ups give", lookedUp],
+];
 
-  const cases: [string, CaseDefinition["run"]][] = [
-    ["each order in both directions, page by page", eachOrder],
-    ["any offset, with the same total everywhere", anyOffset],
-    ["each filter alone", eachFilter],
-    ["each pair of filters", eachPair],
-    ["all filters of a row at once", allAtOnce],
-    ["each filter in each order, page by page", together],
-    ["rows are what look-ups give", lookedUp],
-  ];
-  return cases.map(([name, run]) => ({
+const casesOf = <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>): CaseDefinition[] =>
+  checks.map(([name, check]) => ({
     name: `${spec.name}: ${name}`,
     run: async (fixture) => {
       if (spec.name === "locks") await fixture.needs("locks");
-      await run(fixture);
+      await fixture.reading(async (snapshot) => check(spec, { snapshot, all: await everyRow(snapshot, spec), around: await surroundingsOf(snapshot) }));
     },
   }));
-};
 
 export const listCases: CaseDefinition[] = [
   ...casesOf(walletSpec),

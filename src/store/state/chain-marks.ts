@@ -1,0 +1,47 @@
+import { textKey } from "../layout/keys.js";
+import type { Environment } from "../lmdb/environment.js";
+import { transact } from "../lmdb/transact.js";
+import { completeKey, readRebuild, type Rebuild, writeRebuild } from "./rebuild.js";
+import type { BlockName, Store } from "./store-contract.js";
+
+/** What the store notes of itself beside the chain. */
+export interface ChainMarks extends Pick<Store, "isComplete" | "markComplete" | "disown" | "disowned"> {
+  /** As the process that writes knows it. */
+  complete: boolean;
+  /** As the process that writes knows it. Undefined unless the store is being rebuilt. */
+  rebuild: Rebuild | undefined;
+}
+
+const disownedKey = textKey("disowned");
+
+export const createChainMarks = (environment: Environment, { isWriter }: { isWriter: boolean }): ChainMarks => {
+  const { meta } = environment.db;
+  const readComplete = (): boolean => meta.get(completeKey) === true;
+  const complete = readComplete();
+  let disowned = meta.get(disownedKey) as BlockName | undefined;
+
+  const marks: ChainMarks = {
+    complete,
+    rebuild: complete ? undefined : readRebuild(environment),
+    isComplete: () => {
+      if (isWriter) return marks.complete;
+      environment.root.resetReadTxn();
+      return readComplete();
+    },
+    markComplete: () => {
+      transact(environment, () => {
+        meta.putSync(completeKey, true);
+        writeRebuild(environment, undefined);
+      });
+      marks.complete = true;
+      marks.rebuild = undefined;
+    },
+    disown: (block) => {
+      if (block?.id === disowned?.id) return;
+      transact(environment, () => (block === undefined ? meta.removeSync(disownedKey) : meta.putSync(disownedKey, block)));
+      disowned = block;
+    },
+    disowned: () => disowned,
+  };
+  return marks;
+};
