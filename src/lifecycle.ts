@@ -104,13 +104,7 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, lo
 
   const isStarting = (): boolean => phase === "starting";
 
-  const closeAll = async (): Promise<void> => {
-    try {
-      await close();
-    } finally {
-      phase = "stopped";
-    }
-  };
+  const closeAll = (): Promise<void> => close().finally(() => (phase = "stopped"));
 
   const start = (): Promise<void> => {
     starting ??= (async () => {

@@ -2,6 +2,7 @@ import type { ChainAdapter, ChainChanges } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
+import type { ChainRules } from "../chain/rules.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { type ReindexNeeds, reindexHistory } from "./history/reindex.js";
 import { createHostLog } from "./follow/host-log.js";
@@ -75,27 +76,72 @@ export interface LmdbChainOptions extends StoreOptions {
   followOrphans?: number;
 }
 
-export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbChainOptions, { companion, prewarm, onLog, timesOf, ...needs }: LmdbChainNeeds): LmdbChain => {
+/** Reindexing, at most once at a time. */
+const createReindexing = ({ dataDir, undoBlocks, history }: StoreOptions, rules: ChainRules) => {
+  let running: { ending: AbortController; done: Promise<boolean> } | undefined;
+
+  const begin = (store: Store, { signal, onProgress }: ReindexDuring): Promise<boolean> => {
+    const ending = new AbortController();
+    const signals = signal === undefined ? [ending.signal] : [ending.signal, signal];
+    const done = reindexHistory({ store, rules, dataDir, undoBlocks, signal: AbortSignal.any(signals), onProgress });
+    const own = { ending, done };
+    running = own;
+    return done.finally(() => {
+      if (running === own) running = undefined;
+    });
+  };
+
+  return {
+    run: async (store: Store | undefined, during: ReindexDuring): Promise<boolean> => {
+      if (history === false) throw new PorticoError("NOT_SUPPORTED", "The option `history` is false.");
+      if (store === undefined) throw new PorticoError("NOT_READY");
+      return running?.done ?? begin(store, during);
+    },
+    stop: async (): Promise<void> => {
+      running?.ending.abort();
+      await running?.done.catch(() => undefined);
+    },
+  };
+};
+
+/** Frees pages of the store now and then, and forgets blocks that were taken off the chain long ago. */
+const startFreeing = (store: Store, followOrphans: number, { clock, logger }: LmdbChainNeeds): NodeJS.Timeout => {
+  const free = (): void => {
+    try {
+      if (followOrphans !== Infinity) trimOrphans(store.environment, clock.now() - followOrphans);
+      store.freePages();
+    } catch (error) {
+      logger.warn(`pages of the store cannot be freed: ${messageOf(error)}`);
+    }
+  };
+  return setInterval(free, freeingInterval).unref();
+};
+
+/** Scans of the state. */
+const createScans = () => {
+  let last: Promise<unknown> | undefined;
+  return {
+    run: (store: Store, isStopped: () => boolean): Promise<StateScan | undefined> => {
+      const scan = scanState(store.environment, isStopped);
+      last = scan.catch(() => undefined);
+      return scan;
+    },
+    /** The state that is being scanned is held until then. */
+    ended: async (): Promise<void> => void (await last),
+  };
+};
+
+export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbChainOptions, needs: LmdbChainNeeds): LmdbChain => {
+  const { companion, prewarm, onLog, timesOf } = needs;
   const watchers = createWatchers();
   const watched = watchSource(needs.source, needs.clock);
   const writes = createWriteWatch(needs.problems);
   let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
   /** Aborting ends the wait for another process to let go of the store. */
   let opening: AbortController | undefined;
-  /** The state that is being scanned is held until then. */
-  let scanning: Promise<unknown> | undefined;
-  let reindexing: { ending: AbortController; done: Promise<boolean> } | undefined;
+  const scans = createScans();
+  const reindexing = createReindexing(options, needs.rules);
 
-  const reindex = (store: Store, { signal, onProgress }: ReindexDuring): Promise<boolean> => {
-    const ending = new AbortController();
-    const signals = signal === undefined ? [ending.signal] : [ending.signal, signal];
-    const done = reindexHistory({ store, rules: needs.rules, dataDir: options.dataDir, undoBlocks: options.undoBlocks, signal: AbortSignal.any(signals), onProgress });
-    const own = { ending, done };
-    reindexing = own;
-    return done.finally(() => {
-      if (reindexing === own) reindexing = undefined;
-    });
-  };
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
     start: async () => {
@@ -107,16 +153,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       });
       if (store === undefined) return;
       const follower = createFollower({ ...needs, source: watched.source, store });
-      const freePages = (): void => {
-        try {
-          if (followOrphans !== Infinity) trimOrphans(store.environment, needs.clock.now() - followOrphans);
-          store.freePages();
-        } catch (error) {
-          needs.logger.warn(`pages of the store cannot be freed: ${messageOf(error)}`);
-        }
-      };
-      const freeing = setInterval(freePages, freeingInterval).unref();
-      open = { store, follower, freeing };
+      open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
       companion?.opened(createWebhookStore(store.environment, { keepsChain: true }), store.toldHeight);
       await store.completeDigest();
@@ -129,18 +166,13 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       open = undefined;
       if (closing === undefined) return;
       clearInterval(closing.freeing);
-      reindexing?.ending.abort();
-      await reindexing?.done.catch(() => undefined);
-      await scanning;
+      await reindexing.stop();
+      await scans.ended();
       // The store is closed whatever the host's emitter throws: another start would find it in use.
       await closeAll(closing.follower.stop, () => companion?.closing(), () => onLog?.(undefined), () => closing.store.stop());
     },
     supports: { history: options.history ?? true },
-    reindexHistory: async (during = {}) => {
-      if (options.history === false) throw new PorticoError("NOT_SUPPORTED", "The option `history` is false.");
-      if (open === undefined) throw new PorticoError("NOT_READY");
-      return reindexing?.done ?? reindex(open.store, during);
-    },
+    reindexHistory: (during = {}) => reindexing.run(open?.store, during),
     snapshotAt: (height, bounds) => (isReady() ? open?.store.snapshotAt(height, bounds) : undefined),
     changes: { view: () => (isReady() ? open?.store.changesView() : undefined), watch: watchers.add },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
@@ -150,9 +182,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     scanState: async () => {
       const { store } = open ?? {};
       if (store === undefined || !isReady()) return undefined;
-      const scan = scanState(store.environment, () => open?.store !== store);
-      scanning = scan.catch(() => undefined);
-      return scan;
+      return scans.run(store, () => open?.store !== store);
     },
     isReady,
     rebuilding: () => open?.follower.rebuilding(),

@@ -47,62 +47,74 @@ const identityOf = (path: string): string | undefined => {
 
 const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
 
-/**
- * The store that another process writes, as a ChainAdapter: a snapshot is of the block that was committed last. Waits for a store that
- * is missing or not complete; when its file is replaced, closes it and opens the one in its place.
- *
- * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
- */
-export const createReaderChain = ({ dataDir, history = true, lookInterval = 200, patience = 5_000 }: ReaderOptions, { rules, logger, companion, problems, onLog }: ReaderNeeds): LmdbChain => {
+/** What the log is told while the store is waited for and read. A failure is told once, however often it recurs. */
+const createTold = (logger: Logger, patience: number) => {
+  let problem: string | undefined;
+  let waits: { since: number; told: boolean } | undefined;
+  return {
+    problem: () => problem,
+    tell: (message: string): void => {
+      if (message !== problem) logger.error(message);
+      problem = message;
+    },
+    wait: (message: string): void => {
+      waits ??= { since: performance.now(), told: false };
+      if (waits.told || performance.now() - waits.since < patience) return;
+      logger.info(`waiting: ${message}`);
+      waits.told = true;
+    },
+    opened: (): void => {
+      waits = undefined;
+    },
+    isWell: (): void => {
+      problem = undefined;
+    },
+  };
+};
+
+/** What a reader has open. */
+interface Current {
+  opened: Store | undefined;
+  /** The same, once it is complete. */
+  serving: Store | undefined;
+  hostLog: HostLog | undefined;
+}
+
+interface ServingNeeds extends ReaderNeeds, Required<Omit<ReaderOptions, "patience">> {
+  current: Current;
+  told: ReturnType<typeof createTold>;
+  /** Resolves when nobody reads the store any more. */
+  noSnapshots(): Promise<void>;
+}
+
+/** Opens the store and serves it until `signal` is aborted; again, when its file was replaced. `started` is called when it is served. */
+const createServing = ({ dataDir, history, lookInterval, rules, problems, companion, onLog, current, told, noSnapshots }: ServingNeeds) => {
   const writes = problems === undefined ? unwatched : createWriteWatch(problems);
   const path = storeFile(dataDir);
-  const snapshots = createOpenSnapshots();
-  let hostLog: HostLog | undefined;
-  /** Nobody tells this process of a block, nor of an event. */
-  const polling = createPolling(() => `${serving?.completeTip()?.id ?? ""} ${hostLog?.last() ?? 0}`);
-  let opened: Store | undefined;
-  let serving: Store | undefined;
-  let problem: string | undefined;
-  let life: { started: Promise<void>; stop(): Promise<void> } | undefined;
-
-  /** A failure is logged once, however often it recurs. */
-  const tell = (message: string): void => {
-    if (message !== problem) logger.error(message);
-    problem = message;
-  };
-
-  let waits: { since: number; told: boolean } | undefined;
-  const wait = (message: string): void => {
-    waits ??= { since: performance.now(), told: false };
-    if (waits.told || performance.now() - waits.since < patience) return;
-    logger.info(`waiting: ${message}`);
-    waits.told = true;
-  };
-
   const look = (signal: AbortSignal): Promise<void> => delay(lookInterval, undefined, { signal }).catch(() => undefined);
 
-  /** Serves an open store until its file is replaced, or until `stop`. */
+  /** Serves an open store until its file is replaced, or until the end. */
   const serve = async (store: Store, identity: string | undefined, signal: AbortSignal, started: () => void): Promise<void> => {
-    waits = undefined;
+    told.opened();
     const log = createHostLog(store.environment, { writes: false });
-    hostLog = log;
+    current.hostLog = log;
     await onLog?.(log);
     const webhooks = companion && createWebhookStore(store.environment, { keepsChain: true });
     if (webhooks !== undefined) companion?.opened(webhooks);
     while (!signal.aborted && identityOf(path) === identity) {
       // Nobody may write a webhook for long: what is wrong ends without.
       if (writes.isFailing("webhooks")) await webhooks?.transactionSoon(() => undefined).catch(() => undefined);
-      if (serving === undefined && store.isComplete()) {
-        serving = store;
-        problem = undefined;
+      if (current.serving === undefined && store.isComplete()) {
+        current.serving = store;
+        told.isWell();
         started();
       }
       await look(signal);
     }
     if (signal.aborted) return;
-    tell(`${path} was replaced or removed: the store in its place is served as soon as it is complete`);
-    serving = undefined;
-    await Promise.race([snapshots.none(), once(signal, "abort")]);
+    told.tell(`${path} was replaced or removed: the store in its place is served as soon as it is complete`);
+    current.serving = undefined;
+    await Promise.race([noSnapshots(), once(signal, "abort")]);
   };
 
   const openAndServe = async (signal: AbortSignal, started: () => void): Promise<void> => {
@@ -110,15 +122,15 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
     // Another process writes the blocks: none is ever reverted here.
     const store = createStore({ dataDir, undoBlocks: 1, history, access: companion === undefined ? "read" : "webhooks" }, { rules, writes });
     try {
-      opened = store;
+      current.opened = store;
       await serve(store, identity, signal, started);
     } finally {
-      opened = serving = hostLog = undefined;
+      current.opened = current.serving = current.hostLog = undefined;
       await closeAll(() => onLog?.(undefined), () => companion?.closing(), () => store.stop());
     }
   };
 
-  const run = async (signal: AbortSignal, started: () => void): Promise<void> => {
+  return async (signal: AbortSignal, started: () => void): Promise<void> => {
     let [failures, served] = [0, false];
     const onServed = (): void => {
       served = true;
@@ -130,19 +142,35 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
       } catch (error) {
         // The file may be in the middle of being put there: what is wrong with it counts only when it is seen again.
         if (!isNotReady(error) && ++failures > 1 && !served) throw error;
-        if (isNotReady(error)) wait(messageOf(error));
-        else tell(messageOf(error));
+        if (isNotReady(error)) told.wait(messageOf(error));
+        else told.tell(messageOf(error));
       }
       await look(signal);
     }
   };
+};
+
+/**
+ * The store that another process writes, as a ChainAdapter: a snapshot is of the block that was committed last. Waits for a store that
+ * is missing or not complete; when its file is replaced, closes it and opens the one in its place.
+ *
+ * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
+ */
+export const createReaderChain = ({ dataDir, history = true, lookInterval = 200, patience = 5_000 }: ReaderOptions, needs: ReaderNeeds): LmdbChain => {
+  const told = createTold(needs.logger, patience);
+  const snapshots = createOpenSnapshots();
+  const current: Current = { opened: undefined, serving: undefined, hostLog: undefined };
+  const serve = createServing({ ...needs, dataDir, history, lookInterval, current, told, noSnapshots: snapshots.none });
+  /** Nobody tells this process of a block, nor of an event. */
+  const polling = createPolling(() => `${current.serving?.completeTip()?.id ?? ""} ${current.hostLog?.last() ?? 0}`);
+  let life: { started: Promise<void>; stop(): Promise<void> } | undefined;
 
   const begin = () => {
     const ending = new AbortController();
-    problem = undefined;
+    told.isWell();
     let started: () => void = () => undefined;
     const serves = new Promise<void>((resolve) => (started = resolve));
-    const ended = run(ending.signal, started);
+    const ended = serve(ending.signal, started);
     return {
       // Whichever comes first: it serves, it cannot, it is told to stop.
       started: Promise.race([serves, ended]),
@@ -163,23 +191,23 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
     supports: { history },
     reindexHistory: () => Promise.reject(new PorticoError("NOT_SUPPORTED", "The process that writes the store gives it its history.")),
     snapshotAt: (height, bounds) => {
-      const snapshot = serving?.snapshotAt(height, bounds);
+      const snapshot = current.serving?.snapshotAt(height, bounds);
       return snapshot === undefined ? undefined : snapshots.counted(snapshot);
     },
-    changes: { view: () => serving?.changesView(), watch: polling.add },
+    changes: { view: () => current.serving?.changesView(), watch: polling.add },
     snapshot: (bounds) => {
-      const snapshot = serving?.snapshot(bounds);
+      const snapshot = current.serving?.snapshot(bounds);
       return snapshot === undefined ? undefined : snapshots.counted(snapshot);
     },
-    tipId: () => serving?.completeTip()?.id,
-    height: () => serving?.tip()?.height ?? 0,
-    isReady: () => serving?.isComplete() ?? false,
+    tipId: () => current.serving?.completeTip()?.id,
+    height: () => current.serving?.tip()?.height ?? 0,
+    isReady: () => current.serving?.isComplete() ?? false,
     rebuilding: () => {
-      const rebuild = opened?.rebuilding();
+      const rebuild = current.opened?.rebuilding();
       return rebuild && rebuildText(rebuild);
     },
     standing: () => undefined,
     settled: () => Promise.resolve(),
-    problem: () => problem,
+    problem: told.problem,
   };
 };

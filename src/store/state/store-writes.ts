@@ -11,7 +11,7 @@ import { createCommitQueue } from "../write/commit-queue.js";
 import type { FreshReads } from "../write/fresh-read.js";
 import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 import { createWriteBatch, type WriteBatch } from "../write/write-batch.js";
-import { createWriter } from "../write/writer.js";
+import { createWriter, type Writer } from "../write/writer.js";
 import type { ChainMarks } from "./chain-marks.js";
 import { createChangeLog, type StoreChange } from "./change-log.js";
 import type { Views } from "./read-views.js";
@@ -99,15 +99,9 @@ const createTelling = (pending: WriteBatch, { environment, marks, listener, isWr
   };
 };
 
-/** The writing side of the store. */
-export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
-  const { undoBlocks, environment, views, marks, listener, clock = systemClock } = needs;
-  const pending = createWriteBatch(environment, needs.newest);
-  const writer = createWriter(pending, needs.rules, { undoBlocks, history: needs.history, timesOf: needs.timesOf });
-  const { note, tell, toldHeight } = createTelling(pending, needs);
-  const { show, showNow } = createShow(needs);
-
-  const line = createCommitQueue({
+/** Writes one after the other; each that is committed becomes the state that is served, and is told of. */
+const createLine = (pending: WriteBatch, writer: Writer, views: Views, { show, tell }: { show(view: StateView | undefined): Promise<void>; tell(): Promise<void> }) =>
+  createCommitQueue({
     // Changes are read from the chain as they are told, so they have to be told before it changes again.
     begin: tell,
     commit: async () => {
@@ -123,6 +117,15 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
       writer.aborted();
     },
   });
+
+/** The writing side of the store. */
+export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
+  const { undoBlocks, environment, views, marks, listener, clock = systemClock } = needs;
+  const pending = createWriteBatch(environment, needs.newest);
+  const writer = createWriter(pending, needs.rules, { undoBlocks, history: needs.history, timesOf: needs.timesOf });
+  const { note, tell, toldHeight } = createTelling(pending, needs);
+  const { show, showNow } = createShow(needs);
+  const line = createLine(pending, writer, views, { show, tell });
 
   const putOn = (blocks: readonly FullBlock[], chainHeight = 0, appliedAt?: number): Sliced<void> =>
     writer.apply(blocks, chainHeight - undoBlocks, (full) => note({ kind: "applied", full }), appliedAt);

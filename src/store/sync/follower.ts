@@ -5,7 +5,7 @@ import { parseBlockHeader } from "../../chain/block.js";
 import { closeAll } from "../../async/close-all.js";
 import { PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
-import { type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
+import { type CatchingUp, type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
 import { createRetrying } from "./retry.js";
 import { runsOf } from "./runs.js";
 
@@ -44,131 +44,197 @@ export interface Follower {
 /** Milliseconds that `start` waits for the source: one that does not answer must not keep the node from serving. */
 const patience = 2_000;
 
-export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
-  const { store, source, logger } = needs;
-  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
+/** One thing at a time, in order of arrival. */
+const createTurns = () => {
   let queue: Promise<void> = Promise.resolve();
   /** How many things wait in it. */
   let waiting = 0;
-  let stopped = false;
-  /** What the host applied last: until the store has it, the store is behind, or on another branch. */
+
+  const add = (work: () => Promise<void>): void => {
+    waiting++;
+    queue = queue.then(work).finally(() => waiting--);
+  };
+
+  return {
+    add,
+    /** For a caller that waits for the work and is told if it fails. */
+    done: (work: () => Promise<void>): Promise<void> => {
+      const done = queue.then(work);
+      add(() => done.catch(() => undefined));
+      return done;
+    },
+    isIdle: () => waiting === 0,
+    /** Resolves when all that is in it now is done. */
+    last: () => queue,
+    settled: async (): Promise<void> => {
+      let last: Promise<void> | undefined;
+      while (last !== queue) {
+        last = queue;
+        await last;
+      }
+    },
+  };
+};
+
+const missing = ({ height, id }: Tip, other: string | undefined, hasSource: boolean): PorticoError => {
+  const named = `block ${height} (${id})`;
+  if (other !== undefined) return new PorticoError("BLOCK_DOES_NOT_CHAIN", `the host has applied ${named}, but the store has another there (${other})`);
+  return new PorticoError(
+    "BLOCK_DOES_NOT_CHAIN",
+    hasSource ? `the block source does not have ${named}, which the host has applied` : `${named} does not follow the tip, or came without its transactions, and there is no block source to ask`,
+  );
+};
+
+/** What the host applied last: until the store has it, the store is behind, or on another branch. */
+const createAwaited = (idAt: (height: number) => string | undefined, hasSource: boolean) => {
   let awaited: Tip | undefined;
-  let looking: NodeJS.Timeout | undefined;
+  return {
+    note: (block: Tip): void => {
+      awaited = block;
+    },
+    reverted: ({ height }: Tip): void => {
+      if (awaited !== undefined && awaited.height >= height) awaited = undefined;
+    },
+    /** @throws PorticoError BLOCK_DOES_NOT_CHAIN unless the store has it */
+    require: (): void => {
+      if (awaited === undefined) return;
+      const id = idAt(awaited.height);
+      if (id !== awaited.id) throw missing(awaited, id, hasSource);
+      awaited = undefined;
+    },
+    /** Whether the store has another block there. */
+    isOther: (): boolean => {
+      const id = awaited === undefined ? undefined : idAt(awaited.height);
+      return id !== undefined && id !== awaited?.id;
+    },
+  };
+};
+
+/** A database that was rolled back, or is read anew: the host will have these blocks again, or others. Until then the store keeps them. */
+const requireWhole = (end: number | undefined): void => {
+  if (end === undefined) return;
+  throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${end}, but had the store's blocks above it before: was the host's database rolled back?`);
+};
+
+interface Handling {
+  /** What the host applied since the turn before began. */
+  applied(blocks: readonly BlockData[]): Promise<void>;
+  reverted(block: BlockData): Promise<void>;
+}
+
+/** Takes the host's events into turns, in order. */
+const createListening = (events: HostEvents, add: (work: () => Promise<void>) => void, { applied, reverted }: Handling) => {
   /** Blocks of the turn that was queued last, until it begins: what the host applies meanwhile joins them. */
   let gathered: BlockData[] | undefined;
+
+  const onApplied = (payload?: unknown): void => {
+    const data = payload as BlockData;
+    if (gathered !== undefined) return void gathered.push(data);
+    const blocks = (gathered = [data]);
+    add(() => {
+      if (gathered === blocks) gathered = undefined;
+      return applied(blocks);
+    });
+  };
+
+  const onReverted = (payload?: unknown): void => {
+    // What is applied from now on must not be written before this is reverted.
+    gathered = undefined;
+    add(() => reverted(payload as BlockData));
+  };
+
+  return {
+    begin: (): void => {
+      events.on("block.applied", onApplied);
+      events.on("block.reverted", onReverted);
+    },
+    endApplied: () => events.off("block.applied", onApplied),
+    endReverted: () => events.off("block.reverted", onReverted),
+  };
+};
+
+interface HandlingNeeds extends Pick<CatchingUp, "applyRun" | "takeOut"> {
+  awaited: ReturnType<typeof createAwaited>;
+  attempt(work: () => Promise<boolean>): Promise<void>;
+  onWritten: FollowerNeeds["onWritten"];
+}
+
+/** What is done about the host's events. */
+const createHandling = ({ applyRun, takeOut, awaited, attempt, onWritten }: HandlingNeeds): Handling => {
+  /** Those of a run are written together, or one after another: each counts with its share. */
+  const timed = async (run: readonly BlockData[]): Promise<boolean> => {
+    const begun = performance.now();
+    const lackedAny = await applyRun(run);
+    const each = (performance.now() - begun) / run.length;
+    if (lackedAny) run.forEach(() => onWritten?.(each));
+    return lackedAny;
+  };
+
+  return {
+    applied: async (blocks) => {
+      for (const run of runsOf(blocks)) {
+        await attempt(() => {
+          awaited.note(parseBlockHeader(run.at(-1)));
+          // A run that the store has already shows nothing: the host may be repeating itself.
+          return timed(run);
+        });
+      }
+    },
+    reverted: (data) =>
+      attempt(async () => {
+        const block = parseBlockHeader(data);
+        awaited.reverted(block);
+        await takeOut(block);
+        // Where the host is then is not known: its database may have the block for a moment longer.
+        return false;
+      }),
+  };
+};
+
+export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
+  const { store, source, logger } = needs;
+  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
+  const turns = createTurns();
+  let stopped = false;
+  const awaited = createAwaited(idAt, source !== undefined);
+  let looking: NodeJS.Timeout | undefined;
   const retrying = createRetrying(() => enqueue(caughtUp), logger, store.environment.writes);
 
   /** `work` returns whether the store is where the host is. */
   const attempt = (work: () => Promise<boolean>): Promise<void> =>
     retrying.attempt(async () => {
       const isThere = await work();
-      if (!stopped) checkRewards();
-      requireAwaited();
-      requireWholeSource();
+      if (stopped) return isThere;
+      checkRewards();
+      awaited.require();
+      requireWhole(shrunkTo());
       return isThere;
     });
 
-  /** One thing at a time, in order of arrival. */
-  const inTurn = (work: () => Promise<void>): void => {
-    waiting++;
-    queue = queue.then(work).finally(() => waiting--);
-  };
+  const enqueue = (work: () => Promise<boolean>): void => turns.add(() => attempt(work));
 
-  const enqueue = (work: () => Promise<boolean>): void => inTurn(() => attempt(work));
-
-  /** Work of `start`, whose caller waits for it and is told if it fails. */
-  const atFirst = (work: () => Promise<void>): Promise<void> => {
-    const done = queue.then(async () => {
-      if (!stopped) await work();
-    });
-    inTurn(() => done.catch(() => undefined));
-    return done;
-  };
+  /** Work of `start`. */
+  const atFirst = (work: () => Promise<void>): Promise<void> => turns.done(async () => (stopped ? undefined : work()));
 
   const caughtUp = async (): Promise<boolean> => {
     await catchUp();
     return true;
   };
 
-  /** Those of a run are written together, or one after another: each counts with its share. */
-  const timed = async (run: readonly BlockData[]): Promise<boolean> => {
-    const begun = performance.now();
-    const lackedAny = await applyRun(run);
-    const each = (performance.now() - begun) / run.length;
-    if (lackedAny) run.forEach(() => needs.onWritten?.(each));
-    return lackedAny;
-  };
-
-  const onApplied = (payload?: unknown): void => {
-    const data = payload as BlockData;
-    if (gathered !== undefined) return void gathered.push(data);
-    const blocks = (gathered = [data]);
-    inTurn(async () => {
-      if (gathered === blocks) gathered = undefined;
-      for (const run of runsOf(blocks)) {
-        await attempt(() => {
-          awaited = parseBlockHeader(run.at(-1));
-          // A run that the store has already shows nothing: the host may be repeating itself.
-          return timed(run);
-        });
-      }
-    });
-  };
-
-  const requireAwaited = (): void => {
-    if (stopped || awaited === undefined) return;
-    const id = idAt(awaited.height);
-    if (id !== awaited.id) throw missing(awaited, id);
-    awaited = undefined;
-  };
-
-  const missing = ({ height, id }: Tip, other: string | undefined): PorticoError => {
-    const named = `block ${height} (${id})`;
-    if (other !== undefined) return new PorticoError("BLOCK_DOES_NOT_CHAIN", `the host has applied ${named}, but the store has another there (${other})`);
-    return new PorticoError(
-      "BLOCK_DOES_NOT_CHAIN",
-      source === undefined
-        ? `${named} does not follow the tip, or came without its transactions, and there is no block source to ask`
-        : `the block source does not have ${named}, which the host has applied`,
-    );
-  };
-
-  /** A database that was rolled back, or is read anew: the host will have these blocks again, or others. Until then the store keeps them. */
-  const requireWholeSource = (): void => {
-    const end = shrunkTo();
-    if (stopped || end === undefined) return;
-    throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${end}, but had the store's blocks above it before: was the host's database rolled back?`);
-  };
-
-  const onReverted = (payload?: unknown): void => {
-    // What is applied from now on must not be written before this is reverted.
-    gathered = undefined;
-    enqueue(async () => {
-      const block = parseBlockHeader(payload as BlockData);
-      if (awaited !== undefined && awaited.height >= block.height) awaited = undefined;
-      await takeOut(block);
-      // Where the host is then is not known: its database may have the block for a moment longer.
-      return false;
-    });
-  };
+  const listening = createListening(events, turns.add, createHandling({ applyRun, takeOut, awaited, attempt, onWritten: needs.onWritten }));
 
   /** Looks only when nothing else is under way or due: that would find the same. */
   const lookSoon = (): void => {
-    if (waiting === 0 && !retrying.isDue()) enqueue(look);
-  };
-
-  const standing = (): Standing | undefined => {
-    const height = store.tip()?.height ?? 0;
-    if (retrying.problem() === undefined) return (target() ?? 0) > height + 1 ? "catching up" : undefined;
-    const id = awaited === undefined ? undefined : idAt(awaited.height);
-    return (id !== undefined && id !== awaited?.id) || shrunkTo() !== undefined ? "diverged" : "behind the host";
+    if (turns.isIdle() && !retrying.isDue()) enqueue(look);
   };
 
   return {
-    standing,
+    standing: () => {
+      if (retrying.problem() === undefined) return (target() ?? 0) > (store.tip()?.height ?? 0) + 1 ? "catching up" : undefined;
+      return awaited.isOther() || shrunkTo() !== undefined ? "diverged" : "behind the host";
+    },
     start: async () => {
-      events.on("block.applied", onApplied);
-      events.on("block.reverted", onReverted);
+      listening.begin();
       await atFirst(begin);
       if (source !== undefined) looking = setInterval(lookSoon, lookInterval).unref();
       if (!store.isComplete()) return atFirst(catchUp);
@@ -176,15 +242,9 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
         await takeOutUnsaved();
         return caughtUp();
       });
-      await Promise.race([compared, queue, delay(patience, undefined, { ref: false })]);
+      await Promise.race([compared, turns.last(), delay(patience, undefined, { ref: false })]);
     },
-    settled: async () => {
-      let last: Promise<void> | undefined;
-      while (last !== queue) {
-        last = queue;
-        await last;
-      }
-    },
+    settled: turns.settled,
     problem: retrying.problem,
     isReady: () => store.isComplete(),
     rebuilding: () => {
@@ -196,11 +256,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
       stop();
       clearInterval(looking);
       retrying.stop();
-      await closeAll(
-        () => events.off("block.applied", onApplied),
-        () => events.off("block.reverted", onReverted),
-        () => queue,
-      );
+      await closeAll(listening.endApplied, listening.endReverted, turns.last);
     },
   };
 };

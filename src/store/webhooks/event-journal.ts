@@ -36,55 +36,25 @@ const setAside = (path: string, lines: readonly string[], logger: JournalNeeds["
 };
 
 /**
- * The journal of one folder, `webhooks.journal`. What is appended is with the operating system when `append` returns, so it survives
- * the end of the process without a wait for the disk; a moment later it is in the store. Only one process may have a folder's journal.
- * @throws PorticoError STORE_DAMAGED
+ * Writes a file anew with only what is still to be kept, as a torn end would spoil the next line, and opens it. If that fails, all stays
+ * as it was.
  */
-export const openEventJournal = (dataDir: string, { logger, writes = unwatched, name = "webhooks.journal" }: JournalNeeds = {}): EventJournal => {
-  const path = resolve(dataDir, name);
-  let kept: HeardEvent[] = [];
-  let file: number;
-  /** Bytes of the file, and of what it still has to keep. */
-  let [size, keptSize] = [0, 0];
+const writeAnew = (path: string, text: string): { file: number; size: number } => {
+  writeFileSync(`${path}.new`, "");
+  // Before anything is in it: events may hold what only the host knows.
+  keepFromOthers(`${path}.new`);
+  writeFileSync(`${path}.new`, text);
+  const file = openSync(`${path}.new`, "a");
+  renameSync(`${path}.new`, path);
+  return { file, size: Buffer.byteLength(text) };
+};
+
+/** A file to which whole lines are appended. */
+const openLines = (path: string, text: string, writes: WriteWatch) => {
+  let { file, size } = writeAnew(path, text);
   /** Whether the file may end with a part of a line. */
   let isTorn = false;
-
-  /**
-   * Rewrites the file with only what is still to be kept, as a torn end would spoil the next line, and opens it. If that fails, all stays
-   * as it was.
-   */
-  const rewrite = (): number => {
-    const text = kept.map(lineOf).join("");
-    writeFileSync(`${path}.new`, "");
-    // Before anything is in it: events may hold what only the host knows.
-    keepFromOthers(`${path}.new`);
-    writeFileSync(`${path}.new`, text);
-    const rewritten = openSync(`${path}.new`, "a");
-    renameSync(`${path}.new`, path);
-    size = keptSize = Buffer.byteLength(text);
-    return rewritten;
-  };
-
-  try {
-    makeFolder(dataDir);
-    const found = readEvents(readFileSync(path, { encoding: "utf8", flag: "a+" }));
-    setAside(path, found.unreadable, logger);
-    kept = found.events;
-    file = rewrite();
-  } catch (cause) {
-    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
-  }
-
-  const shrink = (): void => {
-    if (kept.length === 0) {
-      ftruncateSync(file);
-      size = keptSize = 0;
-    } else if (size > largestFile && size >= keptSize * 2) {
-      const old = file;
-      file = rewrite();
-      closeSync(old);
-    }
-  };
+  let retry: NodeJS.Timeout | undefined;
 
   /** The part of a line that a full disk has taken would spoil the next line. */
   const takeBack = (): void => {
@@ -96,7 +66,7 @@ export const openEventJournal = (dataDir: string, { logger, writes = unwatched, 
     }
   };
 
-  const write = (bytes: Buffer): void => {
+  const append = (bytes: Buffer): void => {
     if (isTorn) takeBack();
     try {
       for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
@@ -111,20 +81,69 @@ export const openEventJournal = (dataDir: string, { logger, writes = unwatched, 
     writes.succeeded("events");
   };
 
-  let retry: NodeJS.Timeout | undefined;
   /** No event may come for long: what is wrong ends without. */
   const tryAgain = (): void => {
     try {
-      write(Buffer.from("\n"));
+      append(Buffer.from("\n"));
     } catch {
       // The next try follows.
     }
   };
 
   return {
+    size: () => size,
+    append,
+    empty: (): void => {
+      ftruncateSync(file);
+      size = 0;
+    },
+    replace: (kept: string): void => {
+      const old = file;
+      ({ file, size } = writeAnew(path, kept));
+      closeSync(old);
+    },
+    close: (): void => {
+      clearInterval(retry);
+      closeSync(file);
+    },
+  };
+};
+
+/**
+ * The journal of one folder, `webhooks.journal`. What is appended is with the operating system when `append` returns, so it survives
+ * the end of the process without a wait for the disk; a moment later it is in the store. Only one process may have a folder's journal.
+ * @throws PorticoError STORE_DAMAGED
+ */
+export const openEventJournal = (dataDir: string, { logger, writes = unwatched, name = "webhooks.journal" }: JournalNeeds = {}): EventJournal => {
+  const path = resolve(dataDir, name);
+  let kept: HeardEvent[] = [];
+  let lines: ReturnType<typeof openLines>;
+  const text = (): string => kept.map(lineOf).join("");
+
+  try {
+    makeFolder(dataDir);
+    const found = readEvents(readFileSync(path, { encoding: "utf8", flag: "a+" }));
+    setAside(path, found.unreadable, logger);
+    kept = found.events;
+    lines = openLines(path, text(), writes);
+  } catch (cause) {
+    throw new PorticoError("STORE_DAMAGED", `${path} cannot be opened: ${messageOf(cause)}`, { cause });
+  }
+
+  /** Bytes that still have to be kept. */
+  let keptSize = lines.size();
+
+  const shrink = (): void => {
+    if (kept.length === 0) lines.empty();
+    else if (lines.size() > largestFile && lines.size() >= keptSize * 2) lines.replace(text());
+    else return;
+    keptSize = lines.size();
+  };
+
+  return {
     append: (event) => {
       const bytes = Buffer.from(lineOf(event));
-      write(bytes);
+      lines.append(bytes);
       keptSize += bytes.length;
       kept.push(event);
     },
@@ -136,10 +155,7 @@ export const openEventJournal = (dataDir: string, { logger, writes = unwatched, 
       for (const event of forgotten) keptSize -= Buffer.byteLength(lineOf(event));
       shrink();
     },
-    close: () => {
-      clearInterval(retry);
-      closeSync(file);
-    },
+    close: lines.close,
   };
 };
 

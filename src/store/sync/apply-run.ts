@@ -1,0 +1,73 @@
+import type { BlockData } from "../../../types/events.js";
+import { firstWhere } from "../records/binary-search.js";
+import type { Store } from "../state/store.js";
+import type { Progress } from "./batch-apply.js";
+import type { Disowned } from "./disowned.js";
+import type { GoingBack } from "./going-back.js";
+import type { Seen } from "./read-on.js";
+import { follows, headerOfWhole } from "./runs.js";
+import type { SourceReads } from "./source-reads.js";
+
+export interface ApplyRunNeeds {
+  store: Store;
+  source: SourceReads;
+  hasSource: boolean;
+  goingBack: Pick<GoingBack, "idAt" | "has">;
+  disowned: Disowned;
+  seen: Seen;
+  /** The progress of blocks that the host applies now. */
+  silent: Progress;
+  applyAll(blocks: readonly BlockData[], progress: Progress): Promise<void>;
+  catchUp(): Promise<void>;
+}
+
+/** Writes what the host has applied, and leaves what it has reverted. */
+export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, has }, disowned, seen, silent, applyAll, catchUp }: ApplyRunNeeds) => {
+  /** Leaves the blocks from a height on, unless the source still has them: then the host's event is out of date. */
+  const dropFrom = async (height: number): Promise<void> => {
+    if (height <= 1 || height > (store.tip()?.height ?? 0)) return;
+    const [id, known] = [idAt(height), await source.at(height)];
+    if (id !== undefined && !source.isStopped() && known?.id !== id) await disowned.leave({ height, id });
+  };
+
+  /** The blocks of a run that the store does not have. If it has one, it has all before it. */
+  const lacking = (run: readonly BlockData[]): readonly BlockData[] => run.slice(firstWhere(0, run.length, (place) => !has(run[place])));
+
+  /** Blocks that follow the tip and bring all their transactions need no source. */
+  const applyDirectly = async (run: readonly BlockData[]): Promise<void> => {
+    const tip = store.tip();
+    const first = run[0] && headerOfWhole(run[0]);
+    if (tip !== undefined && first !== undefined && follows(first, tip)) await applyAll(run, silent);
+  };
+
+  const applyLacking = async (run: readonly BlockData[]): Promise<boolean> => {
+    const [first] = lacking(run);
+    if (first === undefined) return false;
+    await dropFrom(first.height);
+    try {
+      await applyDirectly(lacking(run));
+    } catch (error) {
+      if (!hasSource) throw error;
+    }
+    if (lacking(run).length === 0) return true;
+    // It stays so until the source has the block: hosts emit one before their database has it, and a later try reads it.
+    seen.liveFrom = Math.min(seen.liveFrom, first.height);
+    await catchUp();
+    // A source that lags may have had what was missing before them.
+    await applyDirectly(lacking(run));
+    return true;
+  };
+
+  return {
+    applyRun: async (run: readonly BlockData[]): Promise<boolean> => {
+      const lackedAny = await applyLacking(run);
+      disowned.applied(run.at(-1));
+      return lackedAny;
+    },
+    takeOut: async ({ id, height }: { id: string; height: number }): Promise<void> => {
+      if (idAt(height) !== id) return;
+      if (store.tip()?.id === id) await disowned.leave({ height, id });
+      else await dropFrom(height);
+    },
+  };
+};

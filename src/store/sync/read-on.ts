@@ -1,0 +1,123 @@
+import type { Tip } from "../../../types/chain.js";
+import type { BlockData, BlockSource } from "../../../types/events.js";
+import type { FullClock } from "../../clock.js";
+import { PorticoError } from "../../errors.js";
+import type { Logger } from "../../../types/node-context.js";
+import { firstWhere } from "../records/binary-search.js";
+import type { Store } from "../state/store.js";
+import type { Progress } from "./batch-apply.js";
+import type { Disowned } from "./disowned.js";
+import type { GoingBack } from "./going-back.js";
+import type { SourceReads } from "./source-reads.js";
+
+/** What is known of the source, by comparison with the store. */
+export interface Seen {
+  /** Highest block of the store's that the source has had since the store was opened. */
+  highest: number;
+  /** Where the source ends, if it no longer has that. */
+  shrunkTo: number | undefined;
+  /** The height from which on the host has just applied blocks, which may have to be read from the source. */
+  liveFrom: number;
+}
+
+export interface ReadOnNeeds {
+  store: Store;
+  source: SourceReads;
+  blocks: BlockSource | undefined;
+  logger: Logger;
+  clock: FullClock;
+  goingBack: Pick<GoingBack, "findFork" | "toFork" | "toHeight">;
+  disowned: Disowned;
+  seen: Seen;
+  applyAll(blocks: readonly BlockData[], progress: Progress): Promise<void>;
+  /** Begins to count the progress of a reading. */
+  startProgress(blocks: BlockSource): Progress;
+  /** Called when the store has been compared with the source. */
+  noteCompared(): void;
+}
+
+/** Blocks asked of the source at a time. */
+const readSize = 500;
+
+/** The store has all that the source has: it is complete, unless the source ends before the blocks that it had when a rebuild began. */
+const finish = ({ store, source, logger }: ReadOnNeeds): void => {
+  if (source.isStopped() || store.isComplete()) return;
+  const rebuild = store.rebuilding();
+  if (rebuild !== undefined && rebuild.height < rebuild.fork) {
+    throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${rebuild.height}, but it had ${rebuild.fork} blocks when the store began to be rebuilt from it`);
+  }
+  store.markComplete();
+  if (rebuild !== undefined) logger.info(`the store is rebuilt, up to block ${rebuild.height}`);
+};
+
+/** Leaves the blocks that the source does not have, if it has others instead. Returns whether it did: if not, the source is behind. */
+const leave = async (tip: Tip, isOther: boolean, { source, goingBack, seen }: ReadOnNeeds): Promise<boolean> => {
+  const fork = await goingBack.findFork();
+  if (source.isStopped()) return false;
+  if (fork.goesOn) {
+    await goingBack.toFork(fork.height);
+    seen.highest = Math.min(seen.highest, fork.height);
+    return true;
+  }
+  seen.shrunkTo = fork.height < seen.highest ? fork.height : undefined;
+  // A source that lacks blocks below: of this one it is known that the chain does not have it.
+  if (isOther) await goingBack.toHeight(tip.height - 1);
+  return isOther;
+};
+
+const applyBeyond = async (beyond: readonly BlockData[], progress: Progress, { seen, applyAll, clock }: ReadOnNeeds): Promise<void> => {
+  const firstLive = firstWhere(0, beyond.length, (place) => (beyond[place]?.height ?? 0) >= seen.liveFrom);
+  if (firstLive > 0) await applyAll(beyond.slice(0, firstLive), progress);
+  if (firstLive < beyond.length) await applyAll(beyond.slice(firstLive), { ...progress, appliedAt: clock.now });
+};
+
+/** Reads on from the source: what lies beyond the tip, or instead of it. */
+export const createReadOn = (needs: ReadOnNeeds) => {
+  const { store, source, blocks, disowned, seen, noteCompared } = needs;
+  /** The source's block beyond the tip when it was last looked at. */
+  let beyondTip: string | undefined;
+
+  const catchUp = async (): Promise<void> => {
+    await store.tell();
+    await disowned.leaveKept();
+    if (blocks === undefined) return finish(needs);
+    const progress = needs.startProgress(blocks);
+    while (!source.isStopped()) {
+      const tip = store.tip();
+      const found = await source.read(tip?.height ?? 1, readSize);
+      if (source.isStopped()) return;
+      const known = found[0];
+      const isOther = tip !== undefined && known?.height === tip.height && known.id !== tip.id;
+      if (tip !== undefined && (known === undefined || isOther)) {
+        const left = await leave(tip, isOther, needs);
+        noteCompared();
+        if (left) continue;
+        return finish(needs);
+      }
+      noteCompared();
+      seen.shrunkTo = undefined;
+      const beyond = tip === undefined ? found : found.filter(({ height }) => height > tip.height);
+      if (beyond.length === 0) {
+        if (tip !== undefined && tip.height >= seen.liveFrom) seen.liveFrom = Infinity;
+        seen.highest = Math.max(seen.highest, tip?.height ?? 0);
+        return finish(needs);
+      }
+      await applyBeyond(beyond, progress, needs);
+    }
+  };
+
+  const look = async (): Promise<boolean> => {
+    const tip = store.tip();
+    if (blocks === undefined || tip === undefined) return false;
+    const [known, next] = await source.read(tip.height, 2);
+    if (source.isStopped()) return false;
+    // A block that the host's database has just got is left to the host to emit, until the next look.
+    const isNew = next !== undefined && next.id !== beyondTip;
+    beyondTip = next?.id;
+    if (known?.id !== tip.id || (next !== undefined && !isNew)) await catchUp();
+    else seen.highest = Math.max(seen.highest, tip.height);
+    return !isNew;
+  };
+
+  return { catchUp, look };
+};
