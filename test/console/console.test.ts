@@ -193,8 +193,8 @@ describe("the console, in Chromium", function () {
   });
 
   it("shows a wallet's balance over time, and says in words what the plot shows", async () => {
-    const { data } = (await (await fetch(`${node().url}/blocks?limit=1`)).json()) as { data: { generator: { address: string } }[] };
-    await open(`#/wallets/${data[0]?.generator.address ?? ""}`);
+    const { data } = (await (await fetch(`${node().url}/transactions?limit=1`)).json()) as { data: { sender: string }[] };
+    await open(`#/wallets/${data[0]?.sender ?? ""}`);
     await page.waitForSelector("h2:text-is('Balance over time')");
     await page.waitForSelector("[role=img][aria-label^='Balance over its last']");
     await page.waitForSelector(".uplot canvas");
