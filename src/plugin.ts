@@ -129,7 +129,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const damage = problems.define({ begun: "the store is damaged", ended: "the store is sound again" });
   const damaged = (reason: string): void => {
     // What is read while the store is being closed is no damage.
-    if (lifecycle.phase() === "started") damage.begin(`${reason.replace(/^The store is damaged: /, "")} Stop the node and verify the store (verifyStore, or --verify of the example host)`);
+    if (lifecycle.phase() === "started") damage.begin(`${reason.replace(/^The store is damaged: /, "")} Stop the node and verify the store (verifyStore, or --verify of the example host). This is said until the node is started anew`);
   };
 
   const live = createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => lifecycle.phase() === "stopping" });

@@ -5,24 +5,20 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { open } from "lmdb";
-import { createChecksums } from "../layout/checksums.js";
 import { changeLists } from "../layout/posting-pieces.js";
 import { transact } from "./transact.js";
 
 const { path, options, names, owed } = /** @type {import("./commit-worker.js").CommitThreadData} */ (workerData);
 const root = open({ path, ...options });
 const databases = names.map((name) => root.openDB({ name, keyEncoding: "binary", encoding: "binary" }));
-const meta = databases[names.indexOf("meta")];
+const lists = databases[names.indexOf("lists")];
 
 /** @param {Buffer} log */
 const write = (log) => {
-  const checksums = meta && createChecksums(meta);
-  const summed = databases.map((database, index) => checksums?.of(names[index] ?? "", database) ?? database);
-  const lists = summed[names.indexOf("lists")];
   /** @type {import("../layout/posting-pieces.js").Change[]} */
   const ofLists = [];
   for (let begin = 0; begin < log.length; ) {
-    const database = summed[log.readUInt8(begin)];
+    const database = databases[log.readUInt8(begin)];
     const key = begin + 7;
     const value = key + log.readUInt16BE(begin + 1);
     const length = log.readUInt32BE(begin + 3);
@@ -34,7 +30,6 @@ const write = (log) => {
     else database.putSync(log.subarray(key, value), log.subarray(value, begin));
   }
   if (lists !== undefined) changeLists(lists, ofLists);
-  checksums?.flush();
 };
 
 /**

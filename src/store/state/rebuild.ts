@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DatabaseName, databases, textKey } from "../layout/keys.js";
 import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
-import { checksumsKey, parseChecksumKey } from "../layout/checksums.js";
+import { checksumsKey, checksumsOfOldChain, parseChecksumKey } from "../layout/checksums.js";
 import { listKey, pieceLength, pieceParts } from "../layout/posting-pieces.js";
 import { createWriteLog } from "../layout/write-log.js";
 import type { Environment } from "../lmdb/environment.js";
@@ -40,6 +40,7 @@ export const writeRebuild = ({ db }: Pick<Environment, "db">, rebuild: Rebuild |
 export const beginRebuild = async (pending: WriteBatch, rebuild: Rebuild): Promise<void> => {
   for (const key of [completeKey, stateKey, rankingKey, historyFromKey, historyTipKey]) pending.putBytes("meta", key, null);
   pending.put("meta", rebuildKey, rebuild);
+  pending.put("meta", checksumsKey, checksumsOfOldChain);
   await pending.commit();
 };
 

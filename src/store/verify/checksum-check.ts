@@ -1,33 +1,42 @@
-import { addChecksums, type Checksum, checksumKey, checksumsKey, hashOf, hasChecksum, parseChecksumKey, rangeOf, readChecksum } from "../layout/checksums.js";
-import { databases } from "../layout/keys.js";
+import { type Checksum, changeChecksum, checksumKey, checksumsKey, checksumsOfOldChain, hashOf, hasChecksum, keyHashOf, numbersOf, parseChecksumKey, rangeOf, readChecksum } from "../layout/checksums.js";
+import { type DatabaseName, databases } from "../layout/keys.js";
 import type { EntryCheck } from "./entry-check.js";
 
 const none: Checksum = { sum: 0, count: 0 };
 
 const rangeText = (range: Buffer): string => (range.length === 0 ? "" : `, range ${range.toString("hex")}`);
 
+const isDatabase = (name: string): name is DatabaseName => name in databases;
+
+/** What the note may say, as MessagePack. */
+const noted = { kept: Buffer.from([0xc3]), removed: Buffer.concat([Buffer.from([0xa0 + checksumsOfOldChain.length]), Buffer.from(checksumsOfOldChain)]) };
+
 /** Compares the entries of each range of keys with the checksum that the store keeps of it. A store that was begun without has none. */
 export const createChecksumCheck = (): EntryCheck => {
   const kept = new Map<string, Checksum>();
   const found = new Map<string, Checksum>();
-  let areKept = false;
+  let note: Buffer | undefined;
 
-  const textOf = (database: string, key: Buffer): string => checksumKey(database, rangeOf(database, key)).toString("latin1");
+  const add = (database: DatabaseName, key: Buffer, value: Buffer): void => {
+    const name = checksumKey(database, rangeOf(database, key)).toString("latin1");
+    const checksum = found.get(name) ?? { ...none };
+    changeChecksum(checksum, hashOf(keyHashOf(key), value), 1);
+    found.set(name, checksum);
+  };
 
   return {
     entry: (database, key, value) => {
-      if (!(database in databases)) return;
+      if (!isDatabase(database)) return;
       if (database === "meta") {
-        if (key.equals(checksumsKey)) areKept = true;
+        if (key.equals(checksumsKey)) note = Buffer.from(value);
         else if (parseChecksumKey(key) !== undefined) kept.set(key.toString("latin1"), readChecksum(value));
       }
       if (!hasChecksum(database, key)) return;
-      const name = textOf(database, key);
-      found.set(name, addChecksums(found.get(name) ?? none, { sum: hashOf(key, value), count: 1 }));
+      if (database === "lists") for (const number of numbersOf(key, value)) add(database, number.key, number.value);
+      else add(database, key, value);
     },
     end: () => {
-      // A damaged note that checksums are kept must not hide that they are.
-      if (!areKept && kept.size === 0) return { faults: [] };
+      if (note?.equals(noted.removed) === true || (note === undefined && kept.size === 0)) return { faults: [] };
       const names = [...new Set([...kept.keys(), ...found.keys()])].sort();
       const faults = names.flatMap((name) => {
         const [is, should] = [found.get(name) ?? none, kept.get(name) ?? none];
@@ -35,7 +44,9 @@ export const createChecksumCheck = (): EntryCheck => {
         const { database = "?", range = Buffer.alloc(0) } = parseChecksumKey(Buffer.from(name, "latin1")) ?? {};
         return [`database "${database}"${rangeText(range)}: its entries are not those that were written (${is.count} are there, ${should.count} were written)`];
       });
-      return { faults: areKept ? faults : [...faults, 'database "meta": the note that checksums are kept is missing'] };
+      // A damaged note must not hide that they are kept.
+      const isNoted = note?.equals(noted.kept) === true;
+      return { faults: isNoted ? faults : [...faults, 'database "meta": the note that checksums are kept is missing or damaged'] };
     },
   };
 };

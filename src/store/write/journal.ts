@@ -18,40 +18,33 @@ export interface Journal {
 export const createUndoJournal = (pending: WriteBatch, log: Pick<WriteLog, "add">): Journal => {
   const looked = new Set<string>();
 
-  /** Only the first look at a key finds its value from before the block. */
-  const look = (database: DatabaseName, key: Buffer): void => {
+  /** Only the first look at a key finds its value from before the block. Returns the value that it has now. */
+  const look = (database: DatabaseName, key: Buffer): Bytes => {
+    const now = pending.bytes(database, key);
     const mark = `${database} ${key.toString("latin1")}`;
-    if (looked.has(mark)) return;
+    if (!looked.has(mark)) log.add(database, key, now);
     looked.add(mark);
-    log.add(database, key, pending.bytes(database, key));
+    return now;
   };
 
-  const note = (database: DatabaseName, key: Buffer, before: Bytes | undefined): void => {
-    if (before === undefined) look(database, key);
-    else log.add(database, key, before);
+  const note = (database: DatabaseName, key: Buffer, before: Bytes | undefined): Bytes => {
+    if (before === undefined) return look(database, key);
+    log.add(database, key, before);
+    return before;
   };
 
   return {
-    put: (database, key, value, before) => {
-      note(database, key, before);
-      pending.put(database, key, value);
-    },
-    insert: (database, key, value) => {
-      note(database, key, null);
-      pending.put(database, key, value);
-    },
-    remove: (database, key, before) => {
-      note(database, key, before);
-      pending.putBytes(database, key, null);
-    },
+    put: (database, key, value, before) => pending.put(database, key, value, note(database, key, before)),
+    insert: (database, key, value) => pending.put(database, key, value, note(database, key, null)),
+    remove: (database, key, before) => pending.putBytes(database, key, null, note(database, key, before)),
   };
 };
 
 /** For blocks that will not be reverted: nothing is recorded. */
 export const createPlainJournal = (pending: WriteBatch): Journal => ({
   put: pending.put,
-  insert: pending.put,
-  remove: (database, key) => pending.putBytes(database, key, null),
+  insert: (database, key, value) => pending.put(database, key, value, null),
+  remove: (database, key, before) => pending.putBytes(database, key, null, before),
 });
 
 /** Restores what a block overwrote, in reverse order, so that the oldest value of each key is written last. */

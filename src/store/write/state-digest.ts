@@ -27,7 +27,8 @@ export const putDigest = (pending: WriteBatch, { height, id }: BlockName, digest
 
 export const removeDigest = (pending: WriteBatch, height: number): void => {
   const key = numberKey(height);
-  if (pending.bytes("digests", key) !== null) pending.putBytes("digests", key, null);
+  const before = pending.bytes("digests", key);
+  if (before !== null) pending.putBytes("digests", key, null, before);
 };
 
 type Ranging = Pick<WriterReading, "range">;

@@ -13,7 +13,7 @@ const pieceLength = 2_000;
 
 export const putUndo = function* (pending: WriteBatch, height: number, undo: Buffer): Sliced<void> {
   for (let piece = 0; piece * pieceLength < undo.length; piece++) {
-    pending.putBytes("undo", undoKey(height, piece), undo.subarray(piece * pieceLength, (piece + 1) * pieceLength));
+    pending.putBytes("undo", undoKey(height, piece), undo.subarray(piece * pieceLength, (piece + 1) * pieceLength), null);
     yield;
   }
 };
@@ -31,5 +31,10 @@ export const readUndo = function* (reading: WriterReading, height: number): Slic
 };
 
 export const removeUndo = (pending: WriteBatch, height: number): void => {
-  for (let piece = 0, key = undoKey(height, piece); pending.bytes("undo", key) !== null; key = undoKey(height, ++piece)) pending.putBytes("undo", key, null);
+  for (let piece = 0; ; piece++) {
+    const key = undoKey(height, piece);
+    const before = pending.bytes("undo", key);
+    if (before === null) return;
+    pending.putBytes("undo", key, null, before);
+  }
 };

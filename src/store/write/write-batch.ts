@@ -1,6 +1,7 @@
 import type { Transaction as ReadTransaction } from "lmdb";
 import type { Environment, StoreDatabase } from "../lmdb/environment.js";
 import { type DatabaseName, databases } from "../layout/keys.js";
+import { createChecksumChanges } from "./checksums.js";
 import type { FreshReads } from "./fresh-read.js";
 import { type Bytes, createMemtable, type Memtable } from "./memtable.js";
 import { createReading, type KeyBounds, type Reading, type WriterReading } from "../lmdb/reading.js";
@@ -13,8 +14,9 @@ import { stateKey } from "../records/records.js";
  */
 export interface WriteBatch extends WriterReading {
   bytes(database: DatabaseName, key: Buffer): Bytes;
-  put(database: DatabaseName, key: Buffer, value: unknown): void;
-  putBytes(database: DatabaseName, key: Buffer, bytes: Bytes): void;
+  /** A caller that knows the value of the key passes it (`before`), which saves reading it for the checksums. */
+  put(database: DatabaseName, key: Buffer, value: unknown, before?: Bytes): void;
+  putBytes(database: DatabaseName, key: Buffer, bytes: Bytes, before?: Bytes): void;
   /**
    * Commits what was put so far, in one LMDB transaction; what is put meanwhile belongs to the next one. Must not be called again before
    * it settles. Rejects when the commit fails.
@@ -114,12 +116,21 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
     return rows.map(([key, bytes]) => ({ key: Buffer.from(key, "latin1"), bytes }));
   };
 
+  const get = (database: DatabaseName, key: Buffer): unknown => {
+    const bytes = find(database, key);
+    if (bytes !== undefined) return bytes === null ? undefined : decode(database, bytes);
+    return stored().get(database, key);
+  };
+
+  const checksums = createChecksumChanges({ get, find, stored: storedBytes });
+
+  const putBytes = (database: DatabaseName, key: Buffer, bytes: Bytes, before?: Bytes): void => {
+    checksums.change(database, key, bytes, before);
+    latest.put(database, key, bytes);
+  };
+
   return {
-    get: (database, key) => {
-      const bytes = find(database, key);
-      if (bytes !== undefined) return bytes === null ? undefined : decode(database, bytes);
-      return stored().get(database, key);
-    },
+    get,
     range: (database, bounds) => {
       const pending = inRange(database, bounds);
       const rows = stored().range(database, bounds);
@@ -134,9 +145,10 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
       const bytes = find(database, key);
       return bytes === undefined ? storedBytes(database, key) : bytes;
     },
-    put: (database, key, value) => latest.put(database, key, encode(database, value)),
-    putBytes: (database, key, bytes) => latest.put(database, key, bytes),
+    put: (database, key, value, before) => putBytes(database, key, encode(database, value), before),
+    putBytes,
     commit: async () => {
+      for (const { key, bytes } of checksums.take()) latest.put("meta", key, bytes);
       letGo();
       [latest, committing] = [committing, latest];
       try {
@@ -150,6 +162,7 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
     clear: () => {
       letGo();
       latest.clear();
+      checksums.clear();
     },
   };
 };
