@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { freePort } from "../free-port.js";
+import { atEnd, temporaryFolder, until } from "./machines.js";
+
+const main = fileURLToPath(new URL("../../examples/standalone/main.ts", import.meta.url));
+
+/** The example host in a process of its own, which can be killed and started again at the same port with the same folder. */
+export class HostProcess {
+  readonly name: string;
+  readonly dataDir = temporaryFolder();
+  readonly output: string[] = [];
+  port = 0;
+  private readonly options: readonly string[];
+  private child: ChildProcess | undefined;
+
+  constructor(name: string, options: readonly string[]) {
+    this.name = name;
+    this.options = options;
+    atEnd(() => this.end("SIGKILL"));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/api`;
+  }
+
+  /** Resolves when it serves a state. */
+  async start(): Promise<this> {
+    if (this.port === 0) this.port = await freePort();
+    const args = ["--import", "tsx", main, "--port", String(this.port), "--data-dir", this.dataDir, "--log-format", "json", ...this.options];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    this.child = child;
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void this.output.push(text));
+    await until(`${this.name} serves`, async () => {
+      if (child.exitCode !== null) throw new Error(`${this.name} has ended: ${this.output.slice(-5).join("")}`);
+      return (await this.height()) > 0;
+    });
+    return this;
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Stops it where it stands, or lets it go on. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.child?.kill(signal);
+  }
+
+  private async blockchain(): Promise<{ block: { height: number; id: string }; digest?: string } | undefined> {
+    try {
+      const reply = await fetch(`${this.url}/blockchain`, { signal: AbortSignal.timeout(5_000) });
+      return reply.ok ? ((await reply.json()) as { data: { block: { height: number; id: string }; digest?: string } }).data : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async height(): Promise<number> {
+    return (await this.blockchain())?.block.height ?? 0;
+  }
+
+  /** Tip and digest, by which states are compared. */
+  async state(): Promise<string> {
+    return JSON.stringify(await this.blockchain());
+  }
+}
