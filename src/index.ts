@@ -1,5 +1,6 @@
 export { createApiPlugin } from "./plugin.js";
 export { followNode, type FollowNodeOptions } from "./replica-context.js";
+export type { TipSource } from "./replica/index.js";
 export { errorTable, PorticoError } from "./errors.js";
 export { defaultOptions } from "./options/options.js";
 export { type Verification, verifyStore, type VerifyOptions } from "./store/verify/verify-store.js";

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { fullClock } from "./clock.js";
 import { PorticoError } from "./errors.js";
 import { consoleLogger, quietLogger } from "./options/guarded-logger.js";
-import { createFollowedNode } from "./replica/index.js";
+import { createFollowedNode, type TipSource } from "./replica/index.js";
 import { restoreFromLake } from "./restore.js";
 import { storeFile } from "./store/lmdb/environment.js";
 
@@ -21,6 +21,8 @@ export interface FollowNodeOptions {
   lakeKey?: string;
   /** A fork's own transaction types: they are code, which the node cannot send. */
   transactionTypes?: TransactionType[];
+  /** Brings the node's changes by another way than its own stream: `natsTip` of `portico/nats`. */
+  tip?: TipSource;
   /** Aborting ends the wait for a node that does not answer. */
   signal?: AbortSignal;
   logger?: Logger;
@@ -56,7 +58,7 @@ export const followNode = async (options: FollowNodeOptions): Promise<NodeContex
   const logger = quietLogger(options.logger ?? consoleLogger);
   const undoBlocks = settings?.undoBlocks;
   const followed = await createFollowedNode(
-    { url, dataDir, lake, lakeKey, signal: options.signal, logger, clock: fullClock(options.clock) },
+    { url, dataDir, lake, lakeKey, signal: options.signal, tip: options.tip, logger, clock: fullClock(options.clock) },
     {
       removeStore,
       restore: async (files, network) => {

@@ -21,6 +21,7 @@ import { createHostEvents, type HostEmitter } from "./host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./key-ring.js";
 import { readNetwork } from "./network.js";
 import type { HostOptions } from "./options.js";
+import { startPublishing } from "./nats.js";
 import { createPool, type Pool } from "./pool.js";
 import { createFrontPage } from "./program/front-page.js";
 import { portProblem } from "./program/preflight.js";
@@ -256,6 +257,9 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
       forger.start();
     }
     const at = options.host.includes(":") ? `[${options.host}]` : options.host;
+    // What listens on every address is reached at loopback.
+    const publisher = await startPublishing(options, { network, logger, url: `http://${/^(?:0\.0\.0\.0|::)$/.test(options.host) ? "127.0.0.1" : at}:${port}/api` });
+    if (publisher !== undefined) closing.add(publisher.stop);
     return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: `http://${at}:${port}/api`, stop: closing.closeAll };
   } catch (error) {
     await closing.closeAll();

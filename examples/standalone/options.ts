@@ -16,6 +16,10 @@ export interface HostOptions {
   import?: string;
   /** URL of the node to be a replica of. */
   follow?: string;
+  /** NATS server that carries new blocks from the node to its replicas. */
+  nats?: string;
+  /** File of credentials for it. */
+  natsCreds?: string;
   /** Folder. */
   lake?: string;
   /** Blocks in a file of the lake. */
@@ -113,6 +117,14 @@ const urlIn = ({ text, label }: Reading): string | undefined => {
   return url;
 };
 
+/** @throws UsageError */
+const natsIn = ({ has, text, label }: Reading): string | undefined => {
+  const url = text("nats");
+  if (url === undefined && has("nats-creds")) throw new UsageError(`${label("nats-creds")} is for the server of --nats.`);
+  if (url !== undefined && !(URL.canParse(url) && /^(?:nats|tls|wss?):$/.test(new URL(url).protocol))) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222, not "${url}".`);
+  return url;
+};
+
 const refuseSecrets = ({ has, label }: Reading): void => {
   if (has("secrets")) throw new UsageError(`${label("secrets")} is for networks other than local: this host has the keys of local's delegates already.`);
 };
@@ -152,6 +164,8 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       reindex: has("reindex") ? oneOf("reindex", ["history"]) : undefined,
       import: text("import"),
       follow: urlIn(reading),
+      nats: natsIn(reading),
+      natsCreds: text("nats-creds"),
       lake: text("lake"),
       lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,
       lakeSnapshots: has("lake-snapshots") ? wholeNumber("lake-snapshots", 0, 1_000_000_000) : undefined,

@@ -5,6 +5,7 @@ import { lockFolder } from "./folder-lock.js";
 import { explain, type HostNeeds, prepareFolder, type Served } from "./host.js";
 import { HostError, messageOf } from "./host-error.js";
 import type { HostOptions } from "./options.js";
+import { natsOptions } from "./nats.js";
 import { createFrontPage } from "./program/front-page.js";
 import { porticoOptions } from "./serving.js";
 
@@ -30,7 +31,9 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
   try {
     prepareFolder(dataDir);
     lock = await lockFolder(dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
+    const nats = natsOptions(options);
     const context = await followNode({
+      ...(nats === undefined ? {} : { tip: (await import("portico/nats")).natsTip(nats, logger) }),
       ...{ url: follow, dataDir, logger, clock, options: porticoOptions(options) },
       ...(signal === undefined ? {} : { signal }),
       ...(lakeKey === undefined ? {} : { lakeKey }),

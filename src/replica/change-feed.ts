@@ -5,6 +5,7 @@ import { messageOf } from "../errors.js";
 import { parseChange } from "./change-line.js";
 import type { NodeClient } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
+import type { TipSource } from "./tip-source.js";
 import type { ToldChanges } from "./told-changes.js";
 
 export interface ChangeFeedNeeds {
@@ -12,6 +13,9 @@ export interface ChangeFeedNeeds {
   watch: NodeWatch;
   told: ToldChanges;
   emit(event: "block.applied" | "block.reverted", block: BlockData): void;
+  /** Another way by which changes come, for the network of this `nethash`. */
+  tip: TipSource | undefined;
+  nethash: string;
   logger: Logger;
 }
 
@@ -25,33 +29,58 @@ export interface ChangeFeed {
 const mostUnwritten = 50;
 /** Milliseconds until a stream that ended is opened again. */
 const retryDelay = 100;
+/** Milliseconds that the node may be ahead of what another way has brought. */
+const tolerated = 1_000;
+const lookInterval = 100;
 
-export const createChangeFeed = ({ client, watch, told, emit, logger }: ChangeFeedNeeds): ChangeFeed => {
-  let life: { ending: AbortController; ended: Promise<void> } | undefined;
+const pause = (milliseconds: number, signal: AbortSignal): Promise<unknown> => delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 
-  const take = (line: string): void => {
+export const createChangeFeed = ({ client, watch, told, emit, tip: otherWay, nethash, logger }: ChangeFeedNeeds): ChangeFeed => {
+  let life: { ending: AbortController; ended: Promise<void>; other: { stop(): Promise<void> } | undefined } | undefined;
+  let unwritten = 0;
+  /** Aborted when the other way has brought something. */
+  let brought = new AbortController();
+
+  const take = async (line: string, { settled }: FollowingChain): Promise<void> => {
     const change = parseChange(line);
     const { kind, block } = change;
-    const { height } = block;
     const known = watch.tip() ?? 0;
-    watch.heard(kind === "applied" ? Math.max(known, height) : Math.min(known, height - 1));
+    watch.heard(kind === "applied" ? Math.max(known, block.height) : Math.min(known, block.height - 1));
     told.put(change);
     emit(`block.${kind}`, block);
+    if (++unwritten < mostUnwritten) return;
+    unwritten = 0;
+    await settled();
   };
 
   /**
    * From the replica's own tip; where the node does not know that, from the node's tip: the first block shows then that others are missing,
    * and the store reads them from the block source.
    */
-  const stream = async ({ tip, settled }: FollowingChain, signal: AbortSignal): Promise<void> => {
-    const own = tip();
+  const stream = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
+    const own = chain.tip();
     const after = own === undefined ? "genesis" : `${own.height}-${own.id},tip`;
-    let unwritten = 0;
-    for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) {
-      take(line);
-      if (++unwritten < mostUnwritten) continue;
-      await settled();
-      unwritten = 0;
+    for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) await take(line, chain);
+  };
+
+  /** While the other way brings all that the node has. */
+  const otherWayHolds = async ({ tip }: FollowingChain, signal: AbortSignal): Promise<void> => {
+    for (let behindFor = 0; !signal.aborted && behindFor < tolerated; await pause(lookInterval, signal)) {
+      behindFor = watch.problem() === undefined && watch.distance(tip()?.height ?? 0).behind > 0 ? behindFor + lookInterval : 0;
+    }
+  };
+
+  const streamUntilBrought = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
+    brought = new AbortController();
+    // A node that vanishes without a word leaves the connection open.
+    const lost = new AbortController();
+    const leave = watch.watch(() => {
+      if (watch.problem() !== undefined) lost.abort();
+    });
+    try {
+      await stream(chain, AbortSignal.any([signal, lost.signal, brought.signal]));
+    } finally {
+      leave();
     }
   };
 
@@ -61,21 +90,15 @@ export const createChangeFeed = ({ client, watch, told, emit, logger }: ChangeFe
       await watch.available(signal);
       // It goes on from the tip: what was handed over, or is still being read from the block source, is written first.
       await chain.settled();
-      // A node that vanishes without a word leaves the connection open.
-      const lost = new AbortController();
-      const leave = watch.watch(() => {
-        if (watch.problem() !== undefined) lost.abort();
-      });
       try {
-        await stream(chain, AbortSignal.any([signal, lost.signal]));
+        await streamUntilBrought(chain, signal);
       } catch (error) {
         const message = messageOf(error);
-        if (message !== logged) logger.debug(`the node's changes: ${message}`);
+        if (message !== logged && !brought.signal.aborted) logger.debug(`the node's changes: ${message}`);
         logged = message;
-      } finally {
-        leave();
       }
-      await delay(retryDelay, undefined, { signal, ref: false }).catch(() => undefined);
+      if (brought.signal.aborted) await otherWayHolds(chain, signal);
+      else await pause(retryDelay, signal);
     }
   };
 
@@ -83,12 +106,17 @@ export const createChangeFeed = ({ client, watch, told, emit, logger }: ChangeFe
     follow: (chain) => {
       if (life !== undefined) return;
       const ending = new AbortController();
-      life = { ending, ended: run(chain, ending.signal) };
+      const other = otherWay?.start(nethash, (line) => {
+        brought.abort();
+        return take(line, chain);
+      });
+      life = { ending, other, ended: run(chain, ending.signal) };
     },
     stop: async () => {
       const stopping = life;
       life = undefined;
       stopping?.ending.abort();
+      await stopping?.other?.stop();
       await stopping?.ended;
     },
   };

@@ -16,6 +16,7 @@ import { createNodeClient, type NodeClient, NodeRefusal } from "./node-client.js
 import { askNetwork, createNodeHost } from "./node-host.js";
 import { createNodeWatch } from "./node-watch.js";
 import { createReplicaLake } from "./replica-lake.js";
+import type { TipSource } from "./tip-source.js";
 import { createToldChanges } from "./told-changes.js";
 
 export interface FollowedNodeOptions {
@@ -25,6 +26,7 @@ export interface FollowedNodeOptions {
   lake: string | undefined;
   lakeKey: string | undefined;
   signal: AbortSignal | undefined;
+  tip: TipSource | undefined;
   logger: Logger;
   clock: FullClock;
 }
@@ -66,7 +68,7 @@ const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, s
 type Followed = Required<Pick<NodeContext, "network" | "events" | "blocks" | "peers" | "sync" | "pool" | "node" | "follows">>;
 
 /** A node context whose parts are another node's. Nothing is kept open until `createApiPlugin` starts with it. */
-export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, signal: giveUp, logger, clock }: FollowedNodeOptions, { restore, removeStore }: FollowedNodeNeeds): Promise<Followed> => {
+export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, signal: giveUp, tip, logger, clock }: FollowedNodeOptions, { restore, removeStore }: FollowedNodeNeeds): Promise<Followed> => {
   const now = clock.monotonic;
   const client = createNodeClient(url);
   const lastKnown = openLastKnown(dataDir, client.url, logger);
@@ -86,7 +88,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
     host.moved();
     events.emit(event, block);
   };
-  const feed = createChangeFeed({ client, watch, told, emit, logger });
+  const feed = createChangeFeed({ client, watch, told, emit, tip, nethash: network.network.nethash, logger });
   const blocks = createNodeBlocks({ client, watch, told, lake, signal: () => ending.signal, logger });
   let renewing: NodeJS.Timeout | undefined;
 

@@ -44,14 +44,15 @@ describe("A node and its replicas, each a process", function () {
     const replicas = await Promise.all(Array.from({ length: replicaCount }, (_, i) => new HostProcess(`replica ${i + 1}`, ["--follow", `http://127.0.0.1:${node.port}`]).start()));
     const all = [node, ...replicas];
     const reader = new Reader(replicas);
-    let reading = true;
+    const resting = new AbortController();
+    const isReading = (): boolean => !resting.signal.aborted;
     const readOn = (async () => {
-      while (reading) {
+      while (isReading()) {
         await reader.read();
         await delay(20);
       }
     })();
-    atEnd(() => (reading = false));
+    atEnd(() => resting.abort());
 
     for (let kill = 0; kill < kills; kill++) {
       const victim = all[kill < all.length ? kill : Math.floor(random() * all.length)] as HostProcess;
@@ -76,7 +77,7 @@ describe("A node and its replicas, each a process", function () {
     for (const replica of replicas) await until(`${replica.name} at the node's state`, async () => (await replica.state()) === state);
     const { block } = JSON.parse(state) as { block: { height: number; id: string } };
     await until("the reader at the tip", () => reader.faults.length > 0 || (reader.chain.length === block.height && reader.chain.at(-1) === block.id));
-    reading = false;
+    resting.abort();
     await readOn;
     expect(reader.faults).to.deep.equal([]);
     const ids: string[] = [];

@@ -1,2 +1,3 @@
-/** A node, three replicas and a reader: processes killed, stopped and held up at random (200 times); states and what the reader saw are compared. */
+/** A node, three replicas and a reader, killed and held up at random (200 times), and NATS servers that lose all (100 times): states are compared. */
+import "../nats/tip.test.js";
 import "./killed.test.js";

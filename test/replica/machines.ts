@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { createApiPlugin, followNode } from "../../src/index.js";
+import { createApiPlugin, followNode, type TipSource } from "../../src/index.js";
 import type { Peer } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { ApiPlugin, LakeOptions, Logger, PoolResult } from "../../types/node-context.js";
@@ -173,6 +173,8 @@ export class TestReplica implements Served {
   plugin!: ApiPlugin;
   url = "";
   private readonly node: string;
+  /** Another way by which the node's changes come. */
+  tip: TipSource | undefined;
 
   constructor(node: string, dataDir = temporaryFolder()) {
     this.node = node;
@@ -185,6 +187,7 @@ export class TestReplica implements Served {
       url: this.node,
       dataDir,
       logger: loggerTo(lines),
+      ...(this.tip === undefined ? {} : { tip: this.tip }),
       clock: { now: () => clock.now(), monotonic: () => clock.monotonic() },
       options: { finality: 10, staleAfter: false, rateLimit: false },
     });

@@ -31,6 +31,8 @@ export const optionRows = [
   { name: "data-dir", value: "DIR", default: "data/NETWORK", text: "folder for the chain and its store; created if it is missing" },
   { name: "import", value: "FILE|DIR|URL", text: "chain to read first: a file of one block with its transactions per line, genesis first; or a lake, by its folder or URL" },
   { name: "follow", value: "URL", text: "be a replica of another node, by its origin or its interface (http://10.0.0.5:4003): the whole interface but webhooks, without a chain of its own" },
+  { name: "nats", value: "URL", text: "NATS server with JetStream that carries new blocks from the node to its replicas: the same for both; tls:// for TLS" },
+  { name: "nats-creds", value: "FILE", text: "credentials for it" },
   { name: "lake", value: "DIR", text: "folder to write final blocks into, as files that never change; served at /api/lake" },
   { name: "lake-blocks", value: "N", default: "10000", text: "blocks in a file of the lake; a folder keeps what it began with" },
   { name: "lake-snapshots", value: "N", default: "100000", text: "blocks between two snapshots of the store in the lake, from which another node starts without indexing; 0: none" },

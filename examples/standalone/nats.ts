@@ -1,0 +1,16 @@
+import type { NatsOptions, TipPublisher } from "portico/nats";
+import type { Logger, Network } from "../../types/node-context.js";
+import type { HostOptions } from "./options.js";
+
+/** NATS, where it is asked for: nothing of it is loaded otherwise. */
+
+export const natsOptions = ({ nats, natsCreds }: Pick<HostOptions, "nats" | "natsCreds">): NatsOptions | undefined =>
+  nats === undefined ? undefined : { servers: nats, ...(natsCreds === undefined ? {} : { credentials: natsCreds }) };
+
+/** Carries the node's changes to its replicas; undefined unless `--nats` was given. */
+export const startPublishing = async (options: HostOptions, { network, url, logger }: { network: Network; url: string; logger: Logger }): Promise<TipPublisher | undefined> => {
+  const nats = natsOptions(options);
+  if (nats === undefined) return undefined;
+  const { startTipPublisher } = await import("portico/nats");
+  return startTipPublisher(nats, { url, nethash: network.network.nethash, logger });
+};

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { jetstream, jetstreamManager, type JetStreamManager, RetentionPolicy, StorageType, DiscardPolicy } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Logger } from "../../types/node-context.js";
+import { messageOf } from "../errors.js";
+import { parseChange } from "../replica/change-line.js";
+import { createNodeClient } from "../replica/node-client.js";
+import { type NatsOptions, openConnection, streamOf } from "./connection.js";
+
+/** Carries the changes of a node into a stream of JetStream, for its replicas. */
+export interface TipPublisher {
+  /** Changes published since it was started. */
+  published(): number;
+  stop(): Promise<void>;
+}
+
+export interface TipPublisherNeeds {
+  /** The node's interface. */
+  url: string;
+  nethash: string;
+  logger: Logger;
+}
+
+/** What a stream keeps: replicas that were away for longer read the rest from the node. */
+const keptMessages = 10_000;
+const keptNanoseconds = 3_600e9;
+const retryDelay = 250;
+/** Bytes of a message besides its payload. */
+const overhead = 1_024;
+
+interface Place {
+  /** Sequence number of the last message. */
+  sequence: number;
+  cursor: string | undefined;
+}
+
+/** A block too large for a message is announced without its transactions: replicas read it from the node. */
+const fitting = (line: string, most: number): string => {
+  if (Buffer.byteLength(line) + overhead <= most) return line;
+  const change = parseChange(line);
+  return JSON.stringify({ ...change, block: { ...change.block, transactions: [] } });
+};
+
+const isMissing = (error: unknown): boolean => /not found|no message/i.test(messageOf(error));
+
+/** Makes the stream where there is none: a server that lost it begins again. */
+const ensureStream = async (manager: JetStreamManager, { name, subject }: ReturnType<typeof streamOf>): Promise<Place> => {
+  try {
+    const { state } = await manager.streams.info(name);
+    if (state.messages === 0) return { sequence: state.last_seq, cursor: undefined };
+    const last = await manager.streams.getMessage(name, { seq: state.last_seq });
+    return { sequence: state.last_seq, cursor: last === null ? undefined : parseChange(last.string()).cursor };
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    const { state } = await manager.streams.add({ name, subjects: [subject], retention: RetentionPolicy.Limits, storage: StorageType.File, discard: DiscardPolicy.Old, max_msgs: keptMessages, max_age: keptNanoseconds });
+    return { sequence: state.last_seq, cursor: undefined };
+  }
+};
+
+/**
+ * Publishes each change with the sequence number that the last message must have: of two publishers, one is refused, looks what the stream
+ * has, and goes on after that. So there is no gap and no double, whoever publishes. What the server loses, replicas read from the node.
+ */
+export const startTipPublisher = (options: NatsOptions, { url, nethash, logger }: TipPublisherNeeds): TipPublisher => {
+  const client = createNodeClient(url);
+  const stream = streamOf(options, nethash);
+  const ending = new AbortController();
+  let published = 0;
+  let problem: string | undefined;
+
+  const publishFrom = async (connection: NatsConnection): Promise<void> => {
+    const place = await ensureStream(await jetstreamManager(connection), stream);
+    const js = jetstream(connection);
+    const most = connection.info?.max_payload ?? 1_048_576;
+    const after = place.cursor === undefined ? "tip" : `${place.cursor},tip`;
+    for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal: ending.signal })) {
+      const { seq } = await js.publish(stream.subject, fitting(line, most), { expect: { lastSequence: place.sequence } });
+      place.sequence = seq;
+      published++;
+      if (problem !== undefined) logger.info("changes are published to NATS again");
+      problem = undefined;
+    }
+  };
+
+  const failed = (error: unknown): void => {
+    if (ending.signal.aborted) return;
+    const message = messageOf(error);
+    if (message !== problem) logger.warn(`changes are not published to NATS, replicas ask the node: ${message}`);
+    problem = message;
+  };
+
+  const run = async (): Promise<void> => {
+    let connection: NatsConnection | undefined;
+    while (!ending.signal.aborted) {
+      try {
+        if (connection === undefined || connection.isClosed()) connection = await openConnection(options, "portico node");
+        await publishFrom(connection);
+      } catch (error) {
+        failed(error);
+      }
+      await delay(retryDelay, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+    }
+    await connection?.close();
+    await client.close();
+  };
+
+  const ended = run();
+  return {
+    published: () => published,
+    stop: async () => {
+      ending.abort();
+      await ended;
+    },
+  };
+};

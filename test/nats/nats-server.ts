@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, rmSync } from "node:fs";
+import { createConnection } from "node:net";
+import { join } from "node:path";
+import { freePort } from "../free-port.js";
+import { atEnd, temporaryFolder, until } from "../replica/machines.js";
+
+export const hasNats = (): boolean => spawnSync("nats-server", ["--version"]).error === undefined;
+
+/** A NATS server with JetStream, which can be killed, and whose store can be deleted. */
+export class NatsServer {
+  private readonly folder = temporaryFolder();
+  private child: ChildProcess | undefined;
+  port = 0;
+
+  constructor() {
+    atEnd(() => this.kill());
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  private get store(): string {
+    return join(this.folder, "store");
+  }
+
+  async start(): Promise<this> {
+    if (this.port === 0) this.port = await freePort();
+    mkdirSync(this.store, { recursive: true });
+    this.child = spawn("nats-server", ["-a", "127.0.0.1", "-p", String(this.port), "-js", "-sd", this.store], { stdio: "ignore" });
+    await until("the NATS server", () => new Promise<boolean>((resolve) => {
+      const socket = createConnection(this.port, "127.0.0.1", () => resolve(true));
+      socket.on("error", () => resolve(false)).on("connect", () => socket.destroy());
+    }));
+    return this;
+  }
+
+  async kill(): Promise<void> {
+    const child = this.child;
+    this.child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  /** Killed, and all that it stored is lost. */
+  async lose(): Promise<void> {
+    await this.kill();
+    rmSync(this.store, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { natsTip, startTipPublisher } from "../../src/nats/index.js";
+import { streamOf } from "../../src/nats/connection.js";
+import { count } from "../fixtures/long.js";
+import { silentLogger } from "../silent.js";
+import { atEnd, closeAll, level, network, startProxy, TestNode, TestReplica, tipOf, until } from "../replica/machines.js";
+import { hasNats, NatsServer } from "./nats-server.js";
+
+const { nethash } = network.network;
+
+/** The lines of the stream, from its first message on. */
+const published = async (server: NatsServer): Promise<{ kind: string; block: { height: number; id: string; transactions: unknown[] } }[]> => {
+  const connection = await connect({ servers: server.url });
+  try {
+    const manager = await jetstreamManager(connection);
+    const { name } = streamOf({}, nethash);
+    const { state } = await manager.streams.info(name);
+    const lines = [];
+    for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) lines.push((await manager.streams.getMessage(name, { seq }))?.json());
+    return lines as Awaited<ReturnType<typeof published>>;
+  } finally {
+    await connection.close();
+  }
+};
+
+const publish = (server: NatsServer, { url }: { url: string }): ReturnType<typeof startTipPublisher> => {
+  const publisher = startTipPublisher({ servers: server.url }, { url, nethash, logger: silentLogger });
+  atEnd(() => publisher.stop());
+  return publisher;
+};
+
+describe("A node's changes over JetStream", function () {
+  this.timeout(60_000);
+  afterEach(closeAll);
+
+  before(function () {
+    if (hasNats()) return;
+    console.log("      nats-server is not installed: changes are not tested over NATS");
+    this.skip();
+  });
+
+  /** A node, its publisher, and a replica that has the changes from NATS once the first has come. `http`: lines that its own stream from the node brought. */
+  const begin = async (server: NatsServer) => {
+    const node = await new TestNode(60).start();
+    const publisher = publish(server, node);
+    const http: string[] = [];
+    const proxy = await startProxy(node, { of: (line) => (http.push(line), line) });
+    const replica = new TestReplica(proxy.url);
+    replica.tip = natsTip({ servers: server.url });
+    await replica.start();
+    await level(node, replica);
+    return { node, publisher, replica, http };
+  };
+
+  it("reach a replica without a stream from the node, blocks and reversals", async () => {
+    const server = await new NatsServer().start();
+    const { node, publisher, replica, http } = await begin(server);
+    await until("changes over NATS", async () => {
+      await node.grow(1);
+      await level(node, replica);
+      return publisher.published() > 0 && http.length > 0 && replica.plugin.health().status === "ok";
+    });
+    await node.grow(2);
+    await level(node, replica);
+    await until("the stream from the node given up", async () => {
+      const before = http.length;
+      await node.grow(1);
+      await level(node, replica);
+      return http.length === before;
+    });
+    await node.fork(node.chain.length - 3, 6);
+    await level(node, replica);
+    const lines = await published(server);
+    expect(lines.some(({ kind }) => kind === "reverted")).to.equal(true);
+    expect(lines.at(-1)?.block.id).to.equal(node.chain.at(-1)?.id);
+  });
+
+  it("are published once each, whoever publishes", async () => {
+    const server = await new NatsServer().start();
+    const node = await new TestNode(60).start();
+    const publishers = [publish(server, node), publish(server, node)];
+    await until("a first change", async () => {
+      await node.grow(1);
+      return publishers.some((one) => one.published() > 0);
+    });
+    for (let i = 0; i < 15; i++) await node.grow(1);
+    await until("the last change", async () => (await published(server)).at(-1)?.block.height === node.chain.length);
+    const heights = (await published(server)).map(({ block }) => block.height);
+    expect(heights).to.deep.equal(heights.map((_, i) => (heights[0] ?? 0) + i));
+  });
+
+  it(`are all at the replica, although the server is killed and its store deleted (${count(3, 100)} times)`, async () => {
+    const server = await new NatsServer().start();
+    const { node, replica } = await begin(server);
+    for (let loss = 0; loss < count(3, 100); loss++) {
+      await node.grow(1);
+      await server.lose();
+      await node.grow(1);
+      if (loss % 3 === 1) await node.fork(node.chain.length - 2, 3);
+      await level(node, replica);
+      await server.start();
+      await node.grow(1);
+      await level(node, replica);
+      await node.revertTo(60);
+    }
+    await level(node, replica);
+    expect(await tipOf(replica)).to.equal(await tipOf(node));
+    expect((await replica.ready()).status).to.equal(200);
+  });
+
+  it("come from the node while no server can be reached, and nobody waits for it", async () => {
+    const server = new NatsServer();
+    server.port = 1;
+    const { node, replica } = await begin(server);
+    await node.grow(3);
+    await level(node, replica);
+    expect((await replica.ready()).status).to.equal(200);
+  });
+});
