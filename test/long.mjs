@@ -5,47 +5,52 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { parseArgs } from "node:util";
 
 const suffix = ".long.ts";
 const paths = readdirSync("test", { recursive: true, encoding: "utf8" });
 const files = paths.filter((path) => path.endsWith(suffix)).map((path) => `test/${path}`).sort();
 const nameOf = (file) => basename(file, suffix);
 
-const { values, positionals, tokens } = parseArgs({
-  options: { seed: { type: "string" }, count: { type: "string" } },
-  allowPositionals: true,
-  strict: false,
-  tokens: true,
-});
-const [name] = positionals;
+const fail = (message) => {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+};
 
 const list = () => {
   /** The first line of the comment at a file's head says what its long form does. */
   const purpose = (file) => /^\/\*\*\s*(?:\* )?(.*?)(?: \*\/)?$/m.exec(readFileSync(file, "utf8"))?.[1] ?? "";
-  for (const file of files) process.stderr.write(`  ${nameOf(file).padEnd(16)} ${purpose(file)}\n`);
+  return files.map((file) => `  ${nameOf(file).padEnd(16)} ${purpose(file)}`).join("\n");
 };
 
-const chosen = files.filter((file) => name === "all" || nameOf(file) === name);
-if (chosen.length === 0) {
-  process.stderr.write(name === undefined ? "npm run test:long -- NAME [--seed N] [--count N], where NAME is\n" : `No test is named ${name}. There are:\n`);
-  list();
-  process.exit(name === undefined ? 0 : 1);
-}
-
-for (const [option, value] of Object.entries({ seed: values.seed, count: values.count })) {
-  if (value !== undefined && !/^\d+$/.test(String(value))) {
-    process.stderr.write(`--${option} has to be a whole number\n`);
-    process.exit(1);
+/** Takes `--seed` and `--count` out of the arguments. What is left is mocha's, in its order: only mocha knows which of its options have a value. */
+const readOptions = (given) => {
+  const environment = {};
+  const forMocha = [];
+  for (let index = 0; index < given.length; index++) {
+    const [, option, attached] = /^--(seed|count)(?:=(.*))?$/.exec(given[index]) ?? [];
+    if (option === undefined) {
+      forMocha.push(given[index]);
+      continue;
+    }
+    const value = attached ?? given[++index] ?? "";
+    if (!/^\d+$/.test(value)) fail(`--${option} has to be a whole number`);
+    environment[`PORTICO_${option.toUpperCase()}`] = value;
   }
-}
-const ours = new Set(["seed", "count"]);
-const forMocha = tokens.flatMap((token) => (token.kind === "option" && !ours.has(token.name) ? [token.rawName, ...(token.value === undefined ? [] : [token.value])] : []));
-const environment = {
-  ...process.env,
-  PORTICO_LONG: "1",
-  ...(values.seed === undefined ? {} : { PORTICO_SEED: values.seed }),
-  ...(values.count === undefined ? {} : { PORTICO_COUNT: values.count }),
+  return { environment, forMocha };
 };
-const { status } = spawnSync(process.execPath, ["node_modules/mocha/bin/mocha.js", "--timeout", "0", ...forMocha, ...chosen], { stdio: "inherit", env: environment });
+
+const [name, ...given] = process.argv.slice(2);
+const usage = `npm run test:long -- NAME [--seed N] [--count N] [options of mocha], where NAME is\n${list()}`;
+if (name === undefined) {
+  process.stderr.write(`${usage}\n`);
+  process.exit(0);
+}
+if (name.startsWith("-")) fail(`The name comes first.\n${usage}`);
+const chosen = files.filter((file) => name === "all" || nameOf(file) === name);
+if (chosen.length === 0) fail(`No test is named ${name}. There are:\n${list()}`);
+
+const { environment, forMocha } = readOptions(given);
+// A run that finds no test fails (fail-zero).
+const command = ["node_modules/mocha/bin/mocha.js", ...chosen, "--timeout", "0", "--fail-zero", ...forMocha];
+const { status } = spawnSync(process.execPath, command, { stdio: "inherit", env: { ...process.env, PORTICO_LONG: "1", ...environment } });
 process.exit(status ?? 1);

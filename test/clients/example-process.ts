@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { programOf } from "../fixtures/programs.js";
 
 const root = new URL("../../", import.meta.url);
-const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } };
 
 /** What `npm start` runs, as a process of its own with a folder of its own. */
 export interface ExampleHost {
@@ -33,8 +33,7 @@ const untilLine = (child: ChildProcess, pattern: RegExp, lines: string[]): Promi
 /** `args` returns options besides the data folder and the port; it may write files into the folder it is given. */
 export const startExampleHost = async (args: (folder: string) => string[]): Promise<ExampleHost> => {
   const folder = mkdtempSync(join(tmpdir(), "portico-example-"));
-  const [command = "node", ...rest] = scripts.start.split(" ");
-  const child = spawn(command, [...rest, "--data-dir", join(folder, "data"), "--port", "0", "--log-format", "pretty", ...args(folder)], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), "--data-dir", join(folder, "data"), "--port", "0", "--log-format", "pretty", ...args(folder)], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   const lines: string[] = [];
   const stop = async (): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) {

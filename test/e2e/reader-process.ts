@@ -1,4 +1,4 @@
-/** A host that serves the store of another process: `DATA_DIR=... CHAIN=... node --import tsx reader-process.ts`. It prints its address, then starts. */
+/** A host that serves the store of another process: `DATA_DIR=... CHAIN=... node reader-process.ts`. It prints its address, then starts. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createApiPlugin } from "../../src/index.js";

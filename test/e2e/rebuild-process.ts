@@ -1,4 +1,4 @@
-/** A node whose block source is slow: `DATA_DIR=... node --import tsx rebuild-process.ts`. It prints what is read of the source, and when it is at its end. */
+/** A node whose block source is slow: `DATA_DIR=... node rebuild-process.ts`. It prints what is read of the source, and when it is at its end. */
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
 import { silentLogger } from "../silent.js";

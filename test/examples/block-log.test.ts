@@ -1,19 +1,19 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { openBlockLog } from "../../examples/standalone/block-log.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { programOf } from "../fixtures/programs.js";
 
 describe("the example's log of forged blocks", () => {
   after(closeTemporaryStores);
 
   it("keeps every block that fits after one for which the disk was full", async () => {
     const path = join(temporaryFolder(), "forged.ndjson");
-    const script = fileURLToPath(new URL("full-log-process.ts", import.meta.url));
-    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, path]);
+    const script = programOf(new URL("full-log-process.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" "$1" "$2"`, process.execPath, script, path]);
     const [first, failed, ...others] = JSON.parse(stdout) as string[];
     expect([first, ...others]).to.deep.equal(["height 2", "height 3", "height 4"]);
     expect(failed).to.match(/forged\.ndjson cannot be written: .*EFBIG/);

@@ -1,5 +1,5 @@
 /**
- * A process whose files may not grow beyond 64 KB: `sh -c "ulimit -f 128; exec node --import tsx full-log-process.ts FILE"`. It appends
+ * A process whose files may not grow beyond 64 KB: `sh -c "ulimit -f 128; exec node full-log-process.ts FILE"`. It appends
  * blocks of which one does not fit, and prints what came of each.
  */
 import { openBlockLog } from "../../examples/standalone/block-log.js";

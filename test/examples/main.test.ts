@@ -8,10 +8,11 @@ import type { BlockData } from "../../types/events.js";
 import { helpText } from "../../examples/standalone/options.js";
 import { startUnreaped } from "../unreaped.js";
 import { root, urlIn, watch } from "../hosts/example-process.js";
+import { programOf } from "../fixtures/programs.js";
 
-const start = (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } }).scripts.start;
+const [command = "", ...commandArguments] = (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } }).scripts.start.split(" ");
 
-/** Runs what `npm start -- ...` runs, as a separate process. */
+/** Runs what `npm start -- ...` runs, as a separate process: compiled beforehand, but where the command itself is tested. */
 describe("npm start", function () {
   this.timeout(120_000);
 
@@ -29,17 +30,17 @@ describe("npm start", function () {
     rmSync(folder, { recursive: true });
   });
 
-  const run = (...args: string[]) => {
-    const [command, ...rest] = start.split(" ") as [string, ...string[]];
-    const child = spawn(command, [...rest, ...args], { cwd: root, env: { ...process.env, PORTICO_LOG_FORMAT: "pretty" }, stdio: ["ignore", "pipe", "pipe"] });
+  const start = (command: string, args: readonly string[]) => {
+    const child = spawn(command, args, { cwd: root, env: { ...process.env, PORTICO_LOG_FORMAT: "pretty" }, stdio: ["ignore", "pipe", "pipe"] });
     processes.push(child);
     return watch(child);
   };
+  const run = (...args: string[]) => start(process.execPath, [programOf("examples/standalone/main.ts"), ...args]);
   const node = (...args: string[]) => run("--data-dir", join(folder, "data"), "--port", "0", ...args);
   const heightIn = (line: string): number => Number(/^block (\d+)/.exec(line)?.[1]);
 
   it("serves, prints its address, forges, stops cleanly on Ctrl-C, and goes on at the next start", async () => {
-    const first = node("--forge-interval", "20");
+    const first = start(command, [...commandArguments, "--data-dir", join(folder, "data"), "--port", "0", "--forge-interval", "20"]);
     const url = urlIn(await first.line(/^Portico serves the network local at /));
     expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
     await first.line(/^block 8 {2}\d+ {2}by \w+ {2}\d+ transactions? {2}\d+ ms$/);
@@ -97,8 +98,7 @@ describe("npm start", function () {
 
   it("starts again although the parent of the node that was killed has not reaped it yet (state Z), whose locks are left", async function () {
     if (process.platform !== "linux") this.skip();
-    const [, ...rest] = start.split(" ") as [string, ...string[]];
-    const killed = await startUnreaped([...rest, "--data-dir", join(folder, "data"), "--port", "0", "--log-format", "pretty"], { cwd: root });
+    const killed = await startUnreaped([programOf("examples/standalone/main.ts"), "--data-dir", join(folder, "data"), "--port", "0", "--log-format", "pretty"], { cwd: root });
     try {
       await killed.line(/^block 2/);
       await killed.kill();

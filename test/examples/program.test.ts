@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { type ExampleProcess, root, urlIn, watch } from "../hosts/example-process.js";
 import { until } from "../operate/until.js";
+import { programOf } from "../fixtures/programs.js";
 
 /** The example host as a program: its log, what it refuses, its page, its backups. */
 describe("the example host as a program", function () {
@@ -28,7 +29,7 @@ describe("the example host as a program", function () {
   });
 
   const run = (args: string[], environment: Record<string, string> = {}): ExampleProcess => {
-    const child = spawn(process.execPath, ["--import", "tsx", "examples/standalone/main.ts", ...args], {
+    const child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), ...args], {
       cwd: root,
       env: { ...process.env, ...environment },
       stdio: ["ignore", "pipe", "pipe"],

@@ -12,6 +12,7 @@ import { loadChain } from "../data/read.js";
 import { freePort } from "../free-port.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { silentLogger } from "../silent.js";
+import { programOf } from "../fixtures/programs.js";
 
 const chain = loadChain("core3-testnet-a");
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -40,7 +41,7 @@ describe("the examples' webhook receiver", () => {
     const body = JSON.stringify({ event: "block.applied", target: `http://127.0.0.1:${port}` });
     const created = (await (await fetch(url, { method: "POST", headers, body })).json()) as { data: { id: number; secret: string } };
 
-    receiver = spawn("node", ["--import", "tsx", "examples/webhook-receiver/main.ts"], {
+    receiver = spawn("node", [programOf("examples/webhook-receiver/main.ts")], {
       cwd: root,
       env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: created.data.secret, LEDGER: join(temporaryFolder(), "ledger.ndjson") },
       stdio: ["ignore", "pipe", "inherit"],

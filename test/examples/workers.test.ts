@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ import { localSeed, token } from "../../examples/standalone/genesis.js";
 import { readNetwork } from "../../examples/standalone/network.js";
 import { type ExampleProcess, root, urlIn, watch } from "../hosts/example-process.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
+import { programOf } from "../fixtures/programs.js";
 
-const start = (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { start: string } }).scripts.start;
 const webhookToken = "token of the test";
 
 interface Answer {
@@ -73,8 +73,7 @@ describe("npm start -- --workers", function () {
   });
 
   const run = (...args: string[]): ExampleProcess => {
-    const [command, ...rest] = start.split(" ") as [string, ...string[]];
-    const child = spawn(command, [...rest, ...args], { cwd: root, env: { ...process.env, PORTICO_LOG_FORMAT: "pretty" }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), ...args], { cwd: root, env: { ...process.env, PORTICO_LOG_FORMAT: "pretty" }, stdio: ["ignore", "pipe", "pipe"] });
     processes.push(child);
     return watch(child);
   };

@@ -1,5 +1,5 @@
 /**
- * A node on a file system of its own, which fails under it: `node --import tsx failing-disk-process.ts FOLDER MODE`. MODE is `full`,
+ * A node on a file system of its own, which fails under it: `node failing-disk-process.ts FOLDER MODE`. MODE is `full`,
  * `gone` (unmounted) or `read-only` (an error of ext4). It prints what the node says before, meanwhile and, where that can be, afterwards.
  */
 import { execFileSync } from "node:child_process";

@@ -2,12 +2,11 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { programOf } from "../fixtures/programs.js";
 
 const run = promisify(execFile);
-const program = fileURLToPath(new URL("failing-disk-process.ts", import.meta.url));
 
 interface Said {
   health: { status: number; body: { status: string; problem?: string } };
@@ -50,8 +49,8 @@ describe("a node whose disk fails", () => {
     } catch {
       return undefined;
     }
-    const [, ...args] = within(`exec "$2" --import tsx "$3" "$1" ${mode}`);
-    const { stdout } = await run(command, [...args, process.execPath, program], { maxBuffer: 2 ** 24 });
+    const [, ...args] = within(`exec "$2" "$3" "$1" ${mode}`);
+    const { stdout } = await run(command, [...args, process.execPath, programOf(new URL("failing-disk-process.ts", import.meta.url))], { maxBuffer: 2 ** 24 });
     return JSON.parse(stdout) as Outcome;
   };
 

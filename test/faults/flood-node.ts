@@ -1,5 +1,5 @@
 /**
- * A node to be flooded: `node --import tsx flood-node.ts DIR TRANSACTIONS PER_BLOCK`. It serves a chain of that many transfers, prints its port
+ * A node to be flooded: `node flood-node.ts DIR TRANSACTIONS PER_BLOCK`. It serves a chain of that many transfers, prints its port
  * and, told to by a line of input, its memory, or the longest stall of its loop since it was last asked.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";

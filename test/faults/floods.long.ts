@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { count } from "../fixtures/long.js";
+import { programOf } from "../fixtures/programs.js";
 
 interface Told {
   port: number;
@@ -29,8 +29,8 @@ describe("a healthy client", function () {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const start = async (transactions: number, perBlock: number) => {
-    const program = fileURLToPath(new URL("flood-node.ts", import.meta.url));
-    const child = spawn(process.execPath, ["--import", "tsx", program, folder, String(transactions), String(perBlock)], { stdio: ["pipe", "pipe", "inherit"] });
+    const program = programOf(new URL("flood-node.ts", import.meta.url));
+    const child = spawn(process.execPath, [program, folder, String(transactions), String(perBlock)], { stdio: ["pipe", "pipe", "inherit"] });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const next = async (): Promise<Told> => JSON.parse((await lines.next()).value as string) as Told;
     const begun = await next();

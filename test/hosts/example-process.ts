@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { programOf } from "../fixtures/programs.js";
 
 export const root = new URL("../../", import.meta.url);
 
@@ -23,7 +22,7 @@ export interface ExampleProcess {
 export interface Workbench {
   readonly folder: string;
   node(args: readonly string[], environment?: Record<string, string>): ExampleProcess;
-  /** One of the project's TypeScript programs, run as by `npx tsx FILE`; it listens on any free port. */
+  /** One of the project's TypeScript programs; it listens on any free port. */
   example(file: string, environment?: Record<string, string>, args?: readonly string[]): ExampleProcess;
   clear(): Promise<void>;
 }
@@ -66,11 +65,7 @@ export const createWorkbench = (): Workbench => {
   return {
     folder,
     node,
-    example: (file, environment, args = []) =>
-      node(["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href, fileURLToPath(new URL(file, root)), ...args], {
-        TSX_TSCONFIG_PATH: fileURLToPath(new URL("tsconfig.json", root)),
-        ...environment,
-      }),
+    example: (file, environment, args = []) => node([programOf(file), ...args], environment),
     clear: async () => {
       for (const child of children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
         child.kill("SIGKILL");

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createWorkbench, type ExampleProcess, type Workbench } from "./example-process.js";
-import { packedPortico } from "./packed-portico.js";
 
 interface Host {
   name: string;
@@ -45,7 +44,7 @@ const hosts: Host[] = [
   },
   {
     name: "CommonJS",
-    start: (bench) => bench.node([join(packedPortico(), "examples/commonjs-host/main.cjs")]),
+    start: (bench) => bench.example("examples/commonjs-host/main.cjs"),
     dataDir: "data/commonjs-host",
     stops: true,
   },

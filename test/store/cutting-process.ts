@@ -1,6 +1,6 @@
 /**
  * A process that opens copies of a store which are cut to given sizes, in every way, and reads all that they have:
- * `node --import tsx cutting-process.ts STORE FOLDER SIZE...`. Prints what comes of each: a signal ends the list.
+ * `node cutting-process.ts STORE FOLDER SIZE...`. Prints what comes of each: a signal ends the list.
  */
 import { copyFileSync, mkdirSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";

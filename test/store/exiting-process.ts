@@ -1,4 +1,4 @@
-/** A process that exits MILLISECONDS after blocks were processed, during their commit: `node --import tsx exiting-process.ts DIR MILLISECONDS`. */
+/** A process that exits MILLISECONDS after blocks were processed, during their commit: `node exiting-process.ts DIR MILLISECONDS`. */
 import { createChainRules } from "../../src/chain/rules.js";
 import { createStore } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";

@@ -1,5 +1,5 @@
 /**
- * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node --import tsx full-disk-process.ts DIR MODE"`. It writes blocks,
+ * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node full-disk-process.ts DIR MODE"`. It writes blocks,
  * one by one or each ahead of the commit of the one before, until one does not fit, and prints what happened.
  */
 import { createChainRules } from "../../src/chain/rules.js";

@@ -1,4 +1,4 @@
-/** A process that keeps a store open for writing until it is killed: `node --import tsx holding-process.ts DIR`. Prints a line once it is open. */
+/** A process that keeps a store open for writing until it is killed: `node holding-process.ts DIR`. Prints a line once it is open. */
 import { createChainRules } from "../../src/chain/rules.js";
 import { createStore } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";

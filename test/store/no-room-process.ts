@@ -1,5 +1,5 @@
 /**
- * A process whose files may not grow beyond 8 KB: `sh -c "ulimit -f 16; exec node --import tsx no-room-process.ts DIR"`. It prints the
+ * A process whose files may not grow beyond 8 KB: `sh -c "ulimit -f 16; exec node no-room-process.ts DIR"`. It prints the
  * result of opening a store there, and of opening a webhook store alone.
  */
 import { createChainRules } from "../../src/chain/rules.js";

@@ -1,4 +1,4 @@
-/** A process that opens a store for writing at a given time: `node --import tsx racing-process.ts chain|webhooks DIR`, with the time on stdin. */
+/** A process that opens a store for writing at a given time: `node racing-process.ts chain|webhooks DIR`, with the time on stdin. */
 import { once } from "node:events";
 import { createChainRules } from "../../src/chain/rules.js";
 import { PorticoError } from "../../src/errors.js";

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { createChainRules } from "../../src/chain/rules.js";
 import { storeFile } from "../../src/store/lmdb/environment.js";
@@ -12,14 +11,15 @@ import type { LmdbChain } from "../../src/store/lmdb-chain.js";
 import { loadChain } from "../data/read.js";
 import { eventually } from "../webhooks/stage.js";
 import { closeTemporaryStores, temporaryFolder } from "./temporary-store.js";
+import { programOf } from "../fixtures/programs.js";
 
 const chain = loadChain("core3-testnet-a");
 const rules = createChainRules(chain.network);
-const script = fileURLToPath(new URL("writer-process.ts", import.meta.url));
+const writer = new URL("writer-process.ts", import.meta.url);
 
 /** Another process writes the blocks and has ended when this returns; meanwhile the event loop has not turned. */
 const writeElsewhere = (dataDir: string, from: number, to: number): void => {
-  const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", script, dataDir, String(from), String(to)], { encoding: "utf8" });
+  const { status, stderr } = spawnSync(process.execPath, [programOf(writer), dataDir, String(from), String(to)], { encoding: "utf8" });
   expect(status, stderr).to.equal(0);
 };
 

@@ -2,7 +2,6 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { open } from "lmdb";
@@ -14,6 +13,7 @@ import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { programOf } from "../fixtures/programs.js";
 
 const chain = loadChain("core3-custom-c");
 const whole = { filter: {}, order: { field: "address", direction: "asc" }, offset: 0, limit: 1e9 } as const;
@@ -183,19 +183,19 @@ describe("the LMDB store", () => {
   });
 
   it("lets a process exit during a write and still keeps every block", async () => {
-    const script = fileURLToPath(new URL("exiting-process.ts", import.meta.url));
+    const script = programOf(new URL("exiting-process.ts", import.meta.url));
     for (const milliseconds of [1, 10]) {
       const dataDir = temporaryFolder();
-      const process = spawn(globalThis.process.execPath, ["--import", "tsx", script, dataDir, String(milliseconds)], { timeout: 20_000, killSignal: "SIGKILL" });
+      const process = spawn(globalThis.process.execPath, [script, dataDir, String(milliseconds)], { timeout: 20_000, killSignal: "SIGKILL" });
       expect(await once(process, "exit")).to.deep.equal([7, null]);
       expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(500);
     }
   });
 
   it("is written by one process at a time, and by the next after that one was killed", async () => {
-    const script = fileURLToPath(new URL("holding-process.ts", import.meta.url));
+    const script = programOf(new URL("holding-process.ts", import.meta.url));
     const dataDir = temporaryFolder();
-    const holding = spawn(process.execPath, ["--import", "tsx", script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+    const holding = spawn(process.execPath, [script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
     try {
       await once(holding.stdout, "data");
       const opening = Promise.resolve().then(() => openTemporaryStore(chain.network, { dataDir }));
@@ -217,12 +217,12 @@ describe("the LMDB store", () => {
 
   for (const which of ["chain", "webhooks"]) {
     it(`is opened by only one of several processes that try at the same moment: ${which}`, async () => {
-      const script = fileURLToPath(new URL("racing-process.ts", import.meta.url));
+      const script = programOf(new URL("racing-process.ts", import.meta.url));
       const dataDir = temporaryFolder();
       // The file exists, and so does the lock that a killed process left.
       await (which === "chain" ? openEnvironment(dataDir, chain.network.network.nethash) : openWebhookStore(dataDir)).close();
       writeFileSync(join(dataDir, `${which}.mdb-writer`), "999999");
-      const racing = Array.from({ length: 3 }, () => spawn(process.execPath, ["--import", "tsx", script, which, dataDir], { stdio: ["pipe", "pipe", "inherit"] }));
+      const racing = Array.from({ length: 3 }, () => spawn(process.execPath, [script, which, dataDir], { stdio: ["pipe", "pipe", "inherit"] }));
       const lineOf = async ({ stdout }: (typeof racing)[number]): Promise<string> => String(((await once(stdout, "data")) as [Buffer])[0]).trim();
       try {
         expect(await Promise.all(racing.map(lineOf))).to.deep.equal(["ready", "ready", "ready"]);
@@ -286,8 +286,8 @@ describe("the LMDB store", () => {
   for (const mode of ["one by one", "ahead"]) {
     it(`reports a full disk, keeps the blocks before it, and goes on once there is space: ${mode}`, async () => {
       const dataDir = temporaryFolder();
-      const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
-      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2" "$3"`, process.execPath, script, dataDir, mode]);
+      const script = programOf(new URL("full-disk-process.ts", import.meta.url));
+      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" "$1" "$2" "$3"`, process.execPath, script, dataDir, mode]);
       const told = JSON.parse(stdout) as { height: number; failures: string[]; readable: boolean; after: number };
       expect(told.height).to.be.above(1);
       expect(told).to.deep.include({ readable: true, after: told.height });
@@ -305,9 +305,9 @@ describe("the LMDB store", () => {
 
   it("is not opened when the disk has no space for LMDB's lock file, which would crash the process", async () => {
     const dataDir = temporaryFolder();
-    const script = fileURLToPath(new URL("no-room-process.ts", import.meta.url));
+    const script = programOf(new URL("no-room-process.ts", import.meta.url));
     const told = async (): Promise<string[]> => {
-      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 16; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
+      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 16; exec "$0" "$1" "$2"`, process.execPath, script, dataDir]);
       return JSON.parse(stdout) as string[];
     };
     const refused = ["chain.mdb", "webhooks.mdb"].map((name) => `${join(dataDir, name)} cannot be opened: there is no space left on its disk`);

@@ -1,7 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync, writeSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { createCommitWorker } from "../../src/store/lmdb/commit-worker.js";
 import { noEntries } from "../../src/store/layout/write-log.js";
@@ -13,6 +12,7 @@ import type { WebhookStore } from "../../types/webhook-store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
 import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+import { programOf } from "../fixtures/programs.js";
 
 const chain = loadChain("core3-custom-c");
 
@@ -139,8 +139,8 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     // Commits that do not wait for the disk are fastest, and coincide with an opening most often.
     const { store, rules } = openTemporaryStore(chain.network, { disposable: true });
     const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
-    const script = fileURLToPath(new URL("opening-process.ts", import.meta.url));
-    const others = [1, 2].map(() => fork(script, [store.environment.path], { execArgv: ["--import", "tsx"] }));
+    const script = programOf(new URL("opening-process.ts", import.meta.url));
+    const others = [1, 2].map(() => fork(script, [store.environment.path], { execArgv: [] }));
     try {
       await Promise.all(others.map((other) => once(other, "message")));
       for (const block of blocks) await store.apply([block]);
@@ -161,7 +161,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     const blocks = chain.blocks.slice(0, 12).map(rules.parseBlock);
     const { setBack } = setter(store);
     await store.apply(blocks.slice(0, 2));
-    const beside = fork(fileURLToPath(new URL("webhooks-process.ts", import.meta.url)), [dataDir], { execArgv: ["--import", "tsx"] });
+    const beside = fork(programOf(new URL("webhooks-process.ts", import.meta.url)), [dataDir], { execArgv: [] });
     try {
       await once(beside, "message");
       for (const block of blocks.slice(2)) await store.apply([block]);

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { createReaderChain } from "../../src/store/reader-chain.js";
 import { fullLengthName, lmdbFileFault } from "../../src/store/lmdb/file/file-check.js";
@@ -15,6 +14,7 @@ import { silentLogger } from "../silent.js";
 import type { Outcome } from "./cutting-process.js";
 import { lastPageAt, pagesOf } from "./pages.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { programOf } from "../fixtures/programs.js";
 
 const chain = loadChain("core3-custom-c");
 const pageSize = 4_096;
@@ -35,8 +35,8 @@ describe("a store file that is cut off", function () {
 
   /** What comes of opening the store when it is cut to each of the sizes, in a process of its own; and how that ended. */
   const cut = async (path: string, sizes: readonly number[]) => {
-    const script = fileURLToPath(new URL("cutting-process.ts", import.meta.url));
-    const child = spawn(process.execPath, ["--import", "tsx", script, path, temporaryFolder(), ...sizes.map(String)], { stdio: ["ignore", "pipe", "inherit"] });
+    const script = programOf(new URL("cutting-process.ts", import.meta.url));
+    const child = spawn(process.execPath, [script, path, temporaryFolder(), ...sizes.map(String)], { stdio: ["ignore", "pipe", "inherit"] });
     const [output, [code, signal]] = await Promise.all([text(child.stdout), once(child, "exit") as Promise<[number | null, string | null]>]);
     const outcomes = output.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Outcome);
     return { outcomes, ended: signal ?? code };

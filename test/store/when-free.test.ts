@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
@@ -12,10 +11,11 @@ import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
 import { startUnreaped } from "../unreaped.js";
 import { closeTemporaryStores, temporaryFolder } from "./temporary-store.js";
+import { programOf } from "../fixtures/programs.js";
 
 const chain = loadChain("core3-custom-c");
 const programs = { chain: "holding-process.ts", webhooks: "../webhooks/holding-process.ts" } as const;
-const programOf = (which: keyof typeof programs): string[] => ["--import", "tsx", fileURLToPath(new URL(programs[which], import.meta.url))];
+const argumentsOf = (which: keyof typeof programs): string[] => [programOf(new URL(programs[which], import.meta.url))];
 
 describe("a store whose writer is just ending", () => {
   const plugins: ApiPlugin[] = [];
@@ -36,7 +36,7 @@ describe("a store whose writer is just ending", () => {
     return plugin;
   };
   const hold = async (which: keyof typeof programs, dataDir: string): Promise<void> => {
-    holding = spawn(process.execPath, [...programOf(which), dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+    holding = spawn(process.execPath, [...argumentsOf(which), dataDir], { stdio: ["ignore", "pipe", "inherit"] });
     await once(holding.stdout!, "data");
   };
 
@@ -88,7 +88,7 @@ describe("a store whose writer is just ending", () => {
   it("is opened at once if that was killed, and its parent has not reaped it yet (state Z)", async function () {
     if (process.platform !== "linux") this.skip();
     const dataDir = temporaryFolder();
-    const killed = await startUnreaped([...programOf("chain"), dataDir]);
+    const killed = await startUnreaped([...argumentsOf("chain"), dataDir]);
     try {
       await killed.line(/^open$/);
       const open = () => createStore({ dataDir, undoBlocks: 10 }, { rules: createChainRules(chain.network) });

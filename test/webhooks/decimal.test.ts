@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
 import { compareDecimals, numberText, toDecimal } from "../../src/webhooks/conditions/decimal.js";
+import { programsFolder } from "../fixtures/programs.js";
 
 /** Decimal text as an exact integer, scaled by the given number of decimal places. */
 const scaled = (text: string, places: number): bigint => {
@@ -71,13 +72,13 @@ describe("decimals", () => {
     // So V8 compiles expressions once a process has a good deal of compiled code: each character of a repetition takes stack then.
     const zeros = 16_000_000;
     const script = `
-      import { toDecimal } from "./src/webhooks/conditions/decimal.ts";
+      import { toDecimal } from "./src/webhooks/conditions/decimal.js";
       const zeros = "0".repeat(${zeros});
       const { whole, fraction } = toDecimal("-" + zeros + "12." + zeros + "34" + zeros);
       console.log(whole, fraction.length, toDecimal(zeros + "x"), toDecimal("1." + zeros + "e5"));
     `;
-    const flags = ["--no-regexp-optimization", "--import", "tsx", "--input-type=module", "--eval", script];
-    const { stdout } = await promisify(execFile)(process.execPath, flags);
+    const flags = ["--no-regexp-optimization", "--input-type=module", "--eval", script];
+    const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: programsFolder() });
     expect(stdout.trim()).to.equal(`12 ${zeros + 2} undefined undefined`);
   });
 

@@ -1,5 +1,5 @@
 /**
- * A node to be killed: `node --import tsx fault-node.ts DIR MODE`. It commits blocks and emits events as fast as it can, and prints
+ * A node to be killed: `node fault-node.ts DIR MODE`. It commits blocks and emits events as fast as it can, and prints
  * nothing. What it acknowledged is left in its folder: blocks in `height`, events in `acknowledged`.
  */
 import { appendFileSync, readFileSync } from "node:fs";

@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { open } from "lmdb";
 import { createChainRules } from "../../src/chain/rules.js";
@@ -16,13 +15,13 @@ import { addFaultBlock, createFaultChain } from "./fault-block.js";
 import type { BlockData } from "../../types/events.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { webhookRow } from "./webhook-row.js";
+import { programOf } from "../fixtures/programs.js";
 
 /** Rounds of load, kill and restart. */
 const rounds = count(4, 50);
-const script = fileURLToPath(new URL("fault-node.ts", import.meta.url));
 
 const start = (dataDir: string, mode: "load" | "drain"): ChildProcess => {
-  const child = spawn(process.execPath, ["--import", "tsx", script, dataDir, mode], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [programOf(new URL("fault-node.ts", import.meta.url)), dataDir, mode], { stdio: ["ignore", "ignore", "pipe"] });
   child.stderr.on("data", (chunk: Buffer) => process.stderr.write(chunk));
   return child;
 };

@@ -1,5 +1,5 @@
 /**
- * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node --import tsx full-disk-process.ts DIR WHERE"`. It writes
+ * A process whose files may not grow: `sh -c "ulimit -f BLOCKS; exec node full-disk-process.ts DIR WHERE"`. It writes
  * messages into a webhook store of its own, or into that of a chain, until one does not fit, and prints what happened.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";

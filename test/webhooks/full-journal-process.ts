@@ -1,5 +1,5 @@
 /**
- * A process whose files may not grow beyond 64 KB: `sh -c "ulimit -f 128; exec node --import tsx full-journal-process.ts DIR"`. It prints
+ * A process whose files may not grow beyond 64 KB: `sh -c "ulimit -f 128; exec node full-journal-process.ts DIR"`. It prints
  * the results of appending to a journal what does not fit and then what does.
  */
 import { messageOf } from "../../src/errors.js";

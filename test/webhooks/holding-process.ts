@@ -1,4 +1,4 @@
-/** A process that keeps a webhook store open until it is killed: `node --import tsx holding-process.ts DIR`. Prints a line once it is open. */
+/** A process that keeps a webhook store open until it is killed: `node holding-process.ts DIR`. Prints a line once it is open. */
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 
 const [, , dataDir = ""] = process.argv;

@@ -3,13 +3,13 @@ import { existsSync, appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSy
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { openEventJournal, takeOldJournal } from "../../src/store/webhooks/event-journal.js";
 import type { HeardEvent } from "../../types/webhook-store.js";
 import { createReceiver } from "./receiver.js";
 import { createStage } from "./stage.js";
+import { programOf } from "../fixtures/programs.js";
 
 const heard = (number: number, json = `{"n":${number}}`): HeardEvent => ({ number, at: 1_000 + number, event: "peer.added", json });
 
@@ -107,8 +107,8 @@ describe("the event journal", () => {
   });
 
   it("keeps events that fit after one that did not", async () => {
-    const script = fileURLToPath(new URL("full-journal-process.ts", import.meta.url));
-    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" --import tsx "$1" "$2"`, process.execPath, script, dataDir]);
+    const script = programOf(new URL("full-journal-process.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" "$1" "$2"`, process.execPath, script, dataDir]);
     const [first, failed, ...others] = JSON.parse(stdout) as string[];
     expect([first, ...others]).to.deep.equal(["written", "written", "written"]);
     expect(failed).to.include("its file has reached the size that the system allows");

@@ -4,7 +4,6 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, sta
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -15,6 +14,7 @@ import { PorticoError } from "../../src/errors.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { webhookRow } from "./webhook-row.js";
 import { count } from "../fixtures/long.js";
+import { programOf } from "../fixtures/programs.js";
 
 const states: DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped", "superseded"];
 /** The row of a delivery in the given state, with everything that belongs to the state. */
@@ -333,8 +333,8 @@ describe("the webhook store", function () {
 
   for (const where of ["own", "chain"]) {
     it(`reports a full disk, keeps what was written before, and does not crash: ${where}`, async () => {
-      const script = fileURLToPath(new URL("full-disk-process.ts", import.meta.url));
-      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" --import tsx "$1" "$2" "$3"`, process.execPath, script, join(dataDir, "full"), where]);
+      const script = programOf(new URL("full-disk-process.ts", import.meta.url));
+      const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 4000; exec "$0" "$1" "$2" "$3"`, process.execPath, script, join(dataDir, "full"), where]);
       const told = JSON.parse(stdout) as { written: number; total: number; failures: string[] };
       expect(told.written).to.be.above(1);
       expect(told.total).to.equal(told.written);
@@ -345,8 +345,8 @@ describe("the webhook store", function () {
 
   it("is delivered from by one process at a time, and by the next after that one was killed", async () => {
     const folder = join(dataDir, "held");
-    const script = fileURLToPath(new URL("holding-process.ts", import.meta.url));
-    const holding = spawn(process.execPath, ["--import", "tsx", script, folder], { stdio: ["ignore", "pipe", "inherit"] });
+    const script = programOf(new URL("holding-process.ts", import.meta.url));
+    const holding = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
     try {
       await once(holding.stdout, "data");
       expect(() => openWebhookStore(folder))
