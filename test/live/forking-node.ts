@@ -1,5 +1,5 @@
 /**
- * A node to be killed: `node --import tsx forking-node.ts DIR PORT SEED`. It forges and forks as fast as it can, from a log of its own chain
+ * A node to be killed: `node forking-node.ts DIR PORT SEED`. It forges and forks as fast as it can, from a log of its own chain
  * that it writes before it tells anybody; with SEED `rest` it only serves.
  */
 import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
