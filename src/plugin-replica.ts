@@ -67,6 +67,14 @@ const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNe
   };
 };
 
+const tipOf = (chain: ChainAdapter): BlockMark | undefined => {
+  const snapshot = chain.snapshot();
+  if (snapshot === undefined || isPromised(snapshot)) return undefined;
+  const { height, id } = snapshot.tip;
+  snapshot.release?.();
+  return { height, id };
+};
+
 /** Undefined where the process is a node itself. */
 export const createReplica = (context: NodeContext | ReaderContext, needs: ReplicaNeeds): Replica | undefined => {
   const follows = context.reader === true ? undefined : context.follows;
@@ -81,14 +89,6 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
     if (problem === undefined) away.end();
     else away.begin(problem);
     if (chain !== undefined) comparison.compareTip(chain);
-  };
-
-  const tip = (): BlockMark | undefined => {
-    const snapshot = chain?.snapshot();
-    if (snapshot === undefined || isPromised(snapshot)) return undefined;
-    const { height, id } = snapshot.tip;
-    snapshot.release?.();
-    return { height, id };
   };
 
   return {
@@ -120,7 +120,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       const following = chain;
       if (following === undefined) return;
       leave.push(following.changes?.watch(look) ?? (() => undefined));
-      follows.follow({ tip, settled: async () => following.settled?.() });
+      follows.follow({ tip: () => tipOf(following), settled: async () => following.settled?.() });
       void comparison.compareWhole(following).catch((error: unknown) => needs.logger.warn(`the store's state cannot be checked: ${messageOf(error)}`));
       look();
     },

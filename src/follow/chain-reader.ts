@@ -65,41 +65,64 @@ class ChangeGroup implements Group {
   }
 }
 
-/** Following a chain that offers its changes. */
-export const createChainReader = ({ changes, log: openLog, rules, finality }: ChainReaderNeeds): Pick<Follow, "locate" | "tip" | "after" | "behind"> => {
-  const { milestones } = rules;
-  const recent = createRecentChanges(rules);
+function* unknown(view: ChangesView): Asking<PorticoError> {
+  const oldest = { height: 1, id: yield* ask(view.idAt(1)) };
+  return new PorticoError("CURSOR_UNKNOWN", undefined, { members: { code: "CURSOR_UNKNOWN", oldest, tip: named(view.tip) } });
+}
 
-  /** Does work on one state of the chain. */
-  const within = <T>(work: (view: ChangesView) => Asking<T>) =>
-    drive(
-      (function* (): Asking<T> {
-        const view = yield* ask(changes.view());
-        if (view === undefined) throw new PorticoError("NOT_READY");
-        try {
-          yield* recent.see(view.tip, (height) => view.idAt(height));
-          return yield* work(view);
-        } finally {
-          view.release?.();
-        }
-      })(),
-    );
+function* isOnChain(view: ChangesView, block: BlockName | undefined): Asking<boolean> {
+  return block === undefined || (yield* ask(view.idAt(block.height))) === block.id;
+}
 
+function* sequenceOf(view: ChangesView, log: HostLog | undefined, { block, log: place }: Cursor): Asking<number> {
+  if (log === undefined) return 0;
+  return place !== undefined && place.node === log.node ? Math.min(place.sequence, log.last()) : yield* sequenceFrom(view, log, block);
+}
+
+const take = (reading: Reading, change: DerivedChange): void => {
+  const group = new ChangeGroup(change, placeIn(reading));
+  reading.groups.push(group);
+  reading.block = group.after.block;
+};
+
+function* isDue(view: ChangesView, position: BlockName | null, block: BlockName | undefined): Asking<boolean> {
+  if (position?.id === block?.id) return true;
+  // Before what was taken off the chain is reverted, only what arrived at that very block.
+  if (!(yield* isOnChain(view, block))) return false;
+  return (yield* heightOnChain(view, position)) <= (block?.height ?? 0);
+}
+
+/** The next event of the host, if it comes before the next change of the chain, or if there is none (`isLast`). */
+function* takeHostEvent(reading: Reading, isLast: boolean): Asking<boolean> {
+  const { log, view, block } = reading;
+  if (log === undefined) return false;
+  if (reading.events === undefined || (reading.events.length === 0 && log.last() > reading.sequence)) reading.events = log.read(reading.sequence, eventsTogether);
+  const [next] = reading.events;
+  if (next === undefined) return false;
+  const comesNext = isLast || (yield* isDue(view, next.position, block));
+  if (!comesNext) return false;
+  reading.events.shift();
+  reading.groups.push(hostGroup(log.node, next, cursorOf(block, placeIn(reading))));
+  reading.sequence = next.sequence;
+  return true;
+}
+
+const cursorNow = (reading: Reading): Cursor => cursorOf(reading.block, placeIn(reading));
+
+/** What reading and locating share. */
+const createChain = ({ log, rules, finality }: ChainReaderNeeds) => ({
+  milestones: rules.milestones,
+  recent: createRecentChanges(rules),
   /** The highest block that a reader is told of. */
-  const highest = ({ tip }: ChangesView, { confirmations = 0 }: ReadOptions): number =>
-    confirmations === "final" ? finalHeightAt(tip.height, milestones, finality) : tip.height - confirmations;
+  highest: ({ tip }: ChangesView, { confirmations = 0 }: ReadOptions): number =>
+    confirmations === "final" ? finalHeightAt(tip.height, rules.milestones, finality) : tip.height - confirmations,
+  logFor: ({ hostEvents = true }: ReadOptions): HostLog | undefined => (hostEvents ? log() : undefined),
+});
 
-  const logFor = ({ hostEvents = true }: ReadOptions): HostLog | undefined => (hostEvents ? openLog() : undefined);
+type Chain = ReturnType<typeof createChain>;
 
-  function* unknown(view: ChangesView): Asking<PorticoError> {
-    const oldest = { height: 1, id: yield* ask(view.idAt(1)) };
-    return new PorticoError("CURSOR_UNKNOWN", undefined, { members: { code: "CURSOR_UNKNOWN", oldest, tip: named(view.tip) } });
-  }
-
-  function* isOnChain(view: ChangesView, block: BlockName | undefined): Asking<boolean> {
-    return block === undefined || (yield* ask(view.idAt(block.height))) === block.id;
-  }
-
+/** Takes the changes of a chain one by one. */
+const createTakeChange = ({ milestones, recent, highest }: Chain) => {
   function* roundAfter(view: ChangesView, height: number) {
     return endsRound(height, milestones) ? yield* ask(view.round(roundOf(height + 1, milestones).round)) : undefined;
   }
@@ -116,12 +139,6 @@ export const createChainReader = ({ changes, log: openLog, rules, finality }: Ch
     }
     return found;
   }
-
-  const take = (reading: Reading, change: DerivedChange): void => {
-    const group = new ChangeGroup(change, placeIn(reading));
-    reading.groups.push(group);
-    reading.block = group.after.block;
-  };
 
   /** Takes the next change of the chain. Returns whether there was one. */
   function* takeChange(reading: Reading): Asking<boolean> {
@@ -146,37 +163,15 @@ export const createChainReader = ({ changes, log: openLog, rules, finality }: Ch
     return true;
   }
 
-  /** The next event of the host, if it comes before the next change of the chain, or if there is none (`isLast`). */
-  function* takeHostEvent(reading: Reading, isLast: boolean): Asking<boolean> {
-    const { log, view, block } = reading;
-    if (log === undefined) return false;
-    if (reading.events === undefined || (reading.events.length === 0 && log.last() > reading.sequence)) reading.events = log.read(reading.sequence, eventsTogether);
-    const [next] = reading.events;
-    if (next === undefined) return false;
-    const comesNext = isLast || (yield* isDue(view, next.position, block));
-    if (!comesNext) return false;
-    reading.events.shift();
-    reading.groups.push(hostGroup(log.node, next, cursorOf(block, placeIn(reading))));
-    reading.sequence = next.sequence;
-    return true;
-  }
+  return takeChange;
+};
 
-  function* isDue(view: ChangesView, position: BlockName | null, block: BlockName | undefined): Asking<boolean> {
-    if (position?.id === block?.id) return true;
-    // Before what was taken off the chain is reverted, only what arrived at that very block.
-    if (!(yield* isOnChain(view, block))) return false;
-    return (yield* heightOnChain(view, position)) <= (block?.height ?? 0);
-  }
+/** Reads on from a cursor. */
+const createReadOn = (chain: Chain) => {
+  const takeChange = createTakeChange(chain);
 
-  function* sequenceOf(view: ChangesView, log: HostLog | undefined, { block, log: place }: Cursor): Asking<number> {
-    if (log === undefined) return 0;
-    return place !== undefined && place.node === log.node ? Math.min(place.sequence, log.last()) : yield* sequenceFrom(view, log, block);
-  }
-
-  const cursorNow = (reading: Reading): Cursor => cursorOf(reading.block, placeIn(reading));
-
-  function* readOn(view: ChangesView, cursor: Cursor, options: Reading["options"]): Asking<Batch> {
-    const log = logFor(options);
+  return function* readOn(view: ChangesView, cursor: Cursor, options: Reading["options"]): Asking<Batch> {
+    const log = chain.logFor(options);
     const reading: Reading = { view, log, options, block: cursor.block, sequence: yield* sequenceOf(view, log, cursor), events: undefined, ahead: [], groups: [] };
     const begun = performance.now();
     const { limit } = options;
@@ -188,8 +183,11 @@ export const createChainReader = ({ changes, log: openLog, rules, finality }: Ch
       return { groups: reading.groups, cursor: cursorNow(reading), atEnd: true };
     }
     return { groups: reading.groups, cursor: cursorNow(reading), atEnd: false };
-  }
+  };
+};
 
+/** Finds cursors. */
+const createLocating = ({ highest, logFor }: Chain) => {
   function* tipOf(view: ChangesView, options: ReadOptions): Asking<Cursor> {
     const log = logFor(options);
     const height = highest(view, options);
@@ -221,6 +219,32 @@ export const createChainReader = ({ changes, log: openLog, rules, finality }: Ch
     if (first?.kind === "height" && texts.length === 1) throw new PorticoError("BAD_REQUEST", `the height ${first.height} is above the tip (${view.tip.height})`);
     throw yield* unknown(view);
   }
+
+  return { tipOf, locate };
+};
+
+/** Following a chain that offers its changes. */
+export const createChainReader = (needs: ChainReaderNeeds): Pick<Follow, "locate" | "tip" | "after" | "behind"> => {
+  const { changes } = needs;
+  const chain = createChain(needs);
+  const { recent } = chain;
+  const readOn = createReadOn(chain);
+  const { tipOf, locate } = createLocating(chain);
+
+  /** Does work on one state of the chain. */
+  const within = <T>(work: (view: ChangesView) => Asking<T>) =>
+    drive(
+      (function* (): Asking<T> {
+        const view = yield* ask(changes.view());
+        if (view === undefined) throw new PorticoError("NOT_READY");
+        try {
+          yield* recent.see(view.tip, (height) => view.idAt(height));
+          return yield* work(view);
+        } finally {
+          view.release?.();
+        }
+      })(),
+    );
 
   return {
     locate: (text, options = {}) => within((view) => locate(view, text, options)),

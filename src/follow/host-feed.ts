@@ -46,6 +46,13 @@ const patience = 5_000;
 /** Milliseconds until a log that failed is tried again. */
 const retryDelay = 1_000;
 
+/** Resolves with what is waited for, or when it takes too long. */
+const withPatience = async (awaited: Promise<void>): Promise<void> => {
+  let giveUp: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => (giveUp = setTimeout(resolve, patience).unref()));
+  await Promise.race([awaited, timeout]).finally(() => clearTimeout(giveUp));
+};
+
 export const startHostFeed = ({ events, names, log, journal, clock, logger, blocksWritten, tip, logged }: HostFeedNeeds): HostFeed => {
   let last = Math.max(journal.kept().at(-1)?.number ?? 0, log.last());
   let position: BlockName | null = null;
@@ -53,19 +60,13 @@ export const startHostFeed = ({ events, names, log, journal, clock, logger, bloc
   let retry: NodeJS.Timeout | undefined;
   let ended = false;
 
-  const waitForBlocks = async (): Promise<void> => {
-    let giveUp: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => (giveUp = setTimeout(resolve, patience).unref()));
-    await Promise.race([blocksWritten(), timeout]).finally(() => clearTimeout(giveUp));
-  };
-
   const drain = async (): Promise<void> => {
     // With nothing to drain, this would otherwise end before `draining` is set.
     await Promise.resolve();
     try {
       for (let newest = journal.kept().at(-1); newest !== undefined; newest = journal.kept().at(-1)) {
         const until = newest.number;
-        await waitForBlocks();
+        await withPatience(blocksWritten());
         const now = await tip();
         if (now !== undefined) position = { height: now.height, id: now.id };
         const taken = journal.kept().filter(({ number }) => number <= until).slice(0, takenTogether);

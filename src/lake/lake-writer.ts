@@ -80,72 +80,84 @@ const requireOwn = (dir: string, manifest: Manifest, { nethash, key }: LakeWrite
   if (first !== undefined && first.to !== blocksPerFile) refuse(`${dir} has ${first.to} blocks in a file, not ${blocksPerFile}: a folder keeps its \`blocksPerFile\``);
 };
 
-export const createLakeWriter = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: LakeOptions, needs: LakeWriterNeeds): LakeWriter => {
-  const { nethash, key, openSnapshot, finalHeight, logger, copyAt, lookInterval = 1_000 } = needs;
-  let life: { ending: AbortController; ended: Promise<void> } | undefined;
-  let problem: string | undefined;
+const inSnapshot = async <T>(openSnapshot: LakeWriterNeeds["openSnapshot"], work: (snapshot: ChainSnapshot) => Promise<T>): Promise<T | undefined> => {
+  const snapshot = await openSnapshot();
+  try {
+    return snapshot && (await work(snapshot));
+  } finally {
+    snapshot?.release?.();
+  }
+};
+
+/** Lines of the blocks in order, each of which follows the one before it; `last` is told of their ids. */
+const linesOf = async function* ({ openSnapshot, dir }: Pick<LakeWriterNeeds, "openSnapshot"> & { dir: string }, from: number, to: number, follows: string | undefined, last: (id: string) => void): AsyncGenerator<string> {
+  let previous = follows;
+  for (let height = from; height <= to; ) {
+    const lines = await inSnapshot(openSnapshot, async (snapshot) => {
+      const read: string[] = [];
+      for (let i = 0; i < blocksPerSnapshot && height <= to; i++, height++) {
+        const full = await fullBlockAt(snapshot, height);
+        if (height > 1 && previous !== undefined && full.block.previousBlock !== previous) {
+          refuse(`block ${height} does not follow block ${previous} of the lake in ${dir}: the node's chain has left it. Move the folder away, and the lake is written anew`);
+        }
+        previous = full.block.id;
+        read.push(`${blockLine(full)}\n`);
+        await nextTurn();
+      }
+      return read;
+    });
+    if (lines === undefined) throw new Error("the chain cannot be read at present");
+    yield lines.join("");
+  }
+  last(previous ?? "");
+};
+
+/** The folder of a lake: its manifest, and the files that it names. */
+const createLakeFolder = ({ dir, blocksPerFile }: LakeOptions, needs: LakeWriterNeeds) => {
+  const { key, openSnapshot } = needs;
+  return {
+    writeBlocks: async (from: number, manifest: Manifest | undefined, signal: AbortSignal): Promise<BlockFile> => {
+      const to = from + blocksPerFile - 1;
+      const file = blockFileName(from, to);
+      let last = "";
+      const lines = linesOf({ openSnapshot, dir }, from, to, manifest?.blocks.at(-1)?.last, (id) => (last = id));
+      const written = await putGzip(join(dir, file), lines, signal);
+      return { from, to, file, ...written, last };
+    },
+
+    /** Keeps the manifest before under its hash, then replaces it. */
+    publish: async (before: Buffer | undefined, manifest: Omit<Manifest, "previous" | "key" | "signature">): Promise<void> => {
+      const previous = before === undefined ? null : sha256Of(before);
+      if (before !== undefined && previous !== null) await putFile(join(dir, olderManifest(previous)), before);
+      const signed = signManifest({ ...manifest, previous, key: key.publicKey.toString("base64") }, key.sign);
+      await putFile(join(dir, manifestFile), manifestBytes(signed));
+    },
+
+    readOwn: async (): Promise<{ before: Buffer | undefined; manifest: Manifest | undefined }> => {
+      const before = await readIfThere(join(dir, manifestFile));
+      const manifest = before && parseManifest(before, join(dir, manifestFile));
+      if (manifest !== undefined) requireOwn(dir, manifest, needs, blocksPerFile);
+      return { before, manifest };
+    },
+
+    /** What a process that was killed has left. */
+    removeDrafts: async (): Promise<void> => {
+      for (const folder of ["", "blocks", "snapshots", "manifests"]) {
+        const names = await readdir(join(dir, folder)).catch(() => []);
+        for (const name of names.filter((one) => one.startsWith(draftMark))) await rm(join(dir, folder, name), { force: true });
+      }
+    },
+  };
+};
+
+/** What is to be written next. */
+const createLakeWork = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: LakeOptions, { readOwn, publish, writeBlocks }: ReturnType<typeof createLakeFolder>, { nethash, openSnapshot, finalHeight, logger, copyAt }: LakeWriterNeeds) => {
   /** The height that the store could not be taken back to, or of whose snapshot something was wrong. */
   let skipped = 0;
 
-  const inSnapshot = async <T>(work: (snapshot: ChainSnapshot) => Promise<T>): Promise<T | undefined> => {
-    const snapshot = await openSnapshot();
-    try {
-      return snapshot && (await work(snapshot));
-    } finally {
-      snapshot?.release?.();
-    }
-  };
-
-  /** Lines of the blocks in order, each of which follows the one before it; `last` is told of their ids. */
-  const linesOf = async function* (from: number, to: number, follows: string | undefined, last: (id: string) => void): AsyncGenerator<string> {
-    let previous = follows;
-    for (let height = from; height <= to; ) {
-      const lines = await inSnapshot(async (snapshot) => {
-        const read: string[] = [];
-        for (let i = 0; i < blocksPerSnapshot && height <= to; i++, height++) {
-          const full = await fullBlockAt(snapshot, height);
-          if (height > 1 && previous !== undefined && full.block.previousBlock !== previous) {
-            refuse(`block ${height} does not follow block ${previous} of the lake in ${dir}: the node's chain has left it. Move the folder away, and the lake is written anew`);
-          }
-          previous = full.block.id;
-          read.push(`${blockLine(full)}\n`);
-          await nextTurn();
-        }
-        return read;
-      });
-      if (lines === undefined) throw new Error("the chain cannot be read at present");
-      yield lines.join("");
-    }
-    last(previous ?? "");
-  };
-
-  const writeBlocks = async (from: number, manifest: Manifest | undefined, signal: AbortSignal): Promise<BlockFile> => {
-    const to = from + blocksPerFile - 1;
-    const file = blockFileName(from, to);
-    let last = "";
-    const lines = linesOf(from, to, manifest?.blocks.at(-1)?.last, (id) => (last = id));
-    const written = await putGzip(join(dir, file), lines, signal);
-    return { from, to, file, ...written, last };
-  };
-
-  /** Keeps the manifest before under its hash, then replaces it. */
-  const publish = async (before: Buffer | undefined, manifest: Omit<Manifest, "previous" | "key" | "signature">): Promise<void> => {
-    const previous = before === undefined ? null : sha256Of(before);
-    if (before !== undefined && previous !== null) await putFile(join(dir, olderManifest(previous)), before);
-    const signed = signManifest({ ...manifest, previous, key: key.publicKey.toString("base64") }, key.sign);
-    await putFile(join(dir, manifestFile), manifestBytes(signed));
-  };
-
-  const readOwn = async (): Promise<{ before: Buffer | undefined; manifest: Manifest | undefined }> => {
-    const before = await readIfThere(join(dir, manifestFile));
-    const manifest = before && parseManifest(before, join(dir, manifestFile));
-    if (manifest !== undefined) requireOwn(dir, manifest, needs, blocksPerFile);
-    return { before, manifest };
-  };
-
   /** The newest final block, if it is not below a height. */
   const finalFrom = (lowest: number): Promise<{ height: number; id: string } | undefined> =>
-    inSnapshot(async (snapshot) => {
+    inSnapshot(openSnapshot, async (snapshot) => {
       const height = finalHeight(snapshot.tip.height);
       const block = height < lowest ? undefined : await snapshot.block({ height });
       return block && { height, id: block.id };
@@ -191,13 +203,15 @@ export const createLakeWriter = ({ dir, blocksPerFile, snapshotEvery, keepSnapsh
     return true;
   };
 
-  /** What a process that was killed has left. */
-  const removeDrafts = async (): Promise<void> => {
-    for (const folder of ["", "blocks", "snapshots", "manifests"]) {
-      const names = await readdir(join(dir, folder)).catch(() => []);
-      for (const name of names.filter((one) => one.startsWith(draftMark))) await rm(join(dir, folder, name), { force: true });
-    }
-  };
+  return { takeSnapshot, writeNext };
+};
+
+export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): LakeWriter => {
+  const { logger, lookInterval = 1_000 } = needs;
+  const folder = createLakeFolder(options, needs);
+  const { takeSnapshot, writeNext } = createLakeWork(options, folder, needs);
+  let life: { ending: AbortController; ended: Promise<void> } | undefined;
+  let problem: string | undefined;
 
   const look = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -213,7 +227,7 @@ export const createLakeWriter = ({ dir, blocksPerFile, snapshotEvery, keepSnapsh
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
-    await removeDrafts();
+    await folder.removeDrafts();
     while (!signal.aborted) {
       await look(signal);
       await delay(lookInterval, undefined, { signal, ref: false }).catch(() => undefined);

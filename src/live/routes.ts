@@ -61,28 +61,53 @@ const FeedReply = Type.Object(
   { title: "Feed" },
 );
 
+/** Milliseconds. */
+const defaultHeartbeat = 15_000;
+
 const streamHeaders = ["Cache-Control", "no-cache", "X-Accel-Buffering", "no"];
 
-/** The event stream, the feed and the stream of changes. */
-export const liveRoutes = <State extends Scope>({ follow, compileFilter, eventNames, offersChanges, isStopping, heartbeat = 15_000 }: LiveNeeds): Route<State>[] => {
-  const { item, body } = routesOf<State>();
-  const select = createSelect({ compileFilter, eventNames, chainEvents: offersChanges ? derivedEvents : [] });
-  const live = { versions: [2], resource: "events", stateless: true, cache: "never", errors: [410, 501] } as const;
+const live = { versions: [2], resource: "events", stateless: true, cache: "never", errors: [410, 501] } as const;
 
-  const lastSeen = (headers: IncomingHttpHeaders): string | undefined => {
-    const header = headers["last-event-id"];
-    return typeof header === "string" && header !== "" ? header : undefined;
-  };
+type Select = ReturnType<typeof createSelect>;
 
-  interface FeedInput {
-    event?: string[];
-    after?: string;
-    confirmations?: number | "final";
-    conditions?: unknown[];
-    match?: "any" | "all";
-    limit?: number;
-    wait?: number;
-  }
+const lastSeen = (headers: IncomingHttpHeaders): string | undefined => {
+  const header = headers["last-event-id"];
+  return typeof header === "string" && header !== "" ? header : undefined;
+};
+
+const eventsRoute = <State extends Scope>({ follow, heartbeat = defaultHeartbeat }: LiveNeeds, select: Select): Route<State> =>
+  routesOf<State>().body({
+    ...live,
+    method: "GET",
+    path: "/events",
+    summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
+    query: Type.Object(selection),
+    content: { "text/event-stream": Type.String() },
+    answer: async ({ query: { after = "tip", confirmations, ...selected }, headers }) => {
+      const { filter, hostEvents } = select(selected);
+      const options = { confirmations, hostEvents };
+      const cursor = await follow.locate(lastSeen(headers) ?? after, options);
+      return {
+        contentType: "text/event-stream; charset=utf-8",
+        headers: streamHeaders,
+        endless: true,
+        stream: (signal) => eventStream(cursor, filter, options, { follow, heartbeat, signal }),
+      };
+    },
+  });
+
+interface FeedInput {
+  event?: string[];
+  after?: string;
+  confirmations?: number | "final";
+  conditions?: unknown[];
+  match?: "any" | "all";
+  limit?: number;
+  wait?: number;
+}
+
+const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, select: Select): Route<State>[] => {
+  const { item } = routesOf<State>();
 
   const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput) => {
     const { filter, hostEvents } = select(selected);
@@ -92,25 +117,6 @@ export const liveRoutes = <State extends Scope>({ follow, compileFilter, eventNa
   };
 
   return [
-    body({
-      ...live,
-      method: "GET",
-      path: "/events",
-      summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
-      query: Type.Object(selection),
-      content: { "text/event-stream": Type.String() },
-      answer: async ({ query: { after = "tip", confirmations, ...selected }, headers }) => {
-        const { filter, hostEvents } = select(selected);
-        const options = { confirmations, hostEvents };
-        const cursor = await follow.locate(lastSeen(headers) ?? after, options);
-        return {
-          contentType: "text/event-stream; charset=utf-8",
-          headers: streamHeaders,
-          endless: true,
-          stream: (signal) => eventStream(cursor, filter, options, { follow, heartbeat, signal }),
-        };
-      },
-    }),
     item({
       ...live,
       method: "GET",
@@ -118,7 +124,7 @@ export const liveRoutes = <State extends Scope>({ follow, compileFilter, eventNa
       summary: "Returns the events after a cursor; waits for them, if asked to.",
       query: Type.Object(feed),
       reply: FeedReply,
-      answer: ({ query }) => answerFeed(query as FeedInput),
+      answer: ({ query }) => answerFeed(query),
     }),
     item({
       ...live,
@@ -130,29 +136,37 @@ export const liveRoutes = <State extends Scope>({ follow, compileFilter, eventNa
       bodyOptional: true,
       bodyLimit: 8_388_608,
       reply: FeedReply,
-      answer: ({ body: input }) => answerFeed(input as FeedInput),
-    }),
-    body({
-      ...live,
-      method: "GET",
-      path: "/changes",
-      summary: "Streams whole blocks, applied and reverted, one JSON line each, for replicas.",
-      query: Type.Object({
-        after: Type.Optional(After),
-        limit: Type.Optional(WholeNumber({ minimum: 1, description: "Lines, at the most." })),
-        follow: Type.Optional(Flag({ description: "Whether the connection stays open at the tip. Default false." })),
-        times: Type.Optional(Flag({ description: "Whether lines also have `timestamp`, when this node applied or reverted the block, and `times`, how often it had applied it before: the events of a replica have both, too. Default false." })),
-      }),
-      content: { "application/x-ndjson": Type.String() },
-      answer: async ({ query: { after = "genesis", limit = Infinity, follow: endless = false, times: timed = false } }) => {
-        const cursor = await follow.locate(after, { hostEvents: false });
-        return {
-          contentType: "application/x-ndjson",
-          headers: streamHeaders,
-          endless,
-          stream: (signal) => changeStream(cursor, { limit, endless, timed }, { follow, heartbeat, signal }),
-        };
-      },
+      answer: ({ body: input }) => answerFeed(input),
     }),
   ];
+};
+
+const changesRoute = <State extends Scope>({ follow, heartbeat = defaultHeartbeat }: LiveNeeds): Route<State> =>
+  routesOf<State>().body({
+    ...live,
+    method: "GET",
+    path: "/changes",
+    summary: "Streams whole blocks, applied and reverted, one JSON line each, for replicas.",
+    query: Type.Object({
+      after: Type.Optional(After),
+      limit: Type.Optional(WholeNumber({ minimum: 1, description: "Lines, at the most." })),
+      follow: Type.Optional(Flag({ description: "Whether the connection stays open at the tip. Default false." })),
+      times: Type.Optional(Flag({ description: "Whether lines also have `timestamp`, when this node applied or reverted the block, and `times`, how often it had applied it before: the events of a replica have both, too. Default false." })),
+    }),
+    content: { "application/x-ndjson": Type.String() },
+    answer: async ({ query: { after = "genesis", limit = Infinity, follow: endless = false, times: timed = false } }) => {
+      const cursor = await follow.locate(after, { hostEvents: false });
+      return {
+        contentType: "application/x-ndjson",
+        headers: streamHeaders,
+        endless,
+        stream: (signal) => changeStream(cursor, { limit, endless, timed }, { follow, heartbeat, signal }),
+      };
+    },
+  });
+
+/** The event stream, the feed and the stream of changes. */
+export const liveRoutes = <State extends Scope>(needs: LiveNeeds): Route<State>[] => {
+  const select = createSelect({ compileFilter: needs.compileFilter, eventNames: needs.eventNames, chainEvents: needs.offersChanges ? derivedEvents : [] });
+  return [eventsRoute(needs, select), ...feedRoutes<State>(needs, select), changesRoute(needs)];
 };

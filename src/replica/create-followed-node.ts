@@ -65,6 +65,15 @@ const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, s
   }
 };
 
+/** The marker goes last: a process that ends in between begins again. */
+const discardMarked = async (folder: string, removeStore: FollowedNodeNeeds["removeStore"], logger: Logger): Promise<void> => {
+  const marker = join(folder, discardFile);
+  if (!existsSync(marker)) return;
+  logger.warn("the store's state was another than the node's: it begins again from a snapshot or the blocks");
+  removeStore(folder);
+  await rm(marker, { force: true });
+};
+
 type Followed = Required<Pick<NodeContext, "network" | "events" | "blocks" | "peers" | "sync" | "pool" | "node" | "follows">>;
 
 /** A node context whose parts are another node's. Nothing is kept open until `createApiPlugin` starts with it. */
@@ -92,15 +101,6 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
   const blocks = createNodeBlocks({ client, watch, told, lake, signal: () => ending.signal, logger });
   let renewing: NodeJS.Timeout | undefined;
 
-  /** The marker goes last: a process that ends in between begins again. */
-  const discardMarked = async (folder: string): Promise<void> => {
-    const marker = join(folder, discardFile);
-    if (!existsSync(marker)) return;
-    logger.warn("the store's state was another than the node's: it begins again from a snapshot or the blocks");
-    removeStore(folder);
-    await rm(marker, { force: true });
-  };
-
   const follows: FollowedNode = {
     url: client.url,
     prepare: async (signal) => {
@@ -108,7 +108,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
       watch.start();
       renewing = setInterval(() => void host.renew().catch(() => undefined), renewInterval).unref();
       if (dataDir === undefined) return;
-      await discardMarked(dataDir);
+      await discardMarked(dataDir, removeStore, logger);
       await lake.restore(AbortSignal.any([signal, ending.signal]));
     },
     follow: feed.follow,

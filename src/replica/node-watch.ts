@@ -38,81 +38,108 @@ const tipIn = (report: unknown): number | undefined => {
   return typeof tip === "object" && tip !== null && "height" in tip && typeof tip.height === "number" ? tip.height : undefined;
 };
 
-export const createNodeWatch = ({ client, now, lookInterval = 1_000 }: NodeWatchNeeds): NodeWatch => {
-  let life: { ending: AbortController; ended: Promise<void> } | undefined;
-  let tip: number | undefined;
-  let answers = false;
-  let failure = "it has not been asked yet";
-  let heardAt = now();
-  let levelAt = now();
+/** When the node was heard last, and who is told when that changes. */
+const createContact = (now: () => number, url: string) => {
+  const contact = { answers: false, heardAt: now(), failure: "it has not been asked yet" };
   let away: NodeJS.Timeout | undefined;
   const watchers = new Set<() => void>();
 
   const tell = (): void => {
     for (const changed of watchers) changed();
   };
-  const problem = (): string | undefined => (now() - heardAt < awayAfter ? undefined : `${client.url} has not answered for ${Math.round((now() - heardAt) / 1000)} s: ${failure}`);
-
-  const heard = (height?: number): void => {
-    const wasAway = !answers || problem() !== undefined;
-    heardAt = now();
-    answers = true;
-    if (height !== undefined) tip = height;
+  const expect = (): void => {
     clearTimeout(away);
     away = setTimeout(tell, awayAfter + 1).unref();
-    if (wasAway) tell();
+  };
+  const problem = (): string | undefined => (now() - contact.heardAt < awayAfter ? undefined : `${url} has not answered for ${Math.round((now() - contact.heardAt) / 1000)} s: ${contact.failure}`);
+
+  return {
+    answers: () => contact.answers,
+    heardAt: () => contact.heardAt,
+    problem,
+    begin: (): void => {
+      contact.heardAt = now();
+      expect();
+    },
+    end: (): void => {
+      clearTimeout(away);
+      contact.answers = false;
+    },
+    heard: (): void => {
+      const wasAway = !contact.answers || problem() !== undefined;
+      contact.heardAt = now();
+      contact.answers = true;
+      expect();
+      if (wasAway) tell();
+    },
+    failed: (failure: string): void => {
+      contact.failure = failure;
+      contact.answers = false;
+      if (problem() !== undefined) tell();
+    },
+    watch: (changed: () => void): (() => void) => {
+      const own = (): void => changed();
+      watchers.add(own);
+      return () => void watchers.delete(own);
+    },
+  };
+};
+
+export const createNodeWatch = ({ client, now, lookInterval = 1_000 }: NodeWatchNeeds): NodeWatch => {
+  let life: { ending: AbortController; ended: Promise<void> } | undefined;
+  let tip: number | undefined;
+  let levelAt = now();
+  const contact = createContact(now, client.url);
+  const { answers, problem } = contact;
+
+  const heard = (height?: number): void => {
+    if (height !== undefined) tip = height;
+    contact.heard();
   };
 
   const look = async (signal: AbortSignal): Promise<void> => {
     try {
       const found = tipIn(await client.report("/health", { signal, timeout: patience }));
-      if (found !== undefined) return heard(found);
-      failure = "it has no state to serve yet";
+      if (found !== undefined) heard(found);
+      else contact.failed("it has no state to serve yet");
     } catch (error) {
-      failure = messageOf(error);
+      contact.failed(messageOf(error));
     }
-    answers = false;
-    if (problem() !== undefined) tell();
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       await look(signal);
-      await delay(answers ? lookInterval : retryInterval, undefined, { signal, ref: false }).catch(() => undefined);
+      await delay(answers() ? lookInterval : retryInterval, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
 
   return {
     start: () => {
       if (life !== undefined) return;
-      [heardAt, levelAt] = [now(), now()];
-      away = setTimeout(tell, awayAfter + 1).unref();
+      levelAt = now();
+      contact.begin();
       const ending = new AbortController();
       life = { ending, ended: run(ending.signal) };
     },
     stop: async () => {
-      clearTimeout(away);
       const stopping = life;
       life = undefined;
-      answers = false;
+      contact.end();
       stopping?.ending.abort();
       await stopping?.ended;
     },
     available: async (signal) => {
-      while (!answers && !signal.aborted) await delay(retryInterval / 5, undefined, { signal, ref: false }).catch(() => undefined);
+      while (!answers() && !signal.aborted) await delay(retryInterval / 5, undefined, { signal, ref: false }).catch(() => undefined);
     },
     heard,
     tip: () => tip,
     problem,
     distance: (height) => {
       const behind = Math.max(0, (tip ?? height) - height);
-      if (behind === 0) levelAt = Math.max(levelAt, heardAt);
+      if (behind === 0) levelAt = Math.max(levelAt, contact.heardAt());
       return { behind, lag: behind === 0 && problem() === undefined ? 0 : Math.round(now() - levelAt) };
     },
-    watch: (changed) => {
-      const own = (): void => changed();
-      watchers.add(own);
-      return () => void watchers.delete(own);
-    },
+    watch: contact.watch,
   };
 };

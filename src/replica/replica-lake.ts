@@ -31,20 +31,23 @@ const keyFile = "lake-key";
 
 const readText = (path: string): Promise<string | undefined> => readFile(path, "utf8").then((text) => text.trim(), () => undefined);
 
-export const createReplicaLake = ({ where, nethash, key, dataDir, restoreFrom, logger }: ReplicaLakeNeeds): ReplicaLake => {
-  let reader: { files: LakeFiles; blocks: LakeReader } | undefined;
-  /** Height of the node's tip when the lake was opened last: it is opened again when it may have more. */
-  let openedAt = -1;
+/** Logs a failure once, however often it recurs. A node without a lake is no fault. */
+const createFailed = (logger: Logger) => {
   let told: string | undefined;
-
-  /** A node without a lake is no fault. */
-  const failed = (error: unknown): void => {
+  return (error: unknown): void => {
     const message = messageOf(error);
     const isMissing = error instanceof PorticoError && error.code === "LAKE_FOREIGN" && message.includes("is not a lake");
     if (message === told) return;
     told = message;
     logger[isMissing ? "debug" : "warn"](`${message}: the blocks are read from the node instead`);
   };
+};
+
+export const createReplicaLake = ({ where, nethash, key, dataDir, restoreFrom, logger }: ReplicaLakeNeeds): ReplicaLake => {
+  let reader: { files: LakeFiles; blocks: LakeReader } | undefined;
+  /** Height of the node's tip when the lake was opened last: it is opened again when it may have more. */
+  let openedAt = -1;
+  const failed = createFailed(logger);
 
   const close = async (): Promise<void> => {
     const closing = reader;

@@ -1,6 +1,6 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
-import type { HeardEvent, WebhookStore } from "../../types/webhook-store.js";
+import type { DeliveryRow, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
 import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
 import { closeAll } from "../async/close-all.js";
 import type { FullClock } from "../clock.js";
@@ -14,7 +14,7 @@ import { startUpkeep } from "./deliver/retention.js";
 import { describeWebhookEvents } from "./own-events.js";
 import { webhookDefaults } from "./options.js";
 import { dryRun } from "./registry/dry-run.js";
-import { createRegister } from "./registry/register.js";
+import { createRegister, type Register } from "./registry/register.js";
 import { createWebhookService } from "./registry/webhook-service.js";
 import { createHolding } from "./scan/holding.js";
 import { createRecentEvents } from "./scan/recent-events.js";
@@ -62,6 +62,46 @@ export interface WebhookEngine extends Webhooks {
 
 const defaultGrace = 2_000;
 
+/** An event that an earlier version kept in its journal; within a transaction. */
+const writeOld = ({ number, at, event, json }: HeardEvent, store: WebhookStore, register: Register): void => {
+  const eventId = `${store.instance}.${number}`;
+  const { ids } = register.matcher().match(event, JSON.parse(json));
+  const recipients = ids.map((webhookId) => ({ webhookId, event, key: keyOf(webhookId, eventId), begin: { state: "pending" as const } }));
+  if (recipients.length > 0) store.append({ at, eventId, event, json }, recipients);
+  store.setJournalPosition(number);
+};
+
+/** Webhooks of an earlier version go on after what that told them of; within a transaction. */
+const placeOld = (toldHeight: number | undefined, store: WebhookStore, register: Register): void => {
+  if (toldHeight === undefined) return;
+  for (const id of register.ids()) {
+    const { from, cursor, ...progress } = store.progress(id);
+    if (cursor !== undefined) continue;
+    const below = typeof from === "object" ? from.below : 0;
+    store.putProgress(id, { ...progress, from: from === "tip" || typeof from === "object" ? String(Math.max(0, toldHeight - below)) : from });
+  }
+};
+
+/** What a process left behind that was killed may have been under way: its last deliveries are taken for attempted. */
+const attemptedBefore = (store: WebhookStore, isUnderWay: (id: number) => boolean) => {
+  const lastBefore = store.wasKilled() ? store.lastDelivery() : 0;
+  return ({ id, attemptCount }: DeliveryRow): boolean => attemptCount > 0 || id <= lastBefore || isUnderWay(id);
+};
+
+type EndUpkeep = () => MaybePromise<void>;
+
+/** Starting and stopping, each once. */
+const createLife = ({ begin, end }: { begin(): EndUpkeep | undefined; end(endUpkeep: EndUpkeep | undefined, grace: number): Promise<void> }) => {
+  let endUpkeep: EndUpkeep | undefined;
+  let stopping: Promise<void> | undefined;
+  return {
+    start: (): void => {
+      endUpkeep ??= begin();
+    },
+    stop: (grace = defaultGrace): Promise<void> => (stopping ??= end(endUpkeep, grace)),
+  };
+};
+
 /** Opens nothing and reads nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
@@ -69,7 +109,6 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const guard = createTargetGuard(options.allowTargets);
   const descriptions = describeWebhookEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
-
   const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
   const recent = createRecentEvents(store, options.recentEvents);
@@ -87,16 +126,12 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
   });
 
-  // What a process left behind that was killed may have been under way: its last deliveries are taken for attempted.
-  const wasKilled = store.wasKilled();
-  const lastBefore = wasKilled ? store.lastDelivery() : 0;
   const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
   const recorder = createRecorder({
-    ...{ store, register, time, window },
+    ...{ store, register, time, window, withdrawn },
     holding: createHolding({ store, time, confirmationsOf }),
-    mayBeAttempted: ({ id, attemptCount }) => attemptCount > 0 || id <= lastBefore || dispatcher.isUnderWay(id),
+    mayBeAttempted: attemptedBefore(store, dispatcher.isUnderWay),
     isUnderWay: dispatcher.isUnderWay,
-    withdrawn,
   });
   const scanner = createScanner({ store, follow, register, recorder, recent, patterns: createPatternWorker(), after, logger, keepsChain, window, onWork: dispatcher.wake });
 
@@ -112,27 +147,21 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
   });
 
-  const writeOld = ({ number, at, event, json }: HeardEvent): void => {
-    const eventId = `${store.instance}.${number}`;
-    const { ids } = register.matcher().match(event, JSON.parse(json));
-    const recipients = ids.map((webhookId) => ({ webhookId, event, key: keyOf(webhookId, eventId), begin: { state: "pending" as const } }));
-    if (recipients.length > 0) store.append({ at, eventId, event, json }, recipients);
-    store.setJournalPosition(number);
-  };
-
-  /** Webhooks of an earlier version go on after what that told them of. */
-  const placeOld = (): void => {
-    if (toldHeight === undefined) return;
-    for (const id of register.ids()) {
-      const { from, cursor, ...progress } = store.progress(id);
-      if (cursor !== undefined) continue;
-      const below = typeof from === "object" ? from.below : 0;
-      store.putProgress(id, { ...progress, from: from === "tip" || typeof from === "object" ? String(Math.max(0, toldHeight - below)) : from });
-    }
-  };
-
-  let leave: (() => MaybePromise<void>)[] = [];
-  let stopping: Promise<void> | undefined;
+  const life = createLife({
+    begin: () => {
+      if (!options.deliver) return undefined;
+      store.transaction(() => {
+        placeOld(toldHeight, store, register);
+        store.noteRunning(true);
+      });
+      const endUpkeep = startUpkeep(options, { store, recent, time, after, logger, keepPlaces: scanner.keepPlaces, hasMoved: scanner.hasMoved });
+      dispatcher.start();
+      scanner.start();
+      return endUpkeep;
+    },
+    end: (endUpkeep, grace) =>
+      closeAll(scanner.stop, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),
+  });
 
   return {
     ...service,
@@ -140,26 +169,11 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     dryRun: (request) => dryRun(request, recent, names),
     events: () => descriptions,
     takeOld: ({ events, taken }) => {
-      if (events.length > 0) store.transaction(() => events.forEach(writeOld));
+      if (events.length > 0) store.transaction(() => events.forEach((event) => writeOld(event, store, register)));
       taken();
     },
-    start: () => {
-      if (leave.length > 0 || !options.deliver) return;
-      store.transaction(() => {
-        placeOld();
-        store.noteRunning(true);
-      });
-      leave = [startUpkeep(options, { store, recent, time, after, logger, keepPlaces: scanner.keepPlaces, hasMoved: scanner.hasMoved })];
-      dispatcher.start();
-      scanner.start();
-    },
+    start: life.start,
     settled: scanner.settled,
-    stop: (grace = defaultGrace) => {
-      const noteEnd = (): void => {
-        if (leave.length > 0) store.transaction(() => store.noteRunning(false));
-      };
-      stopping ??= closeAll(scanner.stop, ...leave, () => dispatcher.stop(grace), noteEnd);
-      return stopping;
-    },
+    stop: life.stop,
   };
 };

@@ -66,22 +66,10 @@ const createOwn = <T>(work: () => T) => {
   };
 };
 
-/**
- * The webhook store in an open LMDB environment, beside whatever else that keeps: what is written while a transaction of that
- * environment is open is committed or aborted with it. `maxDbs` has to leave room for its databases (databases.ts).
- * @throws PorticoError STORE_FOREIGN
- */
-export const createWebhookStore = (environment: OpenEnvironment & { writes?: WriteWatch }, needs: MigrationNeeds = { keepsChain: true }): WebhookStore => {
+/** The transactions of the store, and what writes use while one is open. */
+const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases) => {
   const { writes = unwatched } = environment;
-  noteFile(environment);
-  const { db, instance } = transactAnyway(environment, () => openDatabases(environment, needs));
-  const reader = createOutboxReader(db, instance);
   let open: Writing | undefined;
-
-  const writing = (): Writing => {
-    if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
-    return open;
-  };
 
   /** Gives `work` what writes need, in a transaction that is open already. */
   const write = <T>(work: () => T): T => {
@@ -119,6 +107,23 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
     }
   };
 
+  return {
+    transaction,
+    transactionSoon,
+    writing: (): Writing => {
+      if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
+      return open;
+    },
+    /** A counter, as the open transaction has changed it. */
+    count: (key: string): number => open?.tally.get(key) ?? readNumber(db, key),
+  };
+};
+
+type Transactions = ReturnType<typeof createTransactions>;
+
+type RegisterPart = Pick<WebhookStore, "registerRevision" | "changedSince" | "webhooks" | "webhook" | "addWebhook" | "putWebhook" | "removeWebhook" | "progress" | "putProgress">;
+
+const registerPart = (db: WebhookDatabases, { writing }: Transactions): RegisterPart => {
   const noteChange = (id: number): void => {
     const revision = writing().tally.add(counters.registerRevision, 1);
     db.changes.putSync(revision, id);
@@ -131,10 +136,6 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
   };
 
   return {
-    ...reader,
-    instance,
-    transaction,
-    transactionSoon,
     registerRevision: () => readNumber(db, counters.registerRevision),
     changedSince: (revision) => {
       if (readNumber(db, counters.registerRevision) - revision > keptChanges) return undefined;
@@ -150,26 +151,6 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
       return added;
     },
     putWebhook,
-    progress: (id) => db.progress.get(id) ?? noProgress,
-    putProgress: (id, progress) => db.progress.putSync(id, progress),
-    forgetDeliveries: (webhookId) => {
-      const { outbox, tally } = writing();
-      for (const state of unsettled) {
-        for (const id of reader.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)) {
-          const row = reader.delivery(webhookId, id);
-          if (row !== undefined) outbox.removeDelivery(row);
-        }
-      }
-      db.removed.putSync(webhookId, tally.get(counters.lastDelivery));
-    },
-    keptReply: (key, now) => {
-      const kept = db.replies.get(key);
-      return kept !== undefined && now - kept.at < replyTime ? kept : undefined;
-    },
-    keepReply: (key, kept) => {
-      for (const { key: old, value } of [...db.replies.getRange()]) if (kept.at - value.at >= replyTime) db.replies.removeSync(old);
-      db.replies.putSync(key, kept);
-    },
     removeWebhook: (id) => {
       db.register.removeSync(id);
       db.progress.removeSync(id);
@@ -177,32 +158,87 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
       writing().tally.add(counters.webhooks, -1);
       noteChange(id);
     },
-    workRevision: () => readNumber(db, counters.workRevision),
-    announceWork: () => void writing().tally.add(counters.workRevision, 1),
-    journalPosition: () => readNumber(db, counters.journalPosition),
-    setJournalPosition: (number) => db.counters.putSync(counters.journalPosition, number),
-    lastDelivery: () => readNumber(db, counters.lastDelivery),
-    wasKilled: () => readNumber(db, counters.running) > 0,
-    noteRunning: (running) => db.counters.putSync(counters.running, running ? 1 : 0),
-    time: () => db.counters.get(counters.time) as KeptTime | undefined,
-    keepTime: (time) => db.counters.putSync(counters.time, time),
-    append: (message, recipients) => writing().outbox.append(message, recipients),
-    hasAbout: (event) => (open?.tally.get(counters.about(event)) ?? readNumber(db, counters.about(event))) > 0,
-    messagesAbout: (about) => messagesAbout(db, about),
-    supersede: (messageId) => writing().outbox.supersede(messageId),
-    isSuperseded: (messageId) => (open?.tally.get(counters.superseded(messageId)) ?? readNumber(db, counters.superseded(messageId))) > 0,
-    changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
-    remember: (event, recent, keep) => {
-      const ordinal = writing().tally.add(counters.remembered(event), 1);
-      db.recent.putSync([event, ordinal], recent);
-      db.recent.removeSync([event, ordinal - keep]);
-    },
-    recent: (event, limit) =>
-      [...db.recent.getRange({ start: [event, beyondAll], end: [event, 0], reverse: true, limit })].map(({ value }) => value),
-    trim: (before, limit) => {
-      if (!canBeTrimmed(db, before)) return 0;
-      return transaction(() => trimDeliveries(db, writing().outbox, before, limit));
-    },
+    progress: (id) => db.progress.get(id) ?? noProgress,
+    putProgress: (id, progress) => db.progress.putSync(id, progress),
+  };
+};
+
+type NotesPart = Pick<
+  WebhookStore,
+  "keptReply" | "keepReply" | "workRevision" | "announceWork" | "journalPosition" | "setJournalPosition" | "wasKilled" | "noteRunning" | "time" | "keepTime" | "remember" | "recent"
+>;
+
+/** What an engine notes for itself, for others and for its next run. */
+const notesPart = (db: WebhookDatabases, { writing }: Transactions): NotesPart => ({
+  keptReply: (key, now) => {
+    const kept = db.replies.get(key);
+    return kept !== undefined && now - kept.at < replyTime ? kept : undefined;
+  },
+  keepReply: (key, kept) => {
+    for (const { key: old, value } of [...db.replies.getRange()]) if (kept.at - value.at >= replyTime) db.replies.removeSync(old);
+    db.replies.putSync(key, kept);
+  },
+  workRevision: () => readNumber(db, counters.workRevision),
+  announceWork: () => void writing().tally.add(counters.workRevision, 1),
+  journalPosition: () => readNumber(db, counters.journalPosition),
+  setJournalPosition: (number) => db.counters.putSync(counters.journalPosition, number),
+  wasKilled: () => readNumber(db, counters.running) > 0,
+  noteRunning: (running) => db.counters.putSync(counters.running, running ? 1 : 0),
+  time: () => db.counters.get(counters.time) as KeptTime | undefined,
+  keepTime: (time) => db.counters.putSync(counters.time, time),
+  remember: (event, recent, keep) => {
+    const ordinal = writing().tally.add(counters.remembered(event), 1);
+    db.recent.putSync([event, ordinal], recent);
+    db.recent.removeSync([event, ordinal - keep]);
+  },
+  recent: (event, limit) =>
+    [...db.recent.getRange({ start: [event, beyondAll], end: [event, 0], reverse: true, limit })].map(({ value }) => value),
+});
+
+type DeliveriesPart = Omit<WebhookStore, keyof RegisterPart | keyof NotesPart | "instance" | "transaction" | "transactionSoon">;
+
+const deliveriesPart = (db: WebhookDatabases, reader: ReturnType<typeof createOutboxReader>, { writing, transaction, count }: Transactions): DeliveriesPart => ({
+  ...reader,
+  forgetDeliveries: (webhookId) => {
+    const { outbox, tally } = writing();
+    for (const state of unsettled) {
+      for (const id of reader.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)) {
+        const row = reader.delivery(webhookId, id);
+        if (row !== undefined) outbox.removeDelivery(row);
+      }
+    }
+    db.removed.putSync(webhookId, tally.get(counters.lastDelivery));
+  },
+  lastDelivery: () => readNumber(db, counters.lastDelivery),
+  append: (message, recipients) => writing().outbox.append(message, recipients),
+  hasAbout: (event) => count(counters.about(event)) > 0,
+  messagesAbout: (about) => messagesAbout(db, about),
+  supersede: (messageId) => writing().outbox.supersede(messageId),
+  isSuperseded: (messageId) => count(counters.superseded(messageId)) > 0,
+  changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
+  trim: (before, limit) => {
+    if (!canBeTrimmed(db, before)) return 0;
+    return transaction(() => trimDeliveries(db, writing().outbox, before, limit));
+  },
+});
+
+/**
+ * The webhook store in an open LMDB environment, beside whatever else that keeps: what is written while a transaction of that
+ * environment is open is committed or aborted with it. `maxDbs` has to leave room for its databases (databases.ts).
+ * @throws PorticoError STORE_FOREIGN
+ */
+export const createWebhookStore = (environment: OpenEnvironment & { writes?: WriteWatch }, needs: MigrationNeeds = { keepsChain: true }): WebhookStore => {
+  noteFile(environment);
+  const { db, instance } = transactAnyway(environment, () => openDatabases(environment, needs));
+  const transactions = createTransactions(environment, db);
+  const { transaction, transactionSoon } = transactions;
+  return {
+    instance,
+    transaction,
+    transactionSoon,
+    ...registerPart(db, transactions),
+    ...notesPart(db, transactions),
+    ...deliveriesPart(db, createOutboxReader(db, instance), transactions),
   };
 };
 

@@ -69,13 +69,6 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       if (historyOnly !== undefined) return createHistoryRows(height, historyOnly);
       return options.history ? continueHistory(height, before && { state: before, digest }, pending, journal) : undefined;
     };
-  const noteTimes = (full: FullBlock, appliedAt: number | undefined): void => {
-    const told = options.timesOf?.("applied", full.block.id);
-    if (told === undefined) return noteApplied(pending, full, appliedAt);
-    // The block's own time is that of every block without another.
-    const isOwn = told.at === rules.epoch.toUnix(full.block.timestamp) * 1000;
-    noteApplied(pending, full, isOwn ? undefined : told.at, told.times);
-  };
   const forget = (): void => {
     sets.forget();
     standings.forget();
@@ -108,7 +101,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
         if (height > options.undoBlocks + 1) removeDigest(pending, height - options.undoBlocks - 1);
         // A block without an undo record replaces that of an older block all the same.
         if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
-        noteTimes(full, appliedAt);
+        noteTimes(pending, full, { appliedAt, told: options.timesOf?.("applied", full.block.id), rules });
         written(full);
       }
       yield* rankedSets.flush();
@@ -124,6 +117,14 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       if (tip !== undefined && readDigest(pending, tip) === undefined) putDigest(pending, tip, yield* digestBefore(pending));
     },
   };
+};
+
+/** Notes when a block was applied, where that is not the block's own time. `told`: the times of a replica's node. */
+const noteTimes = (pending: WriteBatch, full: FullBlock, { appliedAt, told, rules }: { appliedAt: number | undefined; told: ReturnType<TimesOf>; rules: ChainRules }): void => {
+  if (told === undefined) return noteApplied(pending, full, appliedAt);
+  // The block's own time is that of every block without another.
+  const isOwn = told.at === rules.epoch.toUnix(full.block.timestamp) * 1000;
+  noteApplied(pending, full, isOwn ? undefined : told.at, told.times);
 };
 
 const revertTip = (pending: WriteBatch, options: WriterOptions): KeptBlock | undefined => {

@@ -38,9 +38,10 @@ const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
   failures: 0,
 });
 
-/** Deliveries as clients see them, and what clients can do with them. */
-export const createDeliveries = ({ store, clock, time, payloads, onWork }: DeliveriesNeeds): Deliveries => {
-  const shown = ({ id, webhookId, key, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
+/** A delivery as clients see it. */
+const shownBy =
+  (time: Timekeeper) =>
+  ({ id, webhookId, key, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
     id,
     webhookId,
     messageId: key,
@@ -52,12 +53,29 @@ export const createDeliveries = ({ store, clock, time, payloads, onWork }: Deliv
     attempts,
   });
 
-  const deliveryRow = (webhookId: number, id: number): DeliveryRow => {
-    webhookRow(store, webhookId);
-    const row = store.delivery(webhookId, id);
-    if (row === undefined) throw new PorticoError("DELIVERY_NOT_FOUND");
-    return row;
-  };
+/** @throws PorticoError WEBHOOK_NOT_FOUND, DELIVERY_NOT_FOUND */
+const rowOf = (store: WebhookStore, webhookId: number, id: number): DeliveryRow => {
+  webhookRow(store, webhookId);
+  const row = store.delivery(webhookId, id);
+  if (row === undefined) throw new PorticoError("DELIVERY_NOT_FOUND");
+  return row;
+};
+
+type Window = Parameters<Deliveries["recover"]>[1];
+
+/** Makes one batch due again; within a transaction. Returns the last id looked at, and how many became due. */
+const recoverBatch = ({ store, time }: DeliveriesNeeds, webhookId: number, state: "dead" | "retrying", window: Window, after: number) => {
+  const ids = store.deliveryIds(webhookId, state, after, batchSize);
+  const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+  const chosen = rows.filter(({ at, messageId }) => at >= window.since && at <= window.until && !store.isSuperseded(messageId));
+  for (const row of chosen) store.changeDelivery(row, dueNow(row, time.schedule()));
+  return { last: ids.at(-1), count: chosen.length };
+};
+
+/** What clients can do with deliveries. */
+export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
+  const { store, clock, time, payloads, onWork } = needs;
+  const shown = shownBy(time);
 
   /** Writes a change that makes deliveries due, and notifies the workers that send them, in this process and others. */
   const work = <T>(webhookId: number, change: () => T): T => {
@@ -69,16 +87,6 @@ export const createDeliveries = ({ store, clock, time, payloads, onWork }: Deliv
     return result;
   };
 
-  /** One batch of what `recover` makes due. Returns the last id looked at, and how many became due. */
-  const recoverBatch = (webhookId: number, state: "dead" | "retrying", window: { since: number; until: number }, after: number) =>
-    work(webhookId, () => {
-      const ids = store.deliveryIds(webhookId, state, after, batchSize);
-      const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
-      const chosen = rows.filter(({ at, messageId }) => at >= window.since && at <= window.until && !store.isSuperseded(messageId));
-      for (const row of chosen) store.changeDelivery(row, dueNow(row, time.schedule()));
-      return { last: ids.at(-1), count: chosen.length };
-    });
-
   return {
     ping: (webhookId) => {
       const { enabled } = webhookRow(store, webhookId);
@@ -89,7 +97,7 @@ export const createDeliveries = ({ store, clock, time, payloads, onWork }: Deliv
       const message = { at, json: payloadJson({ webhook: webhookId }) };
       const key = keyOf(webhookId, `${store.instance}.${pingEvent}.${randomUUID()}`);
       const [id] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, key, begin: { state: "ping" } }]));
-      return shown(deliveryRow(webhookId, id ?? 0));
+      return shown(rowOf(store, webhookId, id ?? 0));
     },
     recover: async (webhookId, window) => {
       webhookRow(store, webhookId);
@@ -97,7 +105,8 @@ export const createDeliveries = ({ store, clock, time, payloads, onWork }: Deliv
       // Retrying first: dead deliveries become retrying ones, and must not be counted twice.
       for (const state of ["retrying", "dead"] as const) {
         for (let after: number | undefined = 0; after !== undefined; ) {
-          const batch = recoverBatch(webhookId, state, window, after);
+          const from: number = after;
+          const batch = work(webhookId, () => recoverBatch(needs, webhookId, state, window, from));
           count += batch.count;
           after = batch.last;
           await nextTurn();
@@ -111,17 +120,17 @@ export const createDeliveries = ({ store, clock, time, payloads, onWork }: Deliv
       return { rows: rows.map(shown), total };
     },
     delivery: (webhookId, id) => {
-      const row = deliveryRow(webhookId, id);
+      const row = rowOf(store, webhookId, id);
       const message = store.message(row.messageId);
       const payload = andThen(message && payloads.of(message), (json = "null"): unknown => JSON.parse(json));
       return { ...shown(row), payload };
     },
     redeliver: (webhookId, id) => {
       // Before anything is written: the answer may be that there is no such delivery.
-      deliveryRow(webhookId, id);
+      rowOf(store, webhookId, id);
       return work(webhookId, () => {
         // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
-        const row = deliveryRow(webhookId, id);
+        const row = rowOf(store, webhookId, id);
         const due = dueNow(row, time.schedule());
         store.changeDelivery(row, due);
         return shown(due);

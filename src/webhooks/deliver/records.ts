@@ -89,12 +89,8 @@ export const rewind = (store: WebhookStore, webhookId: number): void => {
   store.forgetDeliveries(webhookId);
 };
 
-export const createRecords = (rules: RecordRules, { store, register, clock, time, random, logger }: RecordNeeds, onRecorded: (recorded: Recorded) => void): Records => {
-  let entries: Entry[] = [];
-  let writing: Promise<void> | undefined;
-  let underWay = 0;
-  const nowOf = (): Now => ({ passed: time.passed(), schedule: time.schedule(), wall: clock.now() });
-
+/** What an outcome says about its webhook: whether it is failing, and is to be disabled. */
+const createHealth = (rules: RecordRules, { store, register, clock, logger }: RecordNeeds) => {
   const tell = (recorded: Recorded, event: Parameters<typeof announce>[3]): void => {
     for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
   };
@@ -116,7 +112,17 @@ export const createRecords = (rules: RecordRules, { store, register, clock, time
     if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, health.failingSince);
   };
 
-  const recordEnd = (recorded: Recorded, { webhookId, ids, target, attempt, isBatch, isPing }: Ended, now: Now): void => {
+  return { tell, recordHealth };
+};
+
+/** Writes outcomes; within a transaction. */
+const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
+  const { store, register, clock, time, random, logger } = needs;
+  const { tell, recordHealth } = createHealth(rules, needs);
+  const nowOf = (): Now => ({ passed: time.passed(), schedule: time.schedule(), wall: clock.now() });
+
+  const recordEnd = (recorded: Recorded, { webhookId, ids, target, attempt, isBatch, isPing }: Ended): void => {
+    const now = nowOf();
     // As it is in memory: its row may hold a long list. What decides is read anew.
     const webhook = register.find(webhookId);
     const ok = attempt.stage === null;
@@ -139,15 +145,25 @@ export const createRecords = (rules: RecordRules, { store, register, clock, time
     if (!isPing && webhook !== undefined && webhook.target === target && !recorded.changed.has(webhookId)) recordHealth(recorded, webhook, result, now);
   };
 
-  const recordLost = (recorded: Recorded, webhookId: number, ids: readonly number[], now: Now): void => {
+  const recordLost = (recorded: Recorded, webhookId: number, ids: readonly number[]): void => {
     for (const id of ids) {
       const row = store.delivery(webhookId, id);
       if (row === undefined || (row.state !== "pending" && row.state !== "retrying")) continue;
-      store.changeDelivery(row, { ...row, state: "superseded", dueAt: null, hold: null, finishedAt: now.passed });
+      store.changeDelivery(row, { ...row, state: "superseded", dueAt: null, hold: null, finishedAt: time.passed() });
       logger.warn(`webhook ${webhookId} delivery ${id} (${row.event}) is not sent: its block is no longer kept`);
     }
     recorded.webhookIds.add(webhookId);
   };
+
+  return { recordEnd, recordLost };
+};
+
+export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded: (recorded: Recorded) => void): Records => {
+  const { store, logger } = needs;
+  const { recordEnd, recordLost } = createRecording(rules, needs);
+  let entries: Entry[] = [];
+  let writing: Promise<void> | undefined;
+  let underWay = 0;
 
   const writeBatch = async (): Promise<boolean> => {
     const batch = entries;
@@ -188,8 +204,8 @@ export const createRecords = (rules: RecordRules, { store, register, clock, time
     });
 
   return {
-    add: (ended) => addEntry((recorded) => recordEnd(recorded, ended, nowOf())),
-    addLost: (webhookId, ids) => addEntry((recorded) => recordLost(recorded, webhookId, ids, nowOf())),
+    add: (ended) => addEntry((recorded) => recordEnd(recorded, ended)),
+    addLost: (webhookId, ids) => addEntry((recorded) => recordLost(recorded, webhookId, ids)),
     count: () => entries.length + underWay,
     tryAgain: begin,
     end: async () => {

@@ -71,18 +71,15 @@ const textOfFrom = (from: string | number): string => {
 const digestOf = (draft: WebhookDraft): string =>
   createHash("sha256").update(JSON.stringify(draft, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value))).digest("hex");
 
-/** What clients do with webhooks. */
-export const createWebhookService = (needs: ServiceNeeds): Service => {
-  const { store, follow, register, clock, time, rules, maxWebhooks, rotationOverlap, keepsChain, nodeKey, keepPlaces, onChange } = needs;
+const cursorOf = (text: string) => {
+  const [parsed] = parseCursors(text);
+  return parsed?.kind === "cursor" ? parsed.cursor : { block: undefined };
+};
 
-  const change = <T>(id: (result: T) => number, work: () => T): T => {
-    const result = store.transaction(work);
-    onChange(id(result));
-    return result;
-  };
-
-  /** A webhook as it is shown: everything but its secrets. */
-  const shown = (row: WebhookRow): Webhook => {
+/** A webhook as it is shown: everything but its secrets. */
+const createShown =
+  ({ store, follow }: ServiceNeeds) =>
+  (row: WebhookRow): Webhook => {
     const { id, events, target, enabled, conditions, match, confirmations, order, batch, rate, headers, description, tags, signature, createdAt, disabledBecause } = row;
     const { cursor, part, failingSince } = store.progress(id);
     const at = part?.before ?? cursor ?? null;
@@ -91,23 +88,22 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
     return { id, event: events[0] ?? "", events, target, enabled, conditions, match, confirmations, ...settings, cursor: at, behind, createdAt, failingSince, disabledBecause };
   };
 
-  const cursorOf = (text: string) => {
-    const [parsed] = parseCursors(text);
-    return parsed?.kind === "cursor" ? parsed.cursor : { block: undefined };
-  };
+/** Where a webhook begins. Where the chain cannot be asked at once, it is found out later. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN */
+const beginning = ({ follow, keepsChain }: ServiceNeeds, row: Pick<WebhookRow, "events" | "confirmations">, from: string | number): Pick<Progress, "cursor" | "from"> => {
+  const text = textOfFrom(from);
+  const options = optionsOf(row, keepsChain);
+  const cursor = atOnce(() => (text === "tip" ? follow.tip(options) : follow.locate(text, options)));
+  return cursor === undefined ? { from: text } : { cursor: cursorText(cursor) };
+};
 
-  /** Where a webhook begins. Where the chain cannot be asked at once, it is found out later. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN */
-  const beginning = (row: Pick<WebhookRow, "events" | "confirmations">, from: string | number): Pick<Progress, "cursor" | "from"> => {
-    const text = textOfFrom(from);
-    const options = optionsOf(row, keepsChain);
-    const cursor = atOnce(() => (text === "tip" ? follow.tip(options) : follow.locate(text, options)));
-    return cursor === undefined ? { from: text } : { cursor: cursorText(cursor) };
-  };
+/** Adds webhooks; within a transaction. */
+const createAdding = (needs: ServiceNeeds, shown: (row: WebhookRow) => Webhook) => {
+  const { store, clock, time, rules, maxWebhooks } = needs;
 
   const add = (draft: WebhookDraft): Webhook & WebhookSecret => {
     const token = createToken();
     const checked = checkDraft(draft, rules);
-    const begins = beginning(checked, draft.from ?? "tip");
+    const begins = beginning(needs, checked, draft.from ?? "tip");
     if (store.webhooks({ offset: 0, limit: 1 }).total >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
     const row = store.addWebhook({ ...checked, token, olderTokens: [], createdAt: clock.now(), disabledBecause: null });
     store.putProgress(row.id, { ...begins, failingSince: null });
@@ -124,6 +120,15 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
     return reply;
   };
 
+  return { add, addOnce };
+};
+
+const draftOf = ({ id: _, token: __, olderTokens: ___, createdAt: ____, disabledBecause: _____, ...draft }: WebhookRow): WebhookDraft => draft;
+
+/** Changes webhooks; within a transaction. */
+const createChanging = (needs: ServiceNeeds) => {
+  const { store, register, clock, rules, keepPlaces } = needs;
+
   /** Writes a webhook that was changed by a client, and what follows from it. */
   const write = (before: WebhookRow, after: WebhookRow, from: string | number | undefined): void => {
     // What has moved on without a match has been looked at by the conditions as they were.
@@ -134,14 +139,62 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
     if (from === undefined) store.putProgress(after.id, progress);
     else {
       store.forgetDeliveries(after.id);
-      store.putProgress(after.id, { failingSince: null, epoch: progress.epoch, ...beginning(after, from) });
+      store.putProgress(after.id, { failingSince: null, epoch: progress.epoch, ...beginning(needs, after, from) });
     }
     store.putWebhook(after);
     if (before.enabled || !after.enabled) return;
     if (announce(store, register, clock.now(), { event: "webhook.enabled", data: { webhook: after.id, reason: "a client enabled it" } }).length > 0) store.announceWork();
   };
 
-  const draftOf = ({ id: _, token: __, olderTokens: ___, createdAt: ____, disabledBecause: _____, ...draft }: WebhookRow): WebhookDraft => draft;
+  return {
+    replace: (id: number, checked: ReturnType<typeof checkDraft>, from: WebhookDraft["from"]): void => {
+      const before = webhookRow(store, id);
+      write(before, { ...before, ...checked, disabledBecause: null }, from);
+    },
+    patch: (id: number, given: Partial<WebhookDraft>): void => {
+      const before = webhookRow(store, id);
+      const draft = { ...draftOf(before), ...given, ...(given.event !== undefined && given.events === undefined ? { events: undefined } : {}) };
+      const checked = checkDraft(draft, rules);
+      write(before, { ...before, ...checked, disabledBecause: checked.enabled ? null : before.disabledBecause }, given.from);
+    },
+  };
+};
+
+/** A replay as it may be asked for; `add` writes it within a transaction. @throws PorticoError NOT_SUPPORTED, NOT_READY, BAD_REQUEST */
+const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, { from, to }: Parameters<Service["replay"]>[1]): { add(): void } => {
+  const { enabled, events, confirmations } = webhookRow(store, id);
+  if (!keepsChain) throw new PorticoError("NOT_SUPPORTED", "Not supported by this node: its host offers no blocks of the past.");
+  if (!enabled) throw inputError("params", "id", "must be an enabled webhook");
+  if (from < 1 || from > to) throw inputError("payload", "from", "must be a height of 1 or more, not above to");
+  const tip = atOnce(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
+  if (tip === undefined) throw new PorticoError("NOT_READY");
+  if (to > (tip.block?.height ?? 0)) throw inputError("payload", "to", "must not be above the height that the webhook may see");
+  const cursor = atOnce(() => follow.locate(from === 1 ? "genesis" : String(from - 1), { hostEvents: false }));
+  if (cursor === undefined) throw new PorticoError("NOT_READY");
+  return {
+    add: () => {
+      const progress = store.progress(id);
+      const replays = progress.replays ?? [];
+      if (replays.length >= mostReplays) throw new PorticoError("BAD_REQUEST", `The webhook has ${mostReplays} replays already: wait until one has ended.`);
+      const next = 1 + Math.max(0, ...replays.map((replay) => replay.id));
+      store.putProgress(id, { ...progress, replays: [...replays, { id: next, cursor: cursorText(cursor), to }] });
+      store.putWebhook(webhookRow(store, id));
+    },
+  };
+};
+
+/** What clients do with webhooks. */
+export const createWebhookService = (needs: ServiceNeeds): Service => {
+  const { store, register, time, rules, rotationOverlap, nodeKey, onChange } = needs;
+  const shown = createShown(needs);
+  const { add, addOnce } = createAdding(needs, shown);
+  const changing = createChanging(needs);
+
+  const change = <T>(id: (result: T) => number, work: () => T): T => {
+    const result = store.transaction(work);
+    onChange(id(result));
+    return result;
+  };
 
   return {
     list: ({ offset, limit, tag }) => {
@@ -157,16 +210,11 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
     replace: (id, draft) => {
       webhookRow(store, id);
       const checked = checkDraft(draft, rules);
-      change(() => id, () => write(webhookRow(store, id), { ...webhookRow(store, id), ...checked, disabledBecause: null }, draft.from));
+      change(() => id, () => changing.replace(id, checked, draft.from));
     },
     patch: (id, changes) => {
       const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<WebhookDraft>;
-      change(() => id, () => {
-        const before = webhookRow(store, id);
-        const draft = { ...draftOf(before), ...given, ...(given.event !== undefined && given.events === undefined ? { events: undefined } : {}) };
-        const checked = checkDraft(draft, rules);
-        write(before, { ...before, ...checked, disabledBecause: checked.enabled ? null : before.disabledBecause }, given.from);
-      });
+      change(() => id, () => changing.patch(id, given));
       return shown(webhookRow(store, id));
     },
     remove: (id) => {
@@ -185,24 +233,9 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
       });
       return secretOf(token);
     },
-    replay: (id, { from, to }) => {
-      const { enabled, events, confirmations } = webhookRow(store, id);
-      if (!keepsChain) throw new PorticoError("NOT_SUPPORTED", "Not supported by this node: its host offers no blocks of the past.");
-      if (!enabled) throw inputError("params", "id", "must be an enabled webhook");
-      if (from < 1 || from > to) throw inputError("payload", "from", "must be a height of 1 or more, not above to");
-      const tip = atOnce(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
-      if (tip === undefined) throw new PorticoError("NOT_READY");
-      if (to > (tip.block?.height ?? 0)) throw inputError("payload", "to", "must not be above the height that the webhook may see");
-      const cursor = atOnce(() => follow.locate(from === 1 ? "genesis" : String(from - 1), { hostEvents: false }));
-      if (cursor === undefined) throw new PorticoError("NOT_READY");
-      change(() => id, () => {
-        const progress = store.progress(id);
-        const replays = progress.replays ?? [];
-        if (replays.length >= mostReplays) throw new PorticoError("BAD_REQUEST", `The webhook has ${mostReplays} replays already: wait until one has ended.`);
-        const next = 1 + Math.max(0, ...replays.map((replay) => replay.id));
-        store.putProgress(id, { ...progress, replays: [...replays, { id: next, cursor: cursorText(cursor), to }] });
-        store.putWebhook(webhookRow(store, id));
-      });
+    replay: (id, heights) => {
+      const { add: addReplay } = prepareReplay(needs, id, heights);
+      change(() => id, addReplay);
     },
     keys: () => (nodeKey === undefined ? [] : [{ type: "v1a", key: publicKeyText(nodeKey) }]),
   };
