@@ -43,7 +43,7 @@ module.exports = {
     never("webhooks-are-handed-what-they-need", "^src/webhooks", "^src/(http|api|store|conformance|plugin)"),
     never("lake-is-handed-what-it-needs", "^src/lake", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts)"),
     never("replica-is-handed-what-it-needs", "^src/replica/", "^src/(store|api|http|live|webhooks|conformance|plugin|restore)"),
-    never("nats-is-an-entry-point-of-its-own", "^src/nats/", "^src/(?!nats/|errors\\.ts|replica/)"),
+    never("nats-is-an-entry-point-of-its-own", "^src/nats/", "^src/(?!nats/|errors\\.ts|replica/|webhooks/send/)"),
     never("only-nats-knows-nats", "^src/(?!nats/|commonjs/nats)", "^src/nats/|node_modules/@nats-io/"),
     never("operate-is-handed-what-it-needs", "^src/operate", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|health-route\\.ts|pipeline/replied\\.ts)"),
     never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|errors\\.ts|http/route\\.ts)"),

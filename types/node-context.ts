@@ -4,7 +4,7 @@ import type * as Koa from "koa";
 import type { Peer } from "./chain.js";
 import type { ChainAdapter, MaybePromise } from "./chain-adapter.js";
 import type { BlockData, BlockSource, HostEvents, IndexingProgress, TransactionData } from "./events.js";
-import type { WebhookOptions, Webhooks } from "./webhooks.js";
+import type { DeliveryDispatch, WebhookOptions, Webhooks } from "./webhooks.js";
 import type { TransactionType } from "./transaction-type.js";
 
 /** A change of the network's constants from `height` on; constants that it does not name keep the values of lower milestones. */
@@ -217,6 +217,8 @@ export interface NodeContext {
   node?: NodeInfo;
   /** A fork's own transaction types; one of the same group, type and version replaces the core's. */
   transactionTypes?: TransactionType[];
+  /** Has requests of webhooks sent by other processes: `natsDispatch` of `portico/nats`. */
+  dispatch?: DeliveryDispatch;
   /** The node that this process is a replica of: part of what `followNode` gives. */
   follows?: FollowedNode;
   /** Called about once a second while blocks are indexed from the source. What it throws is logged. */
@@ -237,7 +239,7 @@ export interface NodeContext {
  * changed and read here as in the node's process, but only the node delivers. `network`, `transactionTypes` and `options` must be the
  * same as the node's; `pool`, `peers`, `sync` and `node` are supplied by the host in whatever way this process can reach them.
  */
-export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress" | "follows"> {
+export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress" | "follows" | "dispatch"> {
   reader: true;
   /** The node's data folder. Until the store in it exists and is complete, requests are answered with 503. */
   dataDir: string;

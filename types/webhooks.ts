@@ -252,6 +252,30 @@ export interface Webhooks {
   events(): EventDescription[];
 }
 
+/** A request of a webhook, signed and ready to be sent. */
+export interface OutgoingDelivery {
+  target: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** How a request of a webhook ended. What goes wrong is an answer too. */
+export interface DeliveryAnswer {
+  status: number | null;
+  retryAfter: string | undefined;
+  date: string | undefined;
+  /** First bytes of the body, as text. */
+  body: string;
+  /** Null when the answer is 2xx. */
+  failure: { stage: AttemptStage; error: string } | null;
+}
+
+/** Has requests of webhooks sent by other processes. The node decides what is sent and when, and keeps what came of it. */
+export interface DeliveryDispatch {
+  /** Resolves with the answer that another process got. `here`: sends the request from this process, where no other does. Never rejects. */
+  send(outgoing: OutgoingDelivery, here: () => Promise<DeliveryAnswer>, signal: AbortSignal): Promise<DeliveryAnswer>;
+}
+
 /** Every option. Defaults: `src/webhooks/options.ts`. Times are in milliseconds. */
 export interface WebhookOptions {
   /** Any of these, each of 8 characters or more, authenticates a request. If there are none, one is generated and kept in the data folder. */

@@ -21,7 +21,7 @@ import { createHostEvents, type HostEmitter } from "./host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./key-ring.js";
 import { readNetwork } from "./network.js";
 import type { HostOptions } from "./options.js";
-import { startPublishing } from "./nats.js";
+import { startDispatch, startPublishing } from "./nats.js";
 import { createPool, type Pool } from "./pool.js";
 import { createFrontPage } from "./program/front-page.js";
 import { portProblem } from "./program/preflight.js";
@@ -170,8 +170,8 @@ const openFiles = async (options: HostOptions, network: Network, { logger, signa
   return { ...files, source: createChainSource(network.genesisBlock, { ...files, onBroken }) };
 };
 
-/** Creates the plugin, and what it is given. */
-const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress, access }: HostNeeds) => {
+/** Creates the plugin, and what it is given, which is closed after it. */
+const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, closing: Closing, { logger, clock, onProgress, access }: HostNeeds) => {
   const { network } = crypto;
   const events = createHostEvents();
   // The pool reads the chain through the plugin, and the plugin serves the pool.
@@ -179,7 +179,9 @@ const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSour
   const pool = createPool({ crypto, chain, events });
   const node: NodeInfo = nodeInfo(options.port);
   const { dataDir } = options;
-  const hooks = { ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
+  const dispatch = await startDispatch(options, logger);
+  if (dispatch !== undefined) closing.add(dispatch.close);
+  const hooks = { ...(dispatch === undefined ? {} : { dispatch }), ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
   const plugin = createApiPlugin({ options: porticoOptions(options), network, events, dataDir, blocks, pool, node, logger, clock, ...hooks });
   return { plugin, pool, events, node, chain };
 };
@@ -238,7 +240,7 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     imported = files.imported;
     signal?.throwIfAborted();
 
-    const { plugin, pool, events, node, chain } = createNode(options, crypto, files.source, needs);
+    const { plugin, pool, events, node, chain } = await createNode(options, crypto, files.source, closing, needs);
     closing.add(plugin.stop);
     signal?.addEventListener("abort", () => void plugin.stop(), { once: true });
     const port = await unlessFailed(openDoor(options, { plugin, pool }, needs, closing));

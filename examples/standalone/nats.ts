@@ -1,4 +1,4 @@
-import type { NatsOptions, TipPublisher } from "portico/nats";
+import type { NatsDispatch, NatsOptions, TipPublisher } from "portico/nats";
 import type { Logger, Network } from "../../types/node-context.js";
 import type { HostOptions } from "./options.js";
 
@@ -6,6 +6,12 @@ import type { HostOptions } from "./options.js";
 
 export const natsOptions = ({ nats, natsCreds }: Pick<HostOptions, "nats" | "natsCreds">): NatsOptions | undefined =>
   nats === undefined ? undefined : { servers: nats, ...(natsCreds === undefined ? {} : { credentials: natsCreds }) };
+
+/** Gives requests of webhooks to workers; undefined unless `--dispatch` was given. */
+export const startDispatch = async (options: HostOptions, logger: Logger): Promise<NatsDispatch | undefined> => {
+  const nats = natsOptions(options);
+  return nats === undefined || options.dispatch !== true ? undefined : (await import("portico/nats")).natsDispatch(nats, { logger });
+};
 
 /** Carries the node's changes to its replicas; undefined unless `--nats` was given. */
 export const startPublishing = async (options: HostOptions, { network, url, logger }: { network: Network; url: string; logger: Logger }): Promise<TipPublisher | undefined> => {

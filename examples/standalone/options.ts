@@ -20,6 +20,8 @@ export interface HostOptions {
   nats?: string;
   /** File of credentials for it. */
   natsCreds?: string;
+  /** Whether requests of webhooks are given to workers. */
+  dispatch?: true;
   /** Folder. */
   lake?: string;
   /** Blocks in a file of the lake. */
@@ -121,6 +123,7 @@ const urlIn = ({ text, label }: Reading): string | undefined => {
 const natsIn = ({ has, text, label }: Reading): string | undefined => {
   const url = text("nats");
   if (url === undefined && has("nats-creds")) throw new UsageError(`${label("nats-creds")} is for the server of --nats.`);
+  if (url === undefined && has("dispatch")) throw new UsageError(`${label("dispatch")} needs the server of --nats.`);
   if (url !== undefined && !(URL.canParse(url) && /^(?:nats|tls|wss?):$/.test(new URL(url).protocol))) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222, not "${url}".`);
   return url;
 };
@@ -165,6 +168,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       import: text("import"),
       follow: urlIn(reading),
       nats: natsIn(reading),
+      dispatch: has("dispatch") ? (true as const) : undefined,
       natsCreds: text("nats-creds"),
       lake: text("lake"),
       lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,

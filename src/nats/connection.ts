@@ -30,6 +30,14 @@ export const openConnection = async ({ servers, credentials, tls }: NatsOptions,
     ...(tls === undefined ? {} : { tls }),
   });
 
+/** The stream of work for delivery workers, and the subjects beside it, which are kept by nobody. */
+export const queueOf = ({ prefix = "portico" }: Pick<NatsOptions, "prefix">) => ({
+  name: `${prefix}-deliveries`,
+  jobs: `${prefix}.deliveries`,
+  workers: `${prefix}.workers`,
+  results: (node: string): string => `${prefix}.results.${node}`,
+});
+
 /** The stream of one network's changes: its name, and its subject. */
 export const streamOf = ({ prefix = "portico" }: Pick<NatsOptions, "prefix">, nethash: string): { name: string; subject: string } => {
   const network = nethash.slice(0, 16);

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
 import type { DeliveryRow, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
-import type { WebhookOptions, Webhooks } from "../../types/webhooks.js";
+import type { DeliveryDispatch, WebhookOptions, Webhooks } from "../../types/webhooks.js";
 import { closeAll } from "../async/close-all.js";
 import type { FullClock } from "../clock.js";
 import type { Follow } from "../follow/index.js";
@@ -20,6 +20,7 @@ import { createHolding } from "./scan/holding.js";
 import { createRecentEvents } from "./scan/recent-events.js";
 import { createRecorder } from "./scan/recorder.js";
 import { createScanner } from "./scan/scanner.js";
+import { dispatchedSender } from "./send/dispatched-sender.js";
 import { createHttpSender } from "./send/http-sender.js";
 import { observedSender, type OnAttempt } from "./send/observed-sender.js";
 import { createResolver, type Resolve } from "./send/resolve.js";
@@ -30,6 +31,8 @@ import { type After, createTimekeeper, createTimeReader, systemAfter } from "./t
 export interface WebhookEngineNeeds {
   /** Is told of every attempt that has ended, and how long it took in milliseconds. */
   onAttempt?: OnAttempt | undefined;
+  /** Has requests sent by other processes. */
+  dispatch?: DeliveryDispatch | undefined;
   store: WebhookStore;
   follow: Follow;
   clock: FullClock;
@@ -112,7 +115,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
   const recent = createRecentEvents(store, options.recentEvents);
-  const sender = observedSender(createHttpSender(options, { guard, resolve }), needs.onAttempt);
+  const sender = observedSender(dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch), needs.onAttempt);
   const payloads = createPayloads(follow);
   const { window } = options;
 

@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createApiPlugin, followNode, type TipSource } from "../../src/index.js";
 import type { Peer } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
+import type { DeliveryDispatch } from "../../types/webhooks.js";
 import type { ApiPlugin, LakeOptions, Logger, PoolResult } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
 import { branch } from "../store/branches.js";
@@ -69,11 +70,13 @@ export class TestNode implements Served {
   plugin: ApiPlugin;
   port = 0;
   private readonly lake: LakeOptions | undefined;
+  private readonly dispatch: DeliveryDispatch | undefined;
   dataDir: string;
 
-  constructor(height: number, lake?: LakeOptions) {
+  constructor(height: number, lake?: LakeOptions, dispatch?: DeliveryDispatch) {
     this.chain = chainBlocks.slice(0, height);
     this.lake = lake;
+    this.dispatch = dispatch;
     this.dataDir = temporaryFolder();
     this.plugin = this.create();
   }
@@ -83,7 +86,7 @@ export class TestNode implements Served {
   }
 
   private create(): ApiPlugin {
-    const { lake } = this;
+    const { lake, dispatch } = this;
     return createApiPlugin({
       network,
       events: this.events,
@@ -94,7 +97,8 @@ export class TestNode implements Served {
       node: { version: "3.9.1", ports: { "@arkecosystem/core-p2p": 4001, "@arkecosystem/core-webhooks": null } },
       pool: { list: () => this.pool, submit: (transactions) => this.submit(transactions) },
       logger: loggerTo(this.lines),
-      options: { finality: 10, staleAfter: false, ...(lake === undefined ? {} : { lake }) },
+      ...(dispatch === undefined ? {} : { dispatch }),
+      options: { finality: 10, staleAfter: false, webhooks: { allowTargets: ["127.0.0.0/8"], schedule: [200, 200, 200, 500, 500] }, ...(lake === undefined ? {} : { lake }) },
     });
   }
 

@@ -1,6 +1,6 @@
 import { isIPv6, type LookupFunction } from "node:net";
 import { Agent, buildConnector, type Dispatcher } from "undici";
-import type { AttemptStage } from "../../../types/webhooks.js";
+import type { AttemptStage, DeliveryAnswer, OutgoingDelivery } from "../../../types/webhooks.js";
 import { messageOf } from "../../errors.js";
 import type { Resolve } from "./resolve.js";
 import { literalAddresses, type TargetGuard } from "./target-guard.js";
@@ -14,22 +14,8 @@ export interface SenderOptions {
   concurrencyPerTarget: number;
 }
 
-export interface Outgoing {
-  target: string;
-  headers: Record<string, string>;
-  body: string;
-}
-
-/** How a request ended. What goes wrong is an answer too. */
-export interface Answer {
-  status: number | null;
-  retryAfter: string | undefined;
-  date: string | undefined;
-  /** First bytes of the body, as text. */
-  body: string;
-  /** Null when the answer is 2xx. */
-  failure: { stage: AttemptStage; error: string } | null;
-}
+export type Outgoing = OutgoingDelivery;
+export type Answer = DeliveryAnswer;
 
 export interface Sender {
   /** Never rejects. */

@@ -1,0 +1,135 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { type ConsumerMessages, jetstream, jetstreamManager, type JsMsg } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Logger } from "../../types/node-context.js";
+import { messageOf } from "../errors.js";
+import { createHttpSender, type Sender } from "../webhooks/send/http-sender.js";
+import { createResolver } from "../webhooks/send/resolve.js";
+import { createTargetGuard } from "../webhooks/send/target-guard.js";
+import { type NatsOptions, openConnection, queueOf } from "./connection.js";
+import { consumerName, type DeliveryJob, type DeliveryResult, ensureQueue, heartbeat, parsed, type WorkerSign } from "./delivery-job.js";
+
+export interface DeliveryWorkerOptions {
+  /** Requests at a time. Default: 64. */
+  concurrency?: number;
+  /** Private addresses or networks that targets may have, as the node's `webhooks.allowTargets`. */
+  allowTargets?: string[];
+  logger?: Pick<Logger, "info" | "warn">;
+}
+
+/** Sends requests of webhooks for nodes. It keeps nothing: what it does not answer is given to another. */
+export interface DeliveryWorker {
+  /** Requests that it has sent. */
+  sent(): number;
+  /** Takes nothing more, and ends what is under way. */
+  stop(): Promise<void>;
+}
+
+const retryDelay = 500;
+
+/** Senders by the limits that jobs name. */
+const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOptions) => {
+  const needs = { guard: createTargetGuard(allowTargets), resolve: createResolver() };
+  const senders = new Map<string, Sender>();
+  return {
+    for: ({ timeout, responseLimit }: DeliveryJob): Sender => {
+      const key = `${timeout} ${responseLimit}`;
+      const sender = senders.get(key) ?? createHttpSender({ timeout, responseLimit, concurrencyPerTarget: concurrency }, needs);
+      senders.set(key, sender);
+      return sender;
+    },
+    close: async () => {
+      for (const sender of senders.values()) await sender.close();
+    },
+  };
+};
+
+/** Starts a worker: it takes jobs as it has room for them, and nodes know of it by its signs. */
+export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerOptions = {}): DeliveryWorker => {
+  const { concurrency = 64, logger } = given;
+  const queue = queueOf(options);
+  const worker = randomUUID();
+  const senders = createSenders(given);
+  const ending = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  let [sent, takesJobs, problem] = [0, false, undefined as string | undefined];
+  let connection: NatsConnection | undefined;
+  let messages: ConsumerMessages | undefined;
+
+  const sign = (leaves: boolean): void => {
+    if (connection?.isClosed() === false) connection.publish(queue.workers, JSON.stringify({ worker, leaves } satisfies WorkerSign));
+  };
+
+  const work = async (message: JsMsg, via: NatsConnection): Promise<void> => {
+    const job = parsed(message.string()) as DeliveryJob | undefined;
+    // It has been given to another, or sent by the node.
+    if (job === undefined || job.deadline < Date.now()) return message.ack();
+    const tell = (result: DeliveryResult): void => via.publish(job.results, JSON.stringify(result));
+    tell({ id: job.id, begun: true });
+    const answer = await senders.for(job).send(job);
+    sent++;
+    tell({ id: job.id, answer });
+    message.ack();
+  };
+
+  const take = async (message: JsMsg, via: NatsConnection): Promise<void> => {
+    const own = work(message, via).catch((error: unknown) => logger?.warn(`a job was lost: ${messageOf(error)}`));
+    underWay.add(own);
+    void own.finally(() => underWay.delete(own));
+    if (underWay.size >= concurrency) await Promise.race(underWay);
+  };
+
+  const consume = async (via: NatsConnection): Promise<void> => {
+    await ensureQueue(await jetstreamManager(via), queue);
+    const consumer = await jetstream(via).consumers.get(queue.name, consumerName);
+    messages = await consumer.consume({ max_messages: concurrency, abort_on_missing_resource: true });
+    if (problem !== undefined) logger?.info("the worker takes jobs again");
+    [problem, takesJobs] = [undefined, true];
+    sign(false);
+    try {
+      for await (const message of messages) await take(message, via);
+    } finally {
+      takesJobs = false;
+    }
+  };
+
+  const failed = (error: unknown): void => {
+    if (ending.signal.aborted) return;
+    const message = messageOf(error);
+    if (message !== problem) logger?.warn(`the worker takes no jobs: ${message}`);
+    problem = message;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      try {
+        if (connection === undefined || connection.isClosed()) connection = await openConnection(options, "portico worker");
+        await consume(connection);
+      } catch (error) {
+        failed(error);
+      }
+      await delay(retryDelay, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+    }
+  };
+
+  // A worker that takes no jobs gives no signs.
+  const signs = setInterval(() => {
+    if (takesJobs) sign(false);
+  }, heartbeat);
+  const ended = run();
+
+  return {
+    sent: () => sent,
+    stop: async () => {
+      ending.abort();
+      clearInterval(signs);
+      messages?.stop();
+      await Promise.all(underWay);
+      sign(true);
+      await connection?.drain().catch(() => undefined);
+      await ended;
+      await senders.close();
+    },
+  };
+};

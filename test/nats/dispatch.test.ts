@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { type DeliveryWorker, natsDispatch, type NatsDispatch, startDeliveryWorker } from "../../src/nats/index.js";
+import { count } from "../fixtures/long.js";
+import { silentLogger } from "../silent.js";
+import { atEnd, chainBlocks, closeAll, TestNode, until } from "../replica/machines.js";
+import { hasNats, NatsServer } from "./nats-server.js";
+
+/** A target that keeps what it gets, by `webhook-id`. */
+class Receiver {
+  readonly received = new Map<string, { heights: Set<number>; times: number }>();
+  answer = (response: ServerResponse): void => void response.writeHead(204).end();
+  url = "";
+
+  async start(): Promise<this> {
+    const server = createServer((request, response) => {
+      let body = "";
+      request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+      request.on("end", () => {
+        const id = String(request.headers["webhook-id"]);
+        const { block } = JSON.parse(body) as { block: { height: number } };
+        const known = this.received.get(id) ?? { heights: new Set(), times: 0 };
+        known.heights.add(block.height);
+        known.times++;
+        this.received.set(id, known);
+        this.answer(response);
+      });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    atEnd(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return this;
+  }
+
+  heights(): number[] {
+    return [...this.received.values()].flatMap(({ heights }) => [...heights]).sort((a, b) => a - b);
+  }
+}
+
+const workerFile = fileURLToPath(new URL("../../examples/delivery-worker/main.ts", import.meta.url));
+
+describe("Requests of webhooks that are given to workers over JetStream", function () {
+  this.timeout(60_000);
+  afterEach(closeAll);
+
+  before(function () {
+    if (hasNats()) return;
+    console.log("      nats-server is not installed: deliveries are not tested over NATS");
+    this.skip();
+  });
+
+  const begin = async () => {
+    const server = await new NatsServer().start();
+    const receiver = await new Receiver().start();
+    const dispatch = natsDispatch({ servers: server.url }, { logger: silentLogger });
+    atEnd(() => dispatch.close());
+    const node = await new TestNode(60, undefined, dispatch).start();
+    node.plugin.webhooks?.create({ event: "block.applied", target: receiver.url, order: "none" });
+    return { server, receiver, dispatch, node };
+  };
+
+  const startWorker = (server: NatsServer): DeliveryWorker => {
+    const worker = startDeliveryWorker({ servers: server.url }, { allowTargets: ["127.0.0.0/8"] });
+    atEnd(() => worker.stop());
+    return worker;
+  };
+
+  const workersThere = (dispatch: NatsDispatch, many: number): Promise<boolean> => until(`${many} workers`, () => dispatch.workers() === many);
+
+  /** Blocks from 61 on. */
+  const grown = (blocks: number): number[] => Array.from({ length: blocks }, (_, i) => 61 + i);
+
+  it("are all sent by workers, once each, with the node's signature and record", async () => {
+    const { server, receiver, dispatch, node } = await begin();
+    const workers = [startWorker(server), startWorker(server)];
+    await workersThere(dispatch, 2);
+    await node.grow(40);
+    await until("all of them", () => receiver.received.size === 40);
+    expect(receiver.heights()).to.deep.equal(grown(40));
+    expect([...receiver.received.values()].every(({ times }) => times === 1)).to.equal(true);
+    await until("their answers", () => dispatch.counts().answered === 40);
+    expect(dispatch.counts()).to.deep.equal({ answered: 40, repeated: 0, here: 0 });
+    expect(workers.reduce((sum, worker) => sum + worker.sent(), 0)).to.equal(40);
+    const [webhook] = node.plugin.webhooks?.list({ offset: 0, limit: 1 }).rows ?? [];
+    expect(webhook).to.include({ failingSince: null });
+  });
+
+  it("are sent by the node itself where there is no worker, and once the last has left", async () => {
+    const { server, receiver, dispatch, node } = await begin();
+    await node.grow(3);
+    await until("those of the node", () => receiver.received.size === 3);
+    const worker = startWorker(server);
+    await workersThere(dispatch, 1);
+    await node.grow(3);
+    await until("those of the worker", () => receiver.received.size === 6);
+    expect(worker.sent()).to.equal(3);
+    await worker.stop();
+    await workersThere(dispatch, 0);
+    await node.grow(3);
+    await until("those after it", () => receiver.received.size === 9);
+    expect(dispatch.counts().here).to.equal(6);
+  });
+
+  it("are sent again, with the same id, when a worker is killed with them", async () => {
+    const { server, receiver, dispatch, node } = await begin();
+    const held: ServerResponse[] = [];
+    receiver.answer = (response) => void held.push(response);
+    const child: ChildProcess = spawn(process.execPath, ["--import", "tsx", workerFile, "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" });
+    atEnd(() => child.kill("SIGKILL"));
+    await workersThere(dispatch, 1);
+    await node.grow(3);
+    await until("what the worker sent", () => held.length === 3);
+    const ids = new Set(receiver.received.keys());
+    receiver.answer = (response) => void response.writeHead(204).end();
+    child.kill("SIGKILL");
+    await until("the same, sent again", () => [...receiver.received.values()].every(({ times }) => times >= 2));
+    expect(new Set(receiver.received.keys())).to.deep.equal(ids);
+    expect(receiver.heights()).to.deep.equal(grown(3));
+  });
+
+  it(`all arrive, although the server is killed under load and its store deleted (${count(3, 100)} times)`, async () => {
+    const { server, receiver, dispatch, node } = await begin();
+    startWorker(server);
+    startWorker(server);
+    await workersThere(dispatch, 2);
+    const losses = count(3, 100);
+    let blocks = 0;
+    for (let loss = 0; loss < losses; loss++) {
+      const batch = Math.min(6, chainBlocks.length - node.chain.length);
+      const growing = node.grow(batch);
+      await server.lose();
+      await growing;
+      blocks = Math.max(blocks, node.chain.length - 60);
+      await until("all deliveries", () => new Set(receiver.heights()).size >= node.chain.length - 60);
+      await server.start();
+      await workersThere(dispatch, 2);
+      if (node.chain.length + 6 > chainBlocks.length) await node.revertTo(60);
+    }
+    expect(new Set(receiver.heights())).to.deep.equal(new Set(grown(blocks)));
+  });
+});
