@@ -38,6 +38,7 @@ export const errorTable = {
   NOT_SUPPORTED: { status: 501, exposed: true, message: "This node does not offer that." },
   BODIES_FULL: { status: 503, exposed: true, message: "Too many request bodies are being read." },
   HOST_SILENT: { status: 503, exposed: true, message: "The node does not answer in time." },
+  OVERLOADED: { status: 503, exposed: true, message: "The node is busy: a search that looks at many rows has to wait." },
   SEARCHES_FULL: { status: 503, exposed: true, message: "Too many searches are under way." },
   STREAMS_FULL: { status: 503, exposed: true, message: "As many streams are open as this node allows." },
   NOT_READY: { status: 503, exposed: true, message: "The node's state is not ready yet." },

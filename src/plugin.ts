@@ -28,6 +28,7 @@ import { createFollowing, type Following } from "./plugin-follow.js";
 import { createLive } from "./plugin-live.js";
 import { createReplica } from "./plugin-replica.js";
 import { createWebhooks, type Shared } from "./plugin-webhooks.js";
+import type { StoreNeeds } from "./store/state/store-contract.js";
 import { createProblems } from "./problems.js";
 import { consoleLogger, quietLogger } from "./options/guarded-logger.js";
 import { createLmdbChain, type LmdbChain, type StoreCompanion } from "./store/lmdb-chain.js";
@@ -58,7 +59,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   });
   const prewarm: Prewarm = (open) => edge.prewarm(stateOf(open(bounds)));
   const following: Following = createFollowing(context, { options, rules, logger, clock, problems, chain: () => chain });
-  const ownChain: Chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm, onLog: following.onLog, onWritten: (milliseconds) => metrics?.blockApplied(milliseconds / 1000) });
+  const loopLag = createLoopLag();
+  const ownChain: Chain = createChain(context, { options, rules, logger, clock, problems, companion: webhooks, prewarm, searches: { lag: loopLag.milliseconds }, onLog: following.onLog, onWritten: (milliseconds) => metrics?.blockApplied(milliseconds / 1000) });
   const chain = replica?.guard(ownChain) ?? ownChain;
   const told = context.reader === true ? context.problem : undefined;
 
@@ -134,7 +136,6 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   const live = createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => lifecycle.phase() === "stopping" });
 
-  const loopLag = createLoopLag();
   const observed = createObserved({
     reports,
     clock,
@@ -244,6 +245,8 @@ interface ChainNeeds {
   prewarm: Prewarm;
   onLog: Following["onLog"];
   onWritten(milliseconds: number): void;
+  /** How searches share the process. */
+  searches: StoreNeeds["searches"];
 }
 
 /** The host's own chain, or else the LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. */

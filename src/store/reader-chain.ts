@@ -14,6 +14,7 @@ import { createWriteWatch, unwatched } from "./lmdb/write-watch.js";
 import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
 import { rebuildText } from "./state/rebuild.js";
 import { createOpenSnapshots } from "./state/open-snapshots.js";
+import type { StoreNeeds } from "./state/store-contract.js";
 import { createStore, type Store } from "./state/store.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
@@ -37,6 +38,8 @@ export interface ReaderNeeds {
   onLog?: ((log: HostLog | undefined) => void | Promise<void>) | undefined;
   /** Not given: nothing is written to the store, not even webhooks. */
   companion?: Pick<StoreCompanion, "opened" | "closing"> | undefined;
+  /** See `StoreNeeds`. */
+  searches?: StoreNeeds["searches"];
 }
 
 /** Identifies a file independently of its name; undefined where there is none. */
@@ -88,7 +91,7 @@ interface ServingNeeds extends ReaderNeeds, Required<Omit<ReaderOptions, "patien
 }
 
 /** Opens the store and serves it until `signal` is aborted; again, when its file was replaced. `started` is called when it is served. */
-const createServing = ({ dataDir, history, lookInterval, rules, problems, companion, onLog, current, told, noSnapshots }: ServingNeeds) => {
+const createServing = ({ dataDir, history, lookInterval, rules, problems, companion, onLog, searches, current, told, noSnapshots }: ServingNeeds) => {
   const writes = problems === undefined ? unwatched : createWriteWatch(problems);
   const path = storeFile(dataDir);
   const look = (signal: AbortSignal): Promise<void> => delay(lookInterval, undefined, { signal }).catch(() => undefined);
@@ -120,7 +123,7 @@ const createServing = ({ dataDir, history, lookInterval, rules, problems, compan
   const openAndServe = async (signal: AbortSignal, started: () => void): Promise<void> => {
     const identity = identityOf(path);
     // Another process writes the blocks: none is ever reverted here.
-    const store = createStore({ dataDir, undoBlocks: 1, history, access: companion === undefined ? "read" : "webhooks" }, { rules, writes });
+    const store = createStore({ dataDir, undoBlocks: 1, history, access: companion === undefined ? "read" : "webhooks" }, { rules, writes, searches });
     try {
       current.opened = store;
       await serve(store, identity, signal, started);

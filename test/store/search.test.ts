@@ -85,6 +85,21 @@ describe("searches", () => {
     expect(await run(steps(20))).to.equal(20);
   });
 
+  it("are refused while the event loop is late, but for a few, and those that no other waits for", async () => {
+    let lag = 0;
+    const { run } = createSearches({ turn: 2, most: 32, lag: () => lag });
+    const under = Array.from({ length: 6 }, () => run(steps(20)));
+    lag = 101;
+    expect(await codeOf(() => run(steps(20)))).to.equal("OVERLOADED");
+    lag = 100;
+    under.push(run(steps(20)));
+    await Promise.all(under.map((answer) => Promise.resolve(answer)));
+    lag = 5_000;
+    const few = Array.from({ length: 4 }, () => run(steps(20)));
+    expect(await codeOf(() => run(steps(20)))).to.equal("OVERLOADED");
+    expect(await Promise.all(few.map((answer) => Promise.resolve(answer)))).to.deep.equal([20, 20, 20, 20]);
+  });
+
   it("are abandoned when the store stops, and none starts after that", async () => {
     const { run, stop } = createSearches({ turn: 2, most: 8 });
     const log: string[] = [];

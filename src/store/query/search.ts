@@ -13,7 +13,8 @@ import { currentMeter, metered } from "../../async/work-meter.js";
 export interface Searches {
   /**
    * Runs at once while the present turn lasts, then in turns with other searches.
-   * @throws PorticoError SEARCHES_FULL when too many are under way, NOT_READY from `stop` on
+   * @throws PorticoError SEARCHES_FULL when too many are under way, OVERLOADED when others are and the event loop is late, NOT_READY
+   * from `stop` on
    */
   run<T>(work: Sliced<T>): MaybePromise<T>;
   /** Gives up what is under way. Resolves when its callers have been told. */
@@ -47,9 +48,14 @@ export interface SearchesOptions {
   turn: number;
   /** Searches under way, at the most: each holds a state of the store. */
   most: number;
+  /** Milliseconds by which the event loop is late (operate/loop-lag.ts). */
+  lag?: (() => number) | undefined;
 }
 
-export const createSearches = ({ turn, most }: SearchesOptions = { turn: 2, most: 32 }): Searches => {
+/** While the event loop is late by more than so many milliseconds, a search begins only if fewer than so many are under way: what is dearest is put off first. */
+const whenLate = { lag: 100, most: 4 };
+
+export const createSearches = ({ turn = 2, most = 32, lag = () => 0 }: Partial<SearchesOptions> = {}): Searches => {
   const waiting: Job[] = [];
   /** Milliseconds taken in the present round of the event loop. */
   let used = 0;
@@ -96,6 +102,7 @@ export const createSearches = ({ turn, most }: SearchesOptions = { turn: 2, most
         if (result.done === true) return result.value;
       }
       if (waiting.length >= most) throw new PorticoError("SEARCHES_FULL");
+      if (waiting.length >= whenLate.most && lag() > whenLate.lag) throw new PorticoError("OVERLOADED");
       return wait(work);
     },
     stop: async () => {

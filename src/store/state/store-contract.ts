@@ -35,7 +35,7 @@ export interface StoreNeeds {
   /** Is told how writes go. */
   writes?: WriteWatch;
   /** How searches share the process. */
-  searches?: SearchesOptions;
+  searches?: Partial<SearchesOptions> | undefined;
   /**
    * Once the store is complete, told of each change exactly once and in order, within a write transaction after that of the block, even
    * if the process ends between the two. Not given: changes are not kept.
