@@ -52,8 +52,8 @@ const run = (tool: string, ...args: string[]): void => {
 const lintByRedocly = (document: string): void => {
   const args = ["lint", document, "--format", "json", "--config", fileURLToPath(new URL("redocly.yaml", import.meta.url))];
   const { status, stdout } = spawnSync(join(tools, "node_modules/.bin/redocly"), args, { cwd: tools, encoding: "utf8", maxBuffer: 100_000_000, env: { ...process.env, REDOCLY_TELEMETRY: "off" } });
-  const { totals, problems } = JSON.parse(stdout) as { totals: { errors: number; warnings: number }; problems: unknown[] };
-  if (status !== 0 || totals.errors + totals.warnings > 0) throw new Error(`Redocly: ${JSON.stringify(totals)} ${JSON.stringify(problems, undefined, 1).slice(0, 5000)}`);
+  const { totals, problems } = JSON.parse(stdout) as { totals: { errors: number; warnings: number }; problems: { message: string; location: { pointer: string }[] }[] };
+  if (status !== 0 || totals.errors + totals.warnings > 0) throw new Error(`Redocly: ${JSON.stringify(totals)} ${JSON.stringify(problems.map(({ message, location }) => [message, location[0]?.pointer]), undefined, 1).slice(0, 5000)}`);
 };
 
 const compilerOptions = {

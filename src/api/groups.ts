@@ -4,6 +4,8 @@ export const groups: Readonly<Record<string, string>> = {
   blockchain: "The chain as a whole: its tip, its supply, its digest.",
   blocks: "Blocks, by height or id.",
   delegates: "Delegates: who forges, with rank, votes and what they earned.",
+  events: "Following the chain: its events as a stream or page by page, from any block on.",
+  lake: "The lake: final blocks in files that never change, and snapshots.",
   loader: "How far the node is.",
   locks: "Locks of hashed time-lock contracts.",
   node: "The node itself: configuration, state, health, and these docs.",

@@ -34,7 +34,9 @@ const transfer = {
   id: "a254c827e946110abd80927e7e053f803d59e51c1175b8e56dc3f80257aad76e",
 };
 
-const transferInBlock = { ...transfer, timestamp: 305132312, blockId: block.id, blockHeight: 125, sequence: 0 };
+const place = { timestamp: 305132312, blockId: block.id, blockHeight: 125, sequence: 0 };
+
+const transferInBlock = { ...transfer, ...place, addresses: [transfer.recipientId] };
 
 const registration = {
   version: 2,
@@ -49,6 +51,8 @@ const registration = {
   signature:
     "e1c928be818e7f5a1eb17285ce7d299c44ce938883ab3f6b4386af0ccc7eb8e451f91e12c07b5aa15dfa727c6150a2570f581c6645e544a1b2185786f6fa6b5b",
   id: "6ad545dc77d4cd1d48dc2b8936f6b84ef9f57cf32eb1c364bf9b2f81acaa2a71",
+  ...place,
+  addresses: ["Ab6Ervkz9ycsk7Fv4HZGCq66mfPeT9HwNw"],
 };
 
 const resignation = {
@@ -63,6 +67,8 @@ const resignation = {
   signature:
     "019aae026e7778a0c1a5e2b8c7fe2dadd995fdbe34d4aba39a1852ce279b3a3d12d3b29ba82194431284158f533ffeaeb4b9911af242527deb6eb186137c65af",
   id: "958ff7f7039817d823b7c21441dba9201f66befc695c342941cc5cc0ea9c31c4",
+  ...place,
+  addresses: ["ATiyw2rsjo95GwNps2qNJnxBKK7nPMHb47"],
 };
 
 const voteTransaction = {
@@ -78,6 +84,8 @@ const voteTransaction = {
   signature:
     "0aebb5f13d69e60cf28ebf032bbb92f502108777ec1d3fdcbbc1f667ad81895749a1b38c751b81cc6791b6363d9ab0e4bea7ad51d2c3e7764bfee22c3ea5fd0e",
   id: "20c8bb2dac16184243db797de3643e9a76de8d0631d10f44ba7c0dfedd31f741",
+  ...place,
+  addresses: ["APCMC1ngZwHXDqzLZNhKapjsvNyav5iWQS"],
 };
 
 const unvoteTransaction = { ...voteTransaction, nonce: "2", asset: { votes: [`-${registration.senderPublicKey}`] } };
@@ -89,6 +97,8 @@ const delegate = {
   balance: "10000000",
   voteBalance: "245098000000000",
 };
+
+const roundDelegate = { publicKey: delegate.publicKey, username: delegate.username, votes: delegate.voteBalance };
 
 const wallet = { address: transfer.recipientId, balance: "1" };
 
@@ -103,6 +113,7 @@ export const examples = {
   voteTransaction,
   unvoteTransaction,
   delegate,
+  roundDelegate,
   wallet,
   peer,
 };

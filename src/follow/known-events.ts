@@ -27,14 +27,14 @@ export const knownEvents: Readonly<Record<HostEvent, KnownEvent>> = Object.freez
   "transaction.pool.added": { description: "Transactions enter the pool.", example: [examples.transfer] },
   "transaction.pool.rejected": { description: "Transactions are refused by the pool.", example: [examples.transfer] },
   "transaction.pool.removed": { description: "A transaction leaves the pool; the payload is its id.", example: examples.transfer.id },
-  "delegate.registered": { description: "A delegate is registered.", example: examples.registration },
-  "delegate.resigned": { description: "A delegate resigns.", example: examples.resignation },
-  "wallet.vote": { description: "A wallet votes for a delegate.", example: delegateVote(examples.voteTransaction) },
-  "wallet.unvote": { description: "A wallet withdraws its vote.", example: delegateVote(examples.unvoteTransaction) },
+  "delegate.registered": { description: "A delegate is registered.", example: examples.registration, fromChain: true },
+  "delegate.resigned": { description: "A delegate resigns.", example: examples.resignation, fromChain: true },
+  "wallet.vote": { description: "A wallet votes for a delegate.", example: delegateVote(examples.voteTransaction), fromChain: true },
+  "wallet.unvote": { description: "A wallet withdraws its vote.", example: delegateVote(examples.unvoteTransaction), fromChain: true },
   "wallet.saved": { description: "A wallet is updated.", example: examples.wallet },
   "wallet.created.cold": { description: "A wallet that never existed before is saved.", example: examples.wallet },
-  "round.created": { description: "A round is created; the payload is its delegates.", example: [examples.delegate] },
-  "round.applied": { description: "A round is over.", example: null },
+  "round.created": { description: "A round is created; the payload is its delegates.", example: [examples.roundDelegate], fromChain: true },
+  "round.applied": { description: "A round is over.", example: null, fromChain: true },
   "forger.failed": { description: "The forger fails to start.", example: { error: "connect ECONNREFUSED" } },
   "forger.missing": { description: "A delegate that should have forged did not.", example: { delegate: examples.delegate } },
   "forger.started": { description: "The forger begins to forge.", example: { activeDelegates: [examples.delegate.publicKey] } },
@@ -48,9 +48,6 @@ export const knownEvents: Readonly<Record<HostEvent, KnownEvent>> = Object.freez
 const aliases: Readonly<Record<string, string>> = { "state.started": "state:started" };
 
 export const canonicalEvent = (name: string): string => aliases[name] ?? name;
-
-/** Events that are taken from the chain where Portico keeps it, whatever the host emits. */
-export const chainEvents: readonly string[] = Object.entries(knownEvents).flatMap(([event, { fromChain }]) => (fromChain ? [event] : []));
 
 const opposites: Readonly<Record<About["event"], About["event"]>> = {
   "block.applied": "block.reverted",

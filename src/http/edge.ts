@@ -15,6 +15,7 @@ import { createBodyReader } from "./input/body.js";
 import { bodyGateLimits, createBodyGate } from "./input/body-gate.js";
 import { clientKey } from "./pipeline/client-address.js";
 import { createInputReaders } from "./input/input-reader.js";
+import type { Examples } from "./openapi/examples.js";
 import { createOpenApiByPrefix, type GroupDescriptions, openApiRoute, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
@@ -58,6 +59,8 @@ export interface EdgeNeeds<State extends Scope> {
   info: OpenApiInfo;
   /** What the docs say of each group of routes. */
   groups?: GroupDescriptions;
+  /** Requests to the operations and their replies, by operation id. */
+  examples?: Examples;
   /** Requests that are sent to targets of webhooks. */
   outgoing?: readonly OutgoingRequest[];
   /** Whether requests are answered in batches, which only makes them faster. Default: `batching.isOn`. */
@@ -90,7 +93,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
   const { basePath, defaultVersion } = options;
   const ownRoutes = [rootRoute<State>(basePath, needs.info), healthRoute<State>(needs.health), openApiRoute<State>((prefix) => documents(prefix)), ...docsRoutes<State>()];
   const routes: Route<State>[] = [...needs.routes, ...ownRoutes];
-  const documents = createOpenApiByPrefix(routes, { ...options, groups: needs.groups }, needs.info, needs.outgoing);
+  const documents = createOpenApiByPrefix(routes, { ...options, groups: needs.groups, examples: needs.examples }, needs.info, needs.outgoing);
   const openapi = documents("");
 
   const endpointNeeds = { basePath, inputReader: createInputReaders({ epoch: needs.epoch }) };

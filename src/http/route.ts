@@ -170,6 +170,18 @@ export type Route<State extends Scope = Scope> =
       answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<BodyAnswer>;
     });
 
+/** A request to an operation, and its reply. */
+export interface OperationExample {
+  /** Parameters of the path. */
+  params?: Record<string, string>;
+  body?: unknown;
+  reply?: unknown;
+  /** The reply with amounts as text, where that differs. */
+  replyInText?: unknown;
+  /** Of a route that makes its body itself: the text by content type. */
+  texts?: Record<string, string>;
+}
+
 /** A request that the node itself sends, to targets of webhooks. */
 export interface OutgoingRequest {
   event: string;

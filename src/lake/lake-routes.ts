@@ -37,7 +37,7 @@ export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<
       path: `/lake/${kind}/{file}`,
       operation: kind === "blocks" ? "getLakeBlockFile" : "getLakeSnapshotFile",
       summary: `Returns ${what}, whole or in part (\`Range\`).`,
-      params: Type.Object({ file: Type.String() }),
+      params: Type.Object({ file: Type.String({ description: "Name of the file, as the manifest has it." }) }),
       content: Gzip,
       answer: async ({ params }) => ({ file: await listed(kind, params.file), contentType: "application/gzip", immutable: true }),
     });
@@ -59,7 +59,7 @@ export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<
       path: "/lake/manifests/{file}",
       operation: "getLakeOlderManifest",
       summary: "Returns an earlier manifest by its SHA-256, which the next one names as `previous`.",
-      params: Type.Object({ file: Type.String() }),
+      params: Type.Object({ file: Type.String({ description: "`SHA256.json`, in hexadecimal digits." }) }),
       content: Json,
       answer: async ({ params }) => {
         const sha256 = /^([0-9a-f]{64})\.json$/.exec(params.file)?.[1];

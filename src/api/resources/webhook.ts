@@ -111,25 +111,21 @@ export const WebhookRequestHeaders = Type.Object({
   "webhook-signature": Type.String({ description: "As specified by Standard Webhooks; after a rotation there are several, separated by spaces." }),
 });
 
-export const WebhookRequestResource = Type.Object(
-  {
-    timestamp: Type.Integer({ description: "Time of the event, in milliseconds since 1970." }),
-    data: Type.Unknown({ description: "Payload of the event." }),
-    event: Type.String(),
-    reverts: Type.Optional(Type.String({ description: "Of a reversal: the `webhook-id` of what it takes back." })),
-    id: Type.Optional(Type.String({ description: "Id of the event: the same wherever it is read. A ping has none, nor a cursor or a block." })),
-    cursor: Type.Optional(Type.String({ description: "Where to go on after this event." })),
-    block: Type.Optional(
-      Type.Unsafe<{ height: number; id: string } | null>({
-        type: ["object", "null"],
-        properties: { height: { type: "integer" }, id: { type: "string" } },
-        required: ["height", "id"],
-        description: "The event's block; null for events of the host.",
-      }),
-    ),
-  },
-  { title: "WebhookRequest" },
-);
+/** Members of what a target gets, beside `data` and `event`. */
+export const webhookRequestMembers = {
+  timestamp: Type.Integer({ description: "Time of the event, in milliseconds since 1970." }),
+  reverts: Type.Optional(Type.String({ description: "Of a reversal: the `webhook-id` of what it takes back." })),
+  id: Type.Optional(Type.String({ description: "Id of the event: the same wherever it is read. A ping has none, nor a cursor or a block." })),
+  cursor: Type.Optional(Type.String({ description: "Where to go on after this event." })),
+  block: Type.Optional(
+    Type.Unsafe<{ height: number; id: string } | null>({
+      type: ["object", "null"],
+      properties: { height: { type: "integer" }, id: { type: "string" } },
+      required: ["height", "id"],
+      description: "The event's block; null for events of the host.",
+    }),
+  ),
+};
 
 const actualDescription = `The payload's value at the key. Left out if there is none, or if it has more than ${mostShown} characters as JSON: its beginning is in \`reason\`.`;
 

@@ -30,7 +30,7 @@ const params = Type.Object({ id: Text({ description: "Id of the transaction." })
 const Submitted = InputOf<unknown>(
   {
     parse: (value) => ({ value }),
-    accepts: { type: "array", minItems: 1, maxItems: mostSubmitted, items: { type: "object", properties: { id: { type: "string", description: "Hexadecimal, as its bytes give it." } }, required: ["id"] } },
+    accepts: { type: "array", minItems: 1, maxItems: mostSubmitted, items: { type: "object", properties: { id: { type: "string", description: "Hexadecimal, as its bytes give it." } }, required: ["id"], additionalProperties: true } },
   },
   { description: "Signed transactions in their wire form (`/transactions/schemas`)." },
 );

@@ -5,6 +5,7 @@ import { routeName } from "../route-names.js";
 import { reasonOf } from "../reply/error-reply.js";
 import { type AmountForm, type AmountPrefix, formOf } from "../routing/amounts.js";
 import { hasAmount, type JsonSchema } from "../json-schema.js";
+import { type Examples, replyExample, requestExample, withTexts, withValues } from "./examples.js";
 import { parametersOf } from "./parameters.js";
 import { createSchemaWriter, type DescribedForm, type SchemaWriter } from "./schemas.js";
 import { describeOutgoing } from "./webhooks.js";
@@ -42,6 +43,8 @@ interface OpenApiOptions {
   /** What is between base path and version in all of its paths. Default: nothing. */
   prefix?: AmountPrefix;
   groups?: GroupDescriptions | undefined;
+  /** By operation id. */
+  examples?: Examples | undefined;
 }
 
 /** What a client may meet. */
@@ -77,7 +80,7 @@ const replyHeaders = {
 const referTo = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
 const referToHeaders = (names: (keyof typeof replyHeaders)[]): JsonSchema =>
   Object.fromEntries(names.map((name) => [name, referTo("headers", name)]));
-const json = (schema: JsonSchema): JsonSchema => ({ "application/json": { schema } });
+const json = (schema: JsonSchema, example: JsonSchema = {}): JsonSchema => ({ "application/json": { schema, ...example } });
 
 /** Statuses of requests that are refused before they reach a route: malformed, overdue, with an `Expect` that cannot be met, too large. */
 const refusedEarly = [400, 408, 417, 431];
@@ -102,8 +105,10 @@ const bodyContent = (content: Readonly<Record<string, unknown>>, writer: SchemaW
 
 const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter, options: OpenApiOptions): JsonSchema => {
   const generation = generationOf(route.versions);
-  const reply = writer.reply(replySchema(route), formOfReplies(route, options));
-  const content = route.kind === "body" ? bodyContent(route.content, writer) : undefined;
+  const form = formOfReplies(route, options);
+  const example = options.examples?.[routeName(route)];
+  const reply = writer.reply(replySchema(route), form);
+  const content = route.kind === "body" ? withTexts(bodyContent(route.content, writer), example) : undefined;
   const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
   const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
   const headers = referToHeaders([
@@ -112,7 +117,7 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
     ...(route.stateless === true ? [] : ["X-Block-Height" as const]),
     ...(isCached(route) ? ["ETag" as const] : []),
   ]);
-  const success = { description: route.summary, headers, content: content ?? json(schema) };
+  const success = { description: route.summary, headers, content: content ?? json(schema, replyExample(example, form)) };
   return {
     [typeof status === "number" ? status : 200]: success,
     ...(typeof status === "number" ? {} : { default: success }),
@@ -159,7 +164,8 @@ const operationOf = <State extends Scope>(
   writer: SchemaWriter,
   options: OpenApiOptions,
 ): JsonSchema => {
-  const parameters = [...parametersOf(route, writer), ...amountsHeader(route, options)];
+  const example = options.examples?.[routeName(route)];
+  const parameters = [...withValues(parametersOf(route, writer), example), ...amountsHeader(route, options)];
   return {
     operationId: routeName(route),
     tags: [tagOf(route)],
@@ -169,7 +175,7 @@ const operationOf = <State extends Scope>(
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: route.bodyOptional !== true, content: json(writer.input(route.body)) } }),
+      : { requestBody: { required: route.bodyOptional !== true, content: json(writer.input(route.body), requestExample(example)) } }),
     responses: responsesOf(route, writer, options),
   };
 };

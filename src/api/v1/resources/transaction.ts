@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../../types/chain.js";
 import type { UnconfirmedTransaction } from "../../../chain/block.js";
 import { Amount } from "../../resources/amount.js";
-import { AssetResource, presentAsset } from "../../resources/asset.js";
+import { FlatAssetResource, presentAsset } from "../../resources/asset.js";
 
 const common = {
   id: Type.String(),
@@ -18,7 +18,7 @@ const common = {
   signature: Type.Optional(Type.String()),
   signSignature: Type.Optional(Type.String()),
   signatures: Type.Optional(Type.Array(Type.String())),
-  asset: Type.Unsafe<Record<string, unknown>>({ ...AssetResource, description: "Empty if there is none." }),
+  asset: FlatAssetResource,
 };
 
 const Timestamp = Type.Integer({ description: "Seconds since the network's epoch." });
