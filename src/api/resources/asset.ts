@@ -57,7 +57,7 @@ export const FlatAssetResource = Type.Unsafe<Record<string, unknown>>({
   type: "object",
   additionalProperties: true,
   "x-amounts-inside": true,
-  properties: { payments: { items: { properties: { amount: Amount } } } },
+  properties: { payments: { items: { properties: { amount: Amount }, additionalProperties: true } } },
   description: "Empty if there is none.",
 });
 
