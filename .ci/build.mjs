@@ -21,7 +21,6 @@ const build = () => {
   for (const file of ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "LICENSE", "NOTICE"]) {
     cpSync(new URL(`../node_modules/swagger-ui-dist/${file}`, import.meta.url), new URL(`../dist/src/http/docs/swagger-ui/${file}`, import.meta.url));
   }
-  cpSync(new URL("../src/api/examples.json", import.meta.url), new URL("../dist/src/api/examples.json", import.meta.url));
   // The console is served as it is written.
   cpSync(new URL("../src/console/page", import.meta.url), new URL("../dist/src/console/page", import.meta.url), { recursive: true });
 };

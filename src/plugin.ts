@@ -5,7 +5,7 @@ import { groups } from "./api/groups.js";
 import { type ApiNeeds, type ApiState, createApiState } from "./api/state.js";
 import { v1Routes } from "./api/v1/index.js";
 import { v2Routes } from "./api/v2/index.js";
-import { readExamples } from "./api/examples.js";
+import { examples } from "./api/examples.js";
 import { webhookRequests } from "./api/webhook-requests.js";
 import { consoleRoutes } from "./console/routes.js";
 import { finalHeightAt } from "./chain/finality.js";
@@ -169,7 +169,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
       contact: { name: "The operator of this node" },
     },
     groups,
-    examples: readExamples(),
+    examples,
     epoch: rules.epoch.timestamp(0).human,
     outgoing: webhookRequests(webhooks.events),
   });

@@ -1,5 +1,5 @@
 /**
- * Writes `src/api/examples.json`: for each operation of the OpenAPI document, a request and the reply that it gets from a node that serves
+ * Writes `src/api/examples.ts`: for each operation of the OpenAPI document, a request and the reply that it gets from a node that serves
  * the real chain `core3-custom-c`, with webhooks, a pool, peers and a lake. Long lists are cut to two entries.
  *
  *     npm run docs:examples
@@ -121,7 +121,8 @@ try {
   console.log(`${Object.keys(made).length} operations have an example; these have none: ${without.join(", ")}`);
   const names = Object.keys(made).sort();
   const lines = names.map((name) => `${JSON.stringify(name)}: ${JSON.stringify(made[name])}`.replaceAll(`http://127.0.0.1:${port}`, "https://explorer.example"));
-  writeFileSync(new URL("../../src/api/examples.json", import.meta.url), `{\n${lines.join(",\n")}\n}\n`);
+  const head = `import type { OperationExample } from "../http/route.js";\n\n/** An example of each operation, from a real chain. Written by \`npm run docs:examples\`. */\nexport const examples: Readonly<Record<string, OperationExample>> = {\n`;
+  writeFileSync(new URL("../../src/api/examples.ts", import.meta.url), `${head}${lines.join(",\n")},\n};\n`);
 } finally {
   await plugin.stop();
   target.closeAllConnections();

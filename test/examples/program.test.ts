@@ -132,5 +132,14 @@ describe("the example host as a program", function () {
     const forged = readFileSync(join(dataDir("copy"), "forged.ndjson"), "utf8").split("\n").filter((line) => line !== "");
     expect(forged.length).to.be.at.least(tip.height - 1);
     await until(async () => ((await fetch(`${second}/health/ready`)).status === 200 ? true : undefined));
+    restored.kill("SIGTERM");
+    expect(await restored.ended).to.equal(0);
+
+    // And it forges on.
+    const forging = run(["--data-dir", dataDir("copy"), "--port", "0", "--log-format", "pretty", "--forge-interval", "50", "--webhook-token", "letmein123"]);
+    const third = urlIn(await forging.line(/^Portico serves/));
+    await forging.line(new RegExp(`^block ${tip.height + 3} `));
+    const kept = (await (await fetch(`${third}/blocks/${tip.height}`)).json()) as { data: { id: string } };
+    expect(kept.data.id).to.equal(tip.id);
   });
 });

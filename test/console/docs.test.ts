@@ -1,0 +1,89 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { type Host, startHost } from "../../examples/standalone/host.js";
+import { readHostOptions } from "../../examples/standalone/options.js";
+import { systemClock } from "../../src/clock.js";
+import { silentLogger } from "../silent.js";
+
+const executablePath = "/usr/bin/chromium";
+
+/** Nothing that Chromium asks of its maker's hosts by itself. */
+const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+describe("the interactive reference, in Chromium", function () {
+  this.timeout(120_000);
+  let folder: string | undefined;
+  let host: Host | undefined;
+  let browser: Browser | undefined;
+  let page: Page;
+  /** What the page may not do: complain, or ask anybody but the node. */
+  const faults: string[] = [];
+
+  before(async function () {
+    if (!existsSync(executablePath)) {
+      console.log("      There is no /usr/bin/chromium (Debian: chromium): the reference is not tested.");
+      return this.skip();
+    }
+    folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
+    const options = readHostOptions(["--data-dir", join(folder, "data"), "--port", "0", "--forge-interval", "500"]);
+    host = await startHost(options, { logger: silentLogger, clock: systemClock });
+    browser = await chromium.launch({ executablePath, args });
+  });
+  after(async () => {
+    await browser?.close();
+    await host?.stop();
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    faults.length = 0;
+    if (browser === undefined || host === undefined) throw new Error("there is nothing to look at");
+    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    const { origin } = new URL(host.url);
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("request", (request) => !request.url().startsWith(origin) && !request.url().startsWith("data:") && faults.push(request.url()));
+    await page.goto(`${host.url}/docs`);
+    await page.waitForSelector(".opblock");
+  });
+  afterEach(async () => {
+    await page.close();
+    expect(faults).to.deep.equal([]);
+  });
+
+  /** Opens an operation, sends its request, and returns status and body of the reply as the page shows them. */
+  const tried = async (operation: string, fill?: (block: ReturnType<Page["locator"]>) => Promise<void>): Promise<{ status: string; body: unknown }> => {
+    const block = page.locator(`.opblock[id$="-${operation}"]`);
+    await block.locator(".opblock-summary-control").click();
+    await fill?.(block);
+    await block.locator("button.execute").click();
+    const status = await block.locator(".live-responses-table .response-col_status").last().innerText();
+    const body = await block.locator(".live-responses-table .response-col_description pre").first().innerText();
+    return { status: status.trim().slice(0, 3), body: JSON.parse(body) as unknown };
+  };
+
+  it("tries a request, and shows the reply of the node that serves the page", async () => {
+    const { status, body } = await tried("getNodeStatus");
+    expect(status).to.equal("200");
+    expect(body).to.have.property("data").that.includes({ synced: true });
+  });
+
+  it("tries a search with the example as its body, and a request with a parameter", async () => {
+    const found = await tried("searchBlocks");
+    expect(found.status).to.equal("200");
+    expect(found.body).to.have.nested.property("meta.totalCount");
+    const block = await tried("getBlock", async (operation) => {
+      await operation.locator('tr[data-param-name="id"] input').fill("1");
+    });
+    expect([block.status, (block.body as { data: { height: number } }).data.height]).to.deep.equal(["200", 1]);
+  });
+
+  it("shows examples of replies, and each group with what it is for", async () => {
+    await page.locator('.opblock[id$="-getWallet"] .opblock-summary-control').click();
+    expect(await page.locator('.opblock[id$="-getWallet"] .highlight-code').first().innerText()).to.match(/"address": "A\w{33}"/);
+    expect(await page.locator(".opblock-tag").count()).to.be.above(15);
+    expect(await page.locator(".opblock-tag small").first().innerText()).to.match(/\.$/);
+  });
+});
