@@ -169,9 +169,9 @@ describe("createApiPlugin", () => {
       const plugin = create({ options, ...(own ? { chain: adapter } : {}) });
       await plugin.start();
       const { id = 0 } = plugin.webhooks?.create({ event: "forger.started", target: "http://127.0.0.1:9/" }) ?? {};
-      for (let count = 0; count < 900; count++) events.emit("forger.started", { activeDelegates: [String(count)] });
+      for (let count = 0; count < 300; count++) events.emit("forger.started", { activeDelegates: [String(count)] });
       await plugin.settled();
-      expect(plugin.webhooks?.deliveries(id, undefined, { offset: 0, limit: 1 }).total).to.equal(900);
+      expect(plugin.webhooks?.deliveries(id, undefined, { offset: 0, limit: 1 }).total).to.equal(300);
       await plugin.stop();
     }
   });

@@ -10,6 +10,7 @@ import { after, at, before, chain, end, fork, newTip, undoBlocks } from "../stor
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { token, webhookOptions } from "./reader-options.js";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** A source that stops within a rebuild, when it is asked for a height, until it is let go on. */
 const createSource = () => {
@@ -65,7 +66,7 @@ describe("a node whose host goes back further than undo records reach", function
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
   const until = async (url: string, status: number): Promise<void> => {
-    while ((await fetch(url)).status !== status);
+    while ((await fetch(url)).status !== status) await delay(5);
   };
   const create = (event: string): Webhook & WebhookSecret => {
     if (node.webhooks === undefined) throw new Error("there are no webhooks");

@@ -219,7 +219,7 @@ describe("the standalone host", () => {
   describe("forging blocks", () => {
     it("serves exactly the state that its blocks give", async () => {
       const host = await start({ forge: true, forgeInterval: 1 });
-      await untilHeight(host, 110);
+      await untilHeight(host, 60);
       await host.stop();
       const adapter = createMemoryAdapter(host.network);
       adapter.apply(host.network.genesisBlock);

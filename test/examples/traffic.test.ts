@@ -4,8 +4,9 @@ import { createRandom, type Random } from "../../examples/standalone/random.js";
 import { forgerOf, forgingOrder, roundOf, slotOf } from "../../src/chain/rounds.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createLocalChain, type LocalChain } from "./local-chain.js";
+import { count } from "../fixtures/long.js";
 
-const blocks = 300;
+const blocks = count(220, 300);
 
 /** The crypto package's findings about a block, except those about multisignature wallets, which it cannot verify. */
 const findings = ({ verification, transactions }: SignedBlock): string[] => {
@@ -157,6 +158,6 @@ describe("the standalone host's chain and traffic", () => {
       const between: Random["between"] = (from, to) => (random.chance(0.5) ? random.between(from, to) : random.pick([from, to]));
       return { ...random, between };
     };
-    expectValid(chain, await createLocalChain(extreme).grow(blocks));
+    expectValid(chain, await createLocalChain(extreme).grow(count(60, 300)));
   });
 });

@@ -11,7 +11,7 @@ import { compareAtHeights, createPicks, type OpenAt } from "./history-oracle.js"
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
 /** Of each kind, on each real chain. */
-const questions = count(24, 10_000);
+const questions = count(12, 10_000);
 const seed = seedOr(20_261);
 /** 25 questions of each kind are asked on each. */
 const randomChains = Math.max(6, Math.ceil(questions / 25));

@@ -9,6 +9,7 @@ import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
 import { lastPageAt, pagesOf } from "./pages.js";
 import { closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { count } from "../fixtures/long.js";
 
 const chain = loadChain("core3-custom-c");
 
@@ -28,13 +29,13 @@ describe("the pages of a store file", function () {
         const held: ChainSnapshot[] = [];
         let height = 1;
         await store.apply(blocks.slice(0, 1));
-        for (const { what, count } of deeds) {
-          if (what === "on") await store.apply(blocks.slice(height, (height += Math.min(count, blocks.length - height))));
-          else if (what === "back") for (let times = Math.min(count, height - 1); times > 0; times--, height--) await store.revert();
+        for (const { what, count: times } of deeds) {
+          if (what === "on") await store.apply(blocks.slice(height, (height += Math.min(times, blocks.length - height))));
+          else if (what === "back") for (let left = Math.min(times, height - 1); left > 0; left--, height--) await store.revert();
           else if (what === "hold") held.push(store.snapshot()!);
           else if (what === "let go") held.shift()?.release?.();
           else if (what === "free") store.freePages();
-          else await webhooks.transactionSoon(() => webhooks.setJournalPosition(count));
+          else await webhooks.transactionSoon(() => webhooks.setJournalPosition(times));
           expect(lmdbFileFault(store.environment.path)).to.equal(undefined);
         }
         expect(store.tip()?.height).to.equal(height);
@@ -45,7 +46,7 @@ describe("the pages of a store file", function () {
         expect(lost).to.equal(0);
         expect(used).to.be.above(20);
       }),
-      { numRuns: 5 },
+      { numRuns: count(2, 100) },
     );
   });
 

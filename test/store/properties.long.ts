@@ -3,6 +3,7 @@ import "./checksums.test.js";
 import "./delegate-list.test.js";
 import "./follower.test.js";
 import "./intersection.test.js";
+import "./pages.test.js";
 import "./posting-list.test.js";
 import "./ranked-set.test.js";
 import "./rewards.test.js";

@@ -118,7 +118,7 @@ const expectState = async (store: ReturnType<typeof openTemporaryStore>["store"]
 };
 
 /** The limit is for shrinking after a failure: all runs take a few seconds. */
-const effort = { numRuns: count(8, 2_000), plugins: endAfter(60_000) };
+const effort = { numRuns: count(5, 2_000), plugins: endAfter(60_000) };
 
 const failureOf = (work: Promise<unknown>): Promise<string> =>
   work.then(

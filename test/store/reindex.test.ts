@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { reindexHistory } from "../../src/store/history/reindex.js";
 import { PorticoError } from "../../src/errors.js";
@@ -5,7 +7,7 @@ import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { compareAtHeights, createPicks } from "./history-oracle.js";
-import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 
 const { network, blocks } = loadChain("core3-custom-c");
 /** Height of the store when history is switched on, with undo records for the last few blocks. */
@@ -13,20 +15,36 @@ const without = 110;
 const undoBlocks = 8;
 const end = 130;
 
-/** A store that was made without history, opened with it. */
-const openedAnew = async () => {
+/** The file of a store that was made without history. */
+let made: Buffer;
+/** The history of a store that had it always, at each height from the one below the lowest that undo records lead to. */
+const histories = new Map<number, unknown>();
+
+const prepare = async (): Promise<void> => {
   const first = openTemporaryStore(network, { history: false, undoBlocks });
   await first.store.apply(blocks.slice(0, without - 10).map(first.rules.parseBlock), without);
   for (const block of blocks.slice(without - 10, without)) await first.store.apply([first.rules.parseBlock(block)]);
-  const { dataDir } = first;
   await closeStores();
+  made = readFileSync(join(first.dataDir, "chain.mdb"));
+  const always = openTemporaryStore(network, { undoBlocks });
+  await always.store.apply(blocks.slice(0, without - undoBlocks).map(always.rules.parseBlock));
+  for (const block of blocks.slice(without - undoBlocks, end)) {
+    await always.store.apply([always.rules.parseBlock(block)]);
+    histories.set(block.height, contentsOf(always.store).history);
+  }
+  await closeTemporaryStores();
+};
+
+/** That store, opened with history. */
+const openedAnew = () => {
+  const dataDir = temporaryFolder();
+  writeFileSync(join(dataDir, "chain.mdb"), made);
   return openTemporaryStore(network, { dataDir, undoBlocks });
 };
 
-const wholeHistory = async (height: number): Promise<unknown> => {
-  const { store, rules } = openTemporaryStore(network, { undoBlocks });
-  for (let start = 0; start < height; start += 50) await store.apply(blocks.slice(start, Math.min(height, start + 50)).map(rules.parseBlock));
-  return contentsOf(store).history;
+const wholeHistory = (height: number): unknown => {
+  expect(histories.has(height)).to.equal(true);
+  return histories.get(height);
 };
 
 const errorOf = (work: () => unknown): unknown => {
@@ -40,10 +58,11 @@ const errorOf = (work: () => unknown): unknown => {
 
 describe("history of a store that was made without", function () {
   this.timeout(120_000);
+  before(prepare);
   afterEach(closeTemporaryStores);
 
   it("begins with the tip at which it was switched on, and says so of earlier heights", async () => {
-    const { store, rules } = await openedAnew();
+    const { store, rules } = openedAnew();
     expect(store.oldest()?.height).to.equal(without);
     for (const block of blocks.slice(without, without + 8)) await store.apply([rules.parseBlock(block)]);
     expect(store.oldest()).to.deep.equal({ height: without, id: blocks[without - 1]?.id });
@@ -61,7 +80,7 @@ describe("history of a store that was made without", function () {
   });
 
   it("is made from its own blocks while it grows, to the byte of one that had it always, and is taken back with blocks written before", async () => {
-    const { store, rules, dataDir } = await openedAnew();
+    const { store, rules, dataDir } = openedAnew();
     await store.apply([rules.parseBlock(blocks[without] ?? blocks[0]!)]);
     const heights: number[] = [];
     const made = reindexHistory({ store, rules, dataDir, undoBlocks, onProgress: (height) => heights.push(height) });
@@ -69,7 +88,7 @@ describe("history of a store that was made without", function () {
     expect(await made).to.equal(true);
     expect(heights.at(-1)).to.equal(without);
     expect(store.oldest()?.height).to.equal(1);
-    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(end));
+    expect(contentsOf(store).history).to.deep.equal(wholeHistory(end));
 
     const memory = createMemoryAdapter(network);
     for (const block of blocks.slice(0, end)) memory.apply(block);
@@ -80,28 +99,28 @@ describe("history of a store that was made without", function () {
     );
 
     while ((store.tip()?.height ?? 0) > end - undoBlocks) await store.revert();
-    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(end - undoBlocks));
+    expect(contentsOf(store).history).to.deep.equal(wholeHistory(end - undoBlocks));
   });
 
   it("is taken back with blocks that were written before it was made", async () => {
-    const { store, rules, dataDir } = await openedAnew();
+    const { store, rules, dataDir } = openedAnew();
     expect(await reindexHistory({ store, rules, dataDir, undoBlocks })).to.equal(true);
     await store.apply([rules.parseBlock(blocks[without] ?? blocks[0]!)]);
     for (let taken = 0; taken < undoBlocks; taken++) await store.revert();
     const height = without + 1 - undoBlocks;
     expect(store.oldest()?.height).to.equal(1);
-    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(height));
+    expect(contentsOf(store).history).to.deep.equal(wholeHistory(height));
     for (const block of blocks.slice(height, height + 3)) await store.apply([rules.parseBlock(block)]);
-    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(height + 3));
+    expect(contentsOf(store).history).to.deep.equal(wholeHistory(height + 3));
   });
 
   it("can be ended on the way, and leaves what was there", async () => {
-    const { store, rules, dataDir } = await openedAnew();
+    const { store, rules, dataDir } = openedAnew();
     await store.apply([rules.parseBlock(blocks[without] ?? blocks[0]!)]);
     const ending = new AbortController();
     expect(await reindexHistory({ store, rules, dataDir, undoBlocks, signal: ending.signal, onProgress: () => ending.abort() })).to.equal(false);
     expect(store.oldest()?.height).to.equal(without);
     expect(await reindexHistory({ store, rules, dataDir, undoBlocks })).to.equal(true);
-    expect(contentsOf(store).history).to.deep.equal(await wholeHistory(without + 1));
+    expect(contentsOf(store).history).to.deep.equal(wholeHistory(without + 1));
   });
 });

@@ -16,6 +16,7 @@ import type { BlockData } from "../../types/events.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { webhookRow } from "./webhook-row.js";
 import { programOf } from "../fixtures/programs.js";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** Rounds of load, kill and restart. */
 const rounds = count(4, 50);
@@ -76,8 +77,8 @@ describe("a node that is killed under load", function () {
       const child = start(dataDir, "load");
       const heightBefore = textIn(dataDir, "height");
       // At any moment, but not before it delivers and its chain grows: first of all it sends what the one before left.
-      while ((answered === before || textIn(dataDir, "height") === heightBefore) && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
-      await new Promise((resolve) => setTimeout(resolve, chance() * 400));
+      while ((answered === before || textIn(dataDir, "height") === heightBefore) && child.exitCode === null) await delay(1);
+      await delay(chance() * 400);
       expect(child.exitCode, "ended by itself").to.equal(null);
       child.kill("SIGKILL");
       await exited(child);

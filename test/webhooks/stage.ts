@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import type { ChainChanges } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
@@ -55,14 +56,15 @@ export const createLogger = (lines: string[]): Logger => {
   return { debug: to("debug"), info: to("info"), warn: to("warn"), error: to("error") };
 };
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Most of what it waits for comes within a few turns; only then are there pauses, in which the processor is free for what is waited for. */
+const turnsWithoutPause = 20;
 
-/** Looks again every turn: what it waits for comes from a real socket, and the test's own timeout ends the wait. */
+/** Looks again until there is something: it comes from a real socket or another thread, and the test's own timeout ends the wait. */
 export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
-  for (;;) {
+  for (let turn = 0; ; turn++) {
     const found = look();
     if (found !== undefined) return found;
-    await turn();
+    await (turn < turnsWithoutPause ? nextTurn() : delay(1));
   }
 };
 

@@ -1,0 +1,2 @@
+/** The example host's chain and traffic, over more blocks. */
+import "./traffic.test.js";
