@@ -35,13 +35,10 @@ const lookInterval = 100;
 
 const pause = (milliseconds: number, signal: AbortSignal): Promise<unknown> => delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 
-export const createChangeFeed = ({ client, watch, told, emit, tip: otherWay, nethash, logger }: ChangeFeedNeeds): ChangeFeed => {
-  let life: { ending: AbortController; ended: Promise<void>; other: { stop(): Promise<void> } | undefined } | undefined;
+/** Hands over one line of changes. */
+const createTake = ({ watch, told, emit }: ChangeFeedNeeds) => {
   let unwritten = 0;
-  /** Aborted when the other way has brought something. */
-  let brought = new AbortController();
-
-  const take = async (line: string, { settled }: FollowingChain): Promise<void> => {
+  return async (line: string, { settled }: FollowingChain): Promise<void> => {
     const change = parseChange(line);
     const { kind, block } = change;
     const known = watch.tip() ?? 0;
@@ -52,6 +49,21 @@ export const createChangeFeed = ({ client, watch, told, emit, tip: otherWay, net
     unwritten = 0;
     await settled();
   };
+};
+
+/** Resolves when the other way no longer brings all that the node has. */
+const otherWayHolds = async (watch: NodeWatch, { tip }: FollowingChain, signal: AbortSignal): Promise<void> => {
+  for (let behindFor = 0; !signal.aborted && behindFor < tolerated; await pause(lookInterval, signal)) {
+    behindFor = watch.problem() === undefined && watch.distance(tip()?.height ?? 0).behind > 0 ? behindFor + lookInterval : 0;
+  }
+};
+
+export const createChangeFeed = (needs: ChangeFeedNeeds): ChangeFeed => {
+  const { client, watch, tip: otherWay, nethash, logger } = needs;
+  const take = createTake(needs);
+  let life: { ending: AbortController; ended: Promise<void>; other: { stop(): Promise<void> } | undefined } | undefined;
+  /** Aborted when the other way has brought something. */
+  let brought = new AbortController();
 
   /**
    * From the replica's own tip; where the node does not know that, from the node's tip: the first block shows then that others are missing,
@@ -61,13 +73,6 @@ export const createChangeFeed = ({ client, watch, told, emit, tip: otherWay, net
     const own = chain.tip();
     const after = own === undefined ? "genesis" : `${own.height}-${own.id},tip`;
     for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) await take(line, chain);
-  };
-
-  /** While the other way brings all that the node has. */
-  const otherWayHolds = async ({ tip }: FollowingChain, signal: AbortSignal): Promise<void> => {
-    for (let behindFor = 0; !signal.aborted && behindFor < tolerated; await pause(lookInterval, signal)) {
-      behindFor = watch.problem() === undefined && watch.distance(tip()?.height ?? 0).behind > 0 ? behindFor + lookInterval : 0;
-    }
   };
 
   const streamUntilBrought = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
@@ -97,7 +102,7 @@ export const createChangeFeed = ({ client, watch, told, emit, tip: otherWay, net
         if (message !== logged && !brought.signal.aborted) logger.debug(`the node's changes: ${message}`);
         logged = message;
       }
-      if (brought.signal.aborted) await otherWayHolds(chain, signal);
+      if (brought.signal.aborted) await otherWayHolds(watch, chain, signal);
       else await pause(retryDelay, signal);
     }
   };

@@ -7,7 +7,7 @@ import type { FullClock } from "../clock.js";
 import type { Follow } from "../follow/index.js";
 import { createPatternWorker } from "./conditions/pattern-worker.js";
 import { createDeliveries } from "./deliver/deliveries.js";
-import { createDispatcher } from "./deliver/dispatcher.js";
+import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
 import { createPayloads } from "./deliver/payloads.js";
 import { keyOf } from "./deliver/request.js";
 import { startUpkeep } from "./deliver/retention.js";
@@ -18,8 +18,8 @@ import { createRegister, type Register } from "./registry/register.js";
 import { createWebhookService } from "./registry/webhook-service.js";
 import { createHolding } from "./scan/holding.js";
 import { createRecentEvents } from "./scan/recent-events.js";
-import { createRecorder } from "./scan/recorder.js";
-import { createScanner } from "./scan/scanner.js";
+import { createRecorder, type RecorderNeeds } from "./scan/recorder.js";
+import { createScanner, type Scanner, type ScannerNeeds } from "./scan/scanner.js";
 import { dispatchedSender } from "./send/dispatched-sender.js";
 import { createHttpSender } from "./send/http-sender.js";
 import { observedSender, type OnAttempt } from "./send/observed-sender.js";
@@ -91,6 +91,17 @@ const attemptedBefore = (store: WebhookStore, isUnderWay: (id: number) => boolea
   return ({ id, attemptCount }: DeliveryRow): boolean => attemptCount > 0 || id <= lastBefore || isUnderWay(id);
 };
 
+type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns" | "onWork"> & Pick<RecorderNeeds, "time" | "withdrawn">;
+
+/** What reads the chain for the webhooks. */
+const createScanning = ({ time, withdrawn, ...needs }: ScanningNeeds, { isUnderWay, wake }: Pick<Dispatcher, "isUnderWay" | "wake">): Scanner => {
+  const { store, register, window, keepsChain } = needs;
+  const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
+  const holding = createHolding({ store, time, confirmationsOf });
+  const recorder = createRecorder({ store, register, time, window, withdrawn, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay });
+  return createScanner({ ...needs, recorder, patterns: createPatternWorker(), onWork: wake });
+};
+
 type EndUpkeep = () => MaybePromise<void>;
 
 /** Starting and stopping, each once. */
@@ -117,8 +128,6 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const recent = createRecentEvents(store, options.recentEvents);
   const sender = observedSender(dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch), needs.onAttempt);
   const payloads = createPayloads(follow);
-  const { window } = options;
-
   const withdrawn = new Set<number>();
   const dispatcher = createDispatcher(options, {
     ...{ store, register, payloads, sender, clock, time, after, random, logger, nodeKey },
@@ -129,14 +138,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
   });
 
-  const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
-  const recorder = createRecorder({
-    ...{ store, register, time, window, withdrawn },
-    holding: createHolding({ store, time, confirmationsOf }),
-    mayBeAttempted: attemptedBefore(store, dispatcher.isUnderWay),
-    isUnderWay: dispatcher.isUnderWay,
-  });
-  const scanner = createScanner({ store, follow, register, recorder, recent, patterns: createPatternWorker(), after, logger, keepsChain, window, onWork: dispatcher.wake });
+  const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn }, dispatcher);
 
   const service = createWebhookService({
     ...{ store, follow, register, clock, time, keepsChain, nodeKey },
@@ -175,8 +177,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
       if (events.length > 0) store.transaction(() => events.forEach((event) => writeOld(event, store, register)));
       taken();
     },
-    start: life.start,
     settled: scanner.settled,
-    stop: life.stop,
+    ...life,
   };
 };

@@ -112,6 +112,15 @@ const Replay = ({ path, onDone }) => {
   </form>`;
 };
 
+const deliveryColumns = (webhookId) => [
+  ["Delivery", (row) => html`<a href=${link("webhooks", webhookId, String(row.id))}>${row.id}</a>`],
+  ["Event", ({ event }) => event],
+  ["State", ({ state }) => html`<span class=${state === "delivered" ? "good" : state === "dead" || state === "retrying" ? "bad" : ""}>${state}</span>`],
+  ["Attempts", ({ attemptCount }) => count(attemptCount), "num"],
+  ["Last answer", ({ attempts }) => (attempts.length === 0 ? "–" : (attempts.at(-1).error ?? attempts.at(-1).status))],
+  ["Happened", ({ timestamp }) => new Date(timestamp).toLocaleTimeString()],
+];
+
 const One = ({ id, tip, events }) => {
   const path = `/webhooks/${encodeURIComponent(id)}`;
   const [done, setDone] = useState({ times: 0 });
@@ -163,14 +172,7 @@ const One = ({ id, tip, events }) => {
       <//>
       ${isEditing && html`<${Card} title="Change it" wide><${WebhookForm} webhook=${webhook} events=${events} onDone=${() => { setEditing(false); tell("It is changed."); }} /><//>`}
       <${Card} title="Deliveries, newest first" wide>
-        <${Table} caption="Deliveries" rows=${deliveries} empty="Nothing was sent yet." columns=${[
-          ["Delivery", (row) => html`<a href=${link("webhooks", id, String(row.id))}>${row.id}</a>`],
-          ["Event", ({ event }) => event],
-          ["State", ({ state }) => html`<span class=${state === "delivered" ? "good" : state === "dead" || state === "retrying" ? "bad" : ""}>${state}</span>`],
-          ["Attempts", ({ attemptCount }) => count(attemptCount), "num"],
-          ["Last answer", ({ attempts }) => (attempts.length === 0 ? "–" : (attempts.at(-1).error ?? attempts.at(-1).status))],
-          ["Happened", ({ timestamp }) => new Date(timestamp).toLocaleTimeString()],
-        ]} />
+        <${Table} caption="Deliveries" rows=${deliveries} empty="Nothing was sent yet." columns=${deliveryColumns(id)} />
       <//>
     </div>`;
 };

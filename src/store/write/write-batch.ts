@@ -93,28 +93,39 @@ function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf:
   yield* upTo(undefined);
 }
 
-export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">, newest: FreshReads): WriteBatch => {
+/** What is put and not committed, and what is being committed. */
+const createUncommitted = () => {
   let latest: Memtable = createMemtable();
   /** Empty unless a commit is under way. */
   let committing: Memtable = createMemtable();
+  return {
+    latest: () => latest,
+    /** What was put so far is being committed from now on. */
+    take: (): Memtable => {
+      [latest, committing] = [committing, latest];
+      return committing;
+    },
+    /** Undefined where nothing is pending. */
+    find: (database: DatabaseName, key: Buffer): Bytes | undefined => {
+      const bytes = latest.find(database, key);
+      return bytes === undefined ? committing.find(database, key) : bytes;
+    },
+    inRange: (database: DatabaseName, bounds: KeyBounds): PendingRow[] => {
+      const found = new Map<string, Bytes>();
+      committing.addWithin(database, bounds, found);
+      latest.addWithin(database, bounds, found);
+      const rows = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+      return rows.map(([key, bytes]) => ({ key: Buffer.from(key, "latin1"), bytes }));
+    },
+  };
+};
+
+export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">, newest: FreshReads): WriteBatch => {
+  const { latest, take, find, inRange } = createUncommitted();
   const { reading: stored, letGo } = createStored(db, newest);
   const { encode, decode } = createCoding(db);
 
   const storedBytes = (database: DatabaseName, key: Buffer): Bytes => stored().bytes(database, key) ?? null;
-
-  /** Undefined where nothing is pending. */
-  const find = (database: DatabaseName, key: Buffer): Bytes | undefined => {
-    const bytes = latest.find(database, key);
-    return bytes === undefined ? committing.find(database, key) : bytes;
-  };
-
-  const inRange = (database: DatabaseName, bounds: KeyBounds): PendingRow[] => {
-    const found = new Map<string, Bytes>();
-    committing.addWithin(database, bounds, found);
-    latest.addWithin(database, bounds, found);
-    const rows = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
-    return rows.map(([key, bytes]) => ({ key: Buffer.from(key, "latin1"), bytes }));
-  };
 
   const get = (database: DatabaseName, key: Buffer): unknown => {
     const bytes = find(database, key);
@@ -126,7 +137,7 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
 
   const putBytes = (database: DatabaseName, key: Buffer, bytes: Bytes, before?: Bytes): void => {
     checksums.change(database, key, bytes, before);
-    latest.put(database, key, bytes);
+    latest().put(database, key, bytes);
   };
 
   return {
@@ -148,9 +159,9 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
     put: (database, key, value, before) => putBytes(database, key, encode(database, value), before),
     putBytes,
     commit: async () => {
-      for (const { key, bytes } of checksums.take()) latest.put("meta", key, bytes);
+      for (const { key, bytes } of checksums.take()) latest().put("meta", key, bytes);
       letGo();
-      [latest, committing] = [committing, latest];
+      const committing = take();
       try {
         await newest.commit(committing.log(), committing.find("meta", stateKey));
       } finally {
@@ -161,7 +172,7 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
     },
     clear: () => {
       letGo();
-      latest.clear();
+      latest().clear();
       checksums.clear();
     },
   };

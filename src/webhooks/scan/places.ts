@@ -86,21 +86,22 @@ const samePlace = (a: Place, b: Place): boolean => a.cursor === b.cursor && a.pa
 
 const withoutPart = ({ part: _, ...rest }: Progress): Progress => rest;
 
-export const createPlaces = ({ store, follow, register, logger, keepsChain, window }: PlacesNeeds): Places => {
-  const readers = new Map<string, Reader>();
-  let stirs = 0;
-  const nameOf = (webhookId: number, replay: number | undefined): string => `${webhookId} ${replay ?? "live"}`;
-  /** The readers that sit there. */
-  const seated = new WeakMap<Seat, Map<number, Reader>>();
-  /** One that was dropped since, and made anew, has left its seat. */
-  const readerOf = (seat: Seat, id: number): Reader | undefined => {
-    const reader = seated.get(seat)?.get(id);
-    return reader !== undefined && readers.get(nameOf(id, seat.replay)) === reader ? reader : undefined;
-  };
+const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
+
+const progressAfter = (progress: Progress, { replay, place }: Reader): Progress => {
+  if (replay === undefined) return { ...withoutPart(progress), cursor: place.cursor, ...(place.part === undefined ? {} : { part: place.part }), from: undefined };
+  return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === replay ? { id: one.id, to: one.to, ...place } : one)) };
+};
+
+const nameOf = (webhookId: number, replay: number | undefined): string => `${webhookId} ${replay ?? "live"}`;
+
+/** The readers, as they are in memory and in the store. */
+const createReaders = ({ store, register, window }: PlacesNeeds) => {
+  const all = new Map<string, Reader>();
 
   const add = (webhookId: number, epoch: number, place: Place, replay?: number, until?: number): void => {
     const name = nameOf(webhookId, replay);
-    if (!readers.has(name)) readers.set(name, { webhookId, replay, until, place, isResting: false, isFull: false, isBusy: false, isDirty: false, epoch });
+    if (!all.has(name)) all.set(name, { webhookId, replay, until, place, isResting: false, isFull: false, isBusy: false, isDirty: false, epoch });
   };
 
   const load = (webhookId: number): void => {
@@ -109,16 +110,11 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
     for (const { id, cursor: at, part: left, to } of replays) add(webhookId, epoch, { cursor: at, part: left }, id, to);
   };
 
-  const progressAfter = (progress: Progress, { replay, place }: Reader): Progress => {
-    if (replay === undefined) return { ...withoutPart(progress), cursor: place.cursor, ...(place.part === undefined ? {} : { part: place.part }), from: undefined };
-    return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === replay ? { id: one.id, to: one.to, ...place } : one)) };
-  };
-
   const write = (reader: Reader): void => {
     const progress = store.progress(reader.webhookId);
     reader.isDirty = false;
     // It was set elsewhere meanwhile, or its webhook was removed.
-    if ((progress.epoch ?? 0) !== reader.epoch || register.find(reader.webhookId) === undefined) readers.delete(nameOf(reader.webhookId, reader.replay));
+    if ((progress.epoch ?? 0) !== reader.epoch || register.find(reader.webhookId) === undefined) all.delete(nameOf(reader.webhookId, reader.replay));
     else store.putProgress(reader.webhookId, progressAfter(progress, reader));
   };
 
@@ -130,9 +126,14 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
   };
 
   const drop = (webhookId: number): void => {
-    for (const [name, reader] of readers) if (reader.webhookId === webhookId) readers.delete(name);
+    for (const [name, reader] of all) if (reader.webhookId === webhookId) all.delete(name);
   };
 
+  return { all, load, write, hasRoom, drop };
+};
+
+/** Finds where a webhook begins that has no place yet. */
+const createLocateOne = ({ store, follow, logger, keepsChain }: PlacesNeeds) => {
   /** The cursor from which a webhook begins. */
   const beginningOf = async (webhook: WebhookRow, from: NonNullable<Progress["from"]>): Promise<Cursor> => {
     const options = optionsOf(webhook, keepsChain);
@@ -142,9 +143,7 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
     return follow.locate(String(Math.max(0, (block?.height ?? 0) - from.below)), options);
   };
 
-  const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
-
-  const locateOne = async (webhook: WebhookRow): Promise<void> => {
+  return async (webhook: WebhookRow): Promise<void> => {
     const { from = "tip" } = store.progress(webhook.id);
     let cursor: Cursor;
     try {
@@ -159,43 +158,115 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
       if (progress.cursor === undefined && store.webhook(webhook.id) !== undefined) store.putProgress(webhook.id, { ...progress, cursor: cursorText(cursor), from: undefined });
     });
   };
+};
 
-  const endReplay = ({ webhookId, replay }: Reader): void => {
-    void store
-      .transactionSoon(() => {
-        const progress = store.progress(webhookId);
-        readers.delete(nameOf(webhookId, replay));
-        store.putProgress(webhookId, { ...progress, replays: (progress.replays ?? []).filter(({ id }) => id !== replay) });
-      })
-      .catch((error: unknown) => logger.error(`webhooks: the end of a replay cannot be written: ${messageOf(error)}`));
+/** Ends a replay that has seen its last height. */
+const createEndReplay = ({ store, logger }: PlacesNeeds, readers: Map<string, Reader>) =>
+  ({ webhookId, replay }: Reader): void => {
+  void store
+    .transactionSoon(() => {
+      const progress = store.progress(webhookId);
+      readers.delete(nameOf(webhookId, replay));
+      store.putProgress(webhookId, { ...progress, replays: (progress.replays ?? []).filter(({ id }) => id !== replay) });
+    })
+    .catch((error: unknown) => logger.error(`webhooks: the end of a replay cannot be written: ${messageOf(error)}`));
+};
+
+/** Which readers sit where. */
+const createSeating = ({ register, keepsChain }: PlacesNeeds, readers: ReturnType<typeof createReaders>) => {
+  const { all } = readers;
+  const seated = new WeakMap<Seat, Map<number, Reader>>();
+  const seat = (at: Seat, reader: Reader): void => {
+    seated.set(at, (seated.get(at) ?? new Map<number, Reader>()).set(reader.webhookId, reader));
   };
-
   return {
-    locate: async () => {
-      const missing = [...register.ids()].map((id) => register.find(id)).filter((webhook) => webhook?.enabled === true && !readers.has(nameOf(webhook.id, undefined)));
-      // All at once: what comes meanwhile is after the tip for each of them.
-      await Promise.all(missing.flatMap((webhook) => (webhook !== undefined && store.progress(webhook.id).cursor === undefined ? [locateOne(webhook)] : [])));
-      for (const webhook of missing) if (webhook !== undefined) load(webhook.id);
+    /** One that was dropped since, and made anew, has left its seat. */
+    readerOf: (at: Seat, id: number): Reader | undefined => {
+      const reader = seated.get(at)?.get(id);
+      return reader !== undefined && all.get(nameOf(id, at.replay)) === reader ? reader : undefined;
     },
-    seats: () => {
+    seats: (stirs: number): Seat[] => {
       const seats = new Map<string, Seat & { ids: Set<number> }>();
-      for (const [name, reader] of readers) {
+      for (const [name, reader] of all) {
         const webhook = register.find(reader.webhookId);
         if (webhook?.enabled !== true) {
-          readers.delete(name);
+          all.delete(name);
           continue;
         }
-        if (reader.isResting || reader.isBusy || !hasRoom(reader)) continue;
+        if (reader.isResting || reader.isBusy || !readers.hasRoom(reader)) continue;
         const { place, replay, until } = reader;
         const options = replay === undefined ? optionsOf(webhook, keepsChain) : { hostEvents: false };
         const key = `${place.cursor} ${place.part?.before ?? ""} ${place.part?.taken ?? 0} ${String(options.confirmations)} ${String(options.hostEvents)} ${replay === undefined ? "" : name}`;
-        const seat = seats.get(key) ?? { ids: new Set<number>(), place, options, until, replay, stirs };
-        seat.ids.add(reader.webhookId);
-        seats.set(key, seat);
-        seated.set(seat, (seated.get(seat) ?? new Map<number, Reader>()).set(reader.webhookId, reader));
+        const found = seats.get(key) ?? { ids: new Set<number>(), place, options, until, replay, stirs };
+        found.ids.add(reader.webhookId);
+        seats.set(key, found);
+        seat(found, reader);
       }
       return [...seats.values()];
     },
+  };
+};
+
+/** Goes on after a reading that failed, if that can be. */
+const createRecover =
+  ({ store, follow, logger }: PlacesNeeds, drop: (webhookId: number) => void): Places["recover"] =>
+  async (seat, error) => {
+    for (const id of seat.ids) drop(id);
+    if (isNotReady(error)) return true;
+    if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") return false;
+    const final = await follow.tip({ ...seat.options, confirmations: "final" });
+    const named = Number.parseInt(seat.place.cursor, 10) || 0;
+    const cursor = cursorText(final.block === undefined || named >= final.block.height ? final : await follow.locate(String(named), seat.options));
+    for (const id of seat.ids) logger.warn(`webhooks: webhook ${id} goes on from ${cursor}: the block of its cursor, ${seat.place.cursor}, is neither on the chain nor kept`);
+    await store.transactionSoon(() => {
+      for (const id of seat.ids) store.putProgress(id, { ...withoutPart(store.progress(id)), cursor, replays: [] });
+    });
+    return true;
+  };
+
+/** How the reader of a webhook moves. */
+const createMoves = (readerOf: (seat: Seat, id: number) => Reader | undefined, write: (reader: Reader) => void): Pick<Places, "put" | "move" | "wait" | "busy"> => ({
+  put: (seat, id, place) => {
+    const reader = readerOf(seat, id);
+    if (reader === undefined) return;
+    reader.place = place;
+    write(reader);
+  },
+  move: (seat, id, place) => {
+    const reader = readerOf(seat, id);
+    if (reader === undefined) return;
+    reader.place = place;
+    reader.isDirty = true;
+  },
+  wait: (seat, id, place) => {
+    const reader = readerOf(seat, id);
+    if (reader === undefined) return;
+    reader.isFull = true;
+    if (place !== undefined) reader.place = place;
+    reader.isDirty = true;
+  },
+  busy: (seat, id, is) => {
+    const reader = readerOf(seat, id);
+    if (reader !== undefined) reader.isBusy = is;
+  },
+});
+
+export const createPlaces = (needs: PlacesNeeds): Places => {
+  const { store, register } = needs;
+  const readers = createReaders(needs);
+  const locateOne = createLocateOne(needs);
+  const endReplay = createEndReplay(needs, readers.all);
+  const { readerOf, seats } = createSeating(needs, readers);
+  let stirs = 0;
+
+  return {
+    locate: async () => {
+      const missing = [...register.ids()].map((id) => register.find(id)).filter((webhook) => webhook?.enabled === true && !readers.all.has(nameOf(webhook.id, undefined)));
+      // All at once: what comes meanwhile is after the tip for each of them.
+      await Promise.all(missing.flatMap((webhook) => (webhook !== undefined && store.progress(webhook.id).cursor === undefined ? [locateOne(webhook)] : [])));
+      for (const webhook of missing) if (webhook !== undefined) readers.load(webhook.id);
+    },
+    seats: () => seats(stirs),
     isAt: (seat, id, place, evenIfBusy = false) => {
       const reader = readerOf(seat, id);
       return reader !== undefined && !reader.isFull && (evenIfBusy || !reader.isBusy) && register.find(id)?.enabled === true && samePlace(reader.place, place);
@@ -204,29 +275,7 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
       const reader = readerOf(seat, id);
       return reader !== undefined && register.find(id)?.enabled === true && (store.progress(id).epoch ?? 0) === reader.epoch;
     },
-    put: (seat, id, place) => {
-      const reader = readerOf(seat, id);
-      if (reader === undefined) return;
-      reader.place = place;
-      write(reader);
-    },
-    move: (seat, id, place) => {
-      const reader = readerOf(seat, id);
-      if (reader === undefined) return;
-      reader.place = place;
-      reader.isDirty = true;
-    },
-    wait: (seat, id, place) => {
-      const reader = readerOf(seat, id);
-      if (reader === undefined) return;
-      reader.isFull = true;
-      if (place !== undefined) reader.place = place;
-      reader.isDirty = true;
-    },
-    busy: (seat, id, is) => {
-      const reader = readerOf(seat, id);
-      if (reader !== undefined) reader.isBusy = is;
-    },
+    ...createMoves(readerOf, readers.write),
     rest: (seat, place) => {
       // There may be something new since it was read, of which nobody tells again.
       if (seat.stirs !== stirs && seat.replay === undefined) return;
@@ -239,25 +288,13 @@ export const createPlaces = ({ store, follow, register, logger, keepsChain, wind
     },
     stir: () => {
       stirs++;
-      for (const reader of readers.values()) reader.isResting = false;
+      for (const reader of readers.all.values()) reader.isResting = false;
     },
-    reload: drop,
+    reload: readers.drop,
     keep: () => {
-      for (const reader of readers.values()) if (reader.isDirty) write(reader);
+      for (const reader of readers.all.values()) if (reader.isDirty) readers.write(reader);
     },
-    hasMoved: () => [...readers.values()].some(({ isDirty }) => isDirty),
-    recover: async (seat, error) => {
-      for (const id of seat.ids) drop(id);
-      if (isNotReady(error)) return true;
-      if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") return false;
-      const final = await follow.tip({ ...seat.options, confirmations: "final" });
-      const named = Number.parseInt(seat.place.cursor, 10) || 0;
-      const cursor = cursorText(final.block === undefined || named >= final.block.height ? final : await follow.locate(String(named), seat.options));
-      for (const id of seat.ids) logger.warn(`webhooks: webhook ${id} goes on from ${cursor}: the block of its cursor, ${seat.place.cursor}, is neither on the chain nor kept`);
-      await store.transactionSoon(() => {
-        for (const id of seat.ids) store.putProgress(id, { ...withoutPart(store.progress(id)), cursor, replays: [] });
-      });
-      return true;
-    },
+    hasMoved: () => [...readers.all.values()].some(({ isDirty }) => isDirty),
+    recover: createRecover(needs, readers.drop),
   };
 };

@@ -75,9 +75,33 @@ const piecesOf = ({ events }: Plan): Piece[] =>
     return pieces;
   });
 
-export const createRecorder = ({ store, register, time, window, holding, mayBeAttempted, isUnderWay, withdrawn }: RecorderNeeds): Recorder => {
-  const unsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
+const sequenceOf = (data: unknown): number => {
+  const sequence = typeof data === "object" && data !== null ? (data as { sequence?: unknown }).sequence : undefined;
+  return typeof sequence === "number" ? sequence : -1;
+};
 
+/** What a reversal is sent with; undefined where the receiver never heard of what it takes back. A webhook that asks for reversals alone gets all. */
+const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined, isUnseen: boolean): Pick<Recipient, "reverts"> | undefined => {
+  const [opposite] = takenBackBy(about, undefined);
+  if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite.event)) return {};
+  if (prior === undefined) return isUnseen ? undefined : {};
+  return prior.heard;
+};
+
+const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
+
+const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => ({
+  at: event.at,
+  eventId: event.id,
+  event: event.event,
+  ...(event.block === null ? { json: event.json } : { block: event.block }),
+  before: cursorText(group.before),
+  after: cursorText(group.after),
+  ...(about === undefined ? {} : { about }),
+});
+
+/** What is known of earlier deliveries about the same block or transaction, and what becomes of them; within a transaction. */
+const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: RecorderNeeds) => {
   const rowsAbout = (about: About, blockId: string | undefined) => takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
 
   /** A block was reverted, or applied again: what was open about it is attempted no more. */
@@ -129,32 +153,16 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
     return found;
   };
 
-  const sequenceOf = (data: unknown): number => {
-    const sequence = typeof data === "object" && data !== null ? (data as { sequence?: unknown }).sequence : undefined;
-    return typeof sequence === "number" ? sequence : -1;
-  };
+  return { takeBack, priorOf };
+};
 
-  /** What a reversal is sent with; undefined where the receiver never heard of what it takes back. A webhook that asks for reversals alone gets all. */
-  const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined, isUnseen: boolean): Pick<Recipient, "reverts"> | undefined => {
-    const [opposite] = takenBackBy(about, undefined);
-    if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite.event)) return {};
-    if (prior === undefined) return isUnseen ? undefined : {};
-    return prior.heard;
-  };
+/** Writes one piece of a plan; within a transaction. */
+const createWritePiece = (needs: RecorderNeeds) => {
+  const { store, register, window, holding } = needs;
+  const { takeBack, priorOf } = createEarlier(needs);
+  const unsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
-  const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
-
-  const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => ({
-    at: event.at,
-    eventId: event.id,
-    event: event.event,
-    ...(event.block === null ? { json: event.json } : { block: event.block }),
-    before: cursorText(group.before),
-    after: cursorText(group.after),
-    ...(about === undefined ? {} : { about }),
-  });
-
-  const writePiece = (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): void => {
+  return (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): void => {
     const { touched, full } = writing;
     const { event, index, about } = planned;
     const blockId = event.block?.id;
@@ -186,6 +194,11 @@ export const createRecorder = ({ store, register, time, window, holding, mayBeAt
       places.put(webhookId, last === true ? undefined : { before: cursorText(plan.group.before), taken: index + 1, transactions });
     }
   };
+};
+
+export const createRecorder = (needs: RecorderNeeds): Recorder => {
+  const { store, withdrawn } = needs;
+  const writePiece = createWritePiece(needs);
 
   /** Writes as many pieces as a turn allows. Returns how many are done then. */
   const writeSome = (plan: Plan, pieces: readonly Piece[], done: number, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): number => {

@@ -53,62 +53,59 @@ const turn = 3;
 /** Milliseconds until reading is tried again after it failed. */
 const retryDelay = 1_000;
 
-export const createScanner = (needs: ScannerNeeds): Scanner => {
-  const { follow, register, recorder, recent, patterns, after, logger, onWork } = needs;
-  const places: Places = createPlaces(needs);
-  let state: "idle" | "running" | "stopped" = "idle";
-  let scanning: Promise<void> | undefined;
-  let again = false;
-  let unwatch: (() => void) | undefined;
-  let cancelRetry: (() => void) | undefined;
+/** What a part of the scanner has of the whole. */
+interface Life {
+  isRunning(): boolean;
+  failed(error: unknown): void;
+  wake(): void;
+}
+
+/** Matches the rest of a group for some webhooks. `decide`: waits for patterns; otherwise the webhooks that they decide about are left. */
+const planOf = async (register: Register, group: Group, place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined): Promise<{ plan: Plan; undecided: Map<number, Undecided[]> }> => {
+  const aboutOf = createAboutOf(group);
+  const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as PlannedEvent[]];
+  let [begun, transactions] = [performance.now(), 0];
+  for (const [index, event] of group.events.entries()) {
+    if (event.event === "transaction.applied") transactions++;
+    const planned: PlannedEvent = { event, index, about: aboutOf(event), transactions, ids: [] };
+    if (register.matcher().listens(event.event)) {
+      const matched = register.matcher().match(event.event, event.data);
+      planned.ids = matched.ids.filter((id) => ids.has(id));
+      for (const one of matched.undecided) if (ids.has(one.id)) undecided.set(one.id, [...(undecided.get(one.id) ?? []), one]);
+      for (const id of planned.ids) last.set(id, index);
+    }
+    events.push(planned);
+    if (performance.now() - begun < turn) continue;
+    await nextTurn();
+    begun = performance.now();
+  }
+  return { plan: { group, events: [...restOf(events, place.part)], last, seenTransactions }, undecided };
+};
+
+/** The groups that come next, and whether there are more. */
+const read = async (follow: Follow, { place, options, until }: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
+  const { part, cursor } = place;
+  if (part !== undefined) {
+    const [group] = (await follow.after(await follow.locate(part.before), { ...options, limit: 1 })).groups;
+    if (group !== undefined && cursorText(group.after) === cursor) {
+      return { groups: [group], atEnd: false, place, seenTransactions: group.change?.kind === "reverted" ? part.transactions : undefined };
+    }
+  }
+  const { groups, atEnd } = await follow.after(await follow.locate(cursor), options);
+  const wanted = until === undefined ? groups : groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
+  return { groups: wanted, atEnd: atEnd || (until !== undefined && groups.length > 0 && wanted.length < groups.length), place: { cursor }, seenTransactions: part?.transactions };
+};
+
+const decideOne = async ({ register, patterns }: ScannerNeeds, { event }: PlannedEvent, id: number): Promise<boolean> => {
+  const undecided = register.matcher().match(event.event, event.data).undecided.find((one) => one.id === id);
+  return undecided !== undefined && undecided.decide(patterns);
+};
+
+/** Takes the webhooks of a seat through one group. */
+const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
+  const { register, recorder, onWork } = needs;
   /** Webhooks that wait for the thread that tries patterns, by themselves. */
   const alone = new Set<Promise<void>>();
-
-  /** Matches the rest of a group for some webhooks. `decide`: waits for patterns; otherwise the webhooks that they decide about are left. */
-  const planOf = async (group: Group, place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined): Promise<{ plan: Plan; undecided: Map<number, Undecided[]> }> => {
-    const aboutOf = createAboutOf(group);
-    const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as PlannedEvent[]];
-    let [begun, transactions] = [performance.now(), 0];
-    for (const [index, event] of group.events.entries()) {
-      if (event.event === "transaction.applied") transactions++;
-      const planned: PlannedEvent = { event, index, about: aboutOf(event), transactions, ids: [] };
-      if (register.matcher().listens(event.event)) {
-        const matched = register.matcher().match(event.event, event.data);
-        planned.ids = matched.ids.filter((id) => ids.has(id));
-        for (const one of matched.undecided) if (ids.has(one.id)) undecided.set(one.id, [...(undecided.get(one.id) ?? []), one]);
-        for (const id of planned.ids) last.set(id, index);
-      }
-      events.push(planned);
-      if (performance.now() - begun < turn) continue;
-      await nextTurn();
-      begun = performance.now();
-    }
-    return { plan: { group, events: [...restOf(events, place.part)], last, seenTransactions }, undecided };
-  };
-
-  /** The groups that come next, and whether there are more. */
-  const read = async ({ place, options, until }: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
-    const { part, cursor } = place;
-    if (part !== undefined) {
-      const [group] = (await follow.after(await follow.locate(part.before), { ...options, limit: 1 })).groups;
-      if (group !== undefined && cursorText(group.after) === cursor) {
-        return { groups: [group], atEnd: false, place, seenTransactions: group.change?.kind === "reverted" ? part.transactions : undefined };
-      }
-    }
-    const { groups, atEnd } = await follow.after(await follow.locate(cursor), options);
-    const wanted = until === undefined ? groups : groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
-    return { groups: wanted, atEnd: atEnd || (until !== undefined && groups.length > 0 && wanted.length < groups.length), place: { cursor }, seenTransactions: part?.transactions };
-  };
-
-  /** Takes the webhooks of a seat through one group. */
-  const take = async (seat: Seat, group: Group, place: Place, seenTransactions: number | undefined): Promise<void> => {
-    const present = new Set([...seat.ids].filter((id) => places.isAt(seat, id, place)));
-    const { plan, undecided } = await planOf(group, place, present, seenTransactions);
-    for (const id of undecided.keys()) present.delete(id);
-    const mine = (planned: readonly PlannedEvent[]): PlannedEvent[] => planned.map((one) => ({ ...one, ids: one.ids.filter((id) => present.has(id)) }));
-    await write(seat, { ...plan, events: mine(plan.events) }, present);
-    for (const id of undecided.keys()) takeAlone(seat, plan, id, place);
-  };
 
   const write = async (seat: Seat, plan: Plan, ids: ReadonlySet<number>): Promise<void> => {
     const end = cursorText(plan.group.after);
@@ -135,43 +132,70 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
     const work = (async () => {
       const events: PlannedEvent[] = [];
       for (const planned of plan.events) {
-        const found = planned.ids.includes(id) || (await decideOne(planned, id));
+        const found = planned.ids.includes(id) || (await decideOne(needs, planned, id));
         events.push({ ...planned, ids: found ? [id] : [] });
       }
       const last = events.findLast(({ ids }) => ids.length > 0)?.index;
-      if (state !== "running" || !places.isAt(seat, id, place, true)) return;
+      if (!life.isRunning() || !places.isAt(seat, id, place, true)) return;
       await write(seat, { ...plan, events, last: new Map(last === undefined ? [] : [[id, last]]) }, new Set([id]));
     })()
-      .catch(failed)
+      .catch(life.failed)
       .finally(() => {
         places.busy(seat, id, false);
         alone.delete(work);
-        wake();
+        life.wake();
       });
     alone.add(work);
   };
 
-  const decideOne = async ({ event }: PlannedEvent, id: number): Promise<boolean> => {
-    const undecided = register.matcher().match(event.event, event.data).undecided.find((one) => one.id === id);
-    return undecided !== undefined && undecided.decide(patterns);
+  const take = async (seat: Seat, group: Group, place: Place, seenTransactions: number | undefined): Promise<void> => {
+    const present = new Set([...seat.ids].filter((id) => places.isAt(seat, id, place)));
+    const { plan, undecided } = await planOf(register, group, place, present, seenTransactions);
+    for (const id of undecided.keys()) present.delete(id);
+    const mine = (planned: readonly PlannedEvent[]): PlannedEvent[] => planned.map((one) => ({ ...one, ids: one.ids.filter((id) => present.has(id)) }));
+    await write(seat, { ...plan, events: mine(plan.events) }, present);
+    for (const id of undecided.keys()) takeAlone(seat, plan, id, place);
   };
 
-  /** Takes the webhooks of a seat as far as one reading goes. */
-  const step = async (seat: Seat): Promise<void> => {
-    const { groups, atEnd, place, seenTransactions } = await read(seat);
-    // Of the group that was taken in part, the rest is not on the chain any more.
-    if (seat.place.part !== undefined && place.part === undefined) for (const id of seat.ids) places.move(seat, id, place);
-    let at = place;
-    for (const [index, group] of groups.entries()) {
-      if (state !== "running") return;
-      await take(seat, group, at, index === 0 ? seenTransactions : undefined);
-      at = { cursor: cursorText(group.after) };
+  return { take, alone };
+};
+
+/** Notes what happens, for dry runs, from the start on. */
+const createObserve = ({ follow, recent }: ScannerNeeds, isRunning: () => boolean) => {
+  let observed: Cursor | undefined;
+
+  const observe = async (): Promise<void> => {
+    if (observed === undefined) {
+      observed = await follow.tip();
+      return;
     }
-    if (atEnd || groups.length === 0) places.rest(seat, at);
+    for (let atEnd = false; !atEnd && isRunning(); ) {
+      const batch = await follow.after(observed);
+      for (const { events } of batch.groups) for (const event of events) recent.note(event.event, { at: event.at, json: () => event.json });
+      observed = batch.cursor;
+      atEnd = batch.atEnd || batch.groups.length === 0;
+      if (!atEnd) await nextTurn();
+    }
   };
+
+  return async (): Promise<void> => {
+    try {
+      await observe();
+    } catch {
+      // Not ready, or moved to another chain: it begins again.
+      observed = undefined;
+    }
+  };
+};
+
+/** Does rounds of work, again for as long as there was some or it is woken meanwhile; after a failure, in a moment. */
+const createRounds = ({ after, logger }: ScannerNeeds, isRunning: () => boolean, round: () => Promise<boolean>) => {
+  let going: Promise<void> | undefined;
+  let again = false;
+  let cancelRetry: (() => void) | undefined;
 
   const failed = (error: unknown): void => {
-    if (state !== "running") return;
+    if (!isRunning()) return;
     logFailure(logger, "the chain cannot be read for them", error);
     cancelRetry?.();
     cancelRetry = after(retryDelay, () => {
@@ -180,60 +204,74 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
     });
   };
 
-  /** Notes what happens, for dry runs, from the start on. */
-  const observe = async (): Promise<void> => {
-    if (observed === undefined) {
-      observed = await follow.tip();
-      return;
-    }
-    for (let atEnd = false; !atEnd && state === "running"; ) {
-      const batch = await follow.after(observed);
-      for (const { events } of batch.groups) for (const event of events) recent.note(event.event, { at: event.at, json: () => event.json });
-      observed = batch.cursor;
-      atEnd = batch.atEnd || batch.groups.length === 0;
-      if (!atEnd) await nextTurn();
-    }
-  };
-  let observed: Cursor | undefined;
-
-  const observeSafely = async (): Promise<void> => {
-    try {
-      await observe();
-    } catch {
-      // Not ready, or moved to another chain: it begins again.
-      observed = undefined;
-    }
-  };
-
-  const isRunning = (): boolean => state === "running";
-
-  const scan = async (): Promise<void> => {
+  const run = async (): Promise<void> => {
     while (again && isRunning()) {
       again = false;
-      await Promise.all([places.locate(), observeSafely()]);
-      for (const seat of places.seats()) {
-        if (!isRunning()) return;
-        try {
-          await step(seat);
-          again = true;
-        } catch (error) {
-          if (!(await places.recover(seat, error))) failed(error);
-        }
-        await nextTurn();
-      }
+      if (await round()) again = true;
     }
   };
 
   const wake = (): void => {
-    if (state !== "running") return;
+    if (!isRunning()) return;
     again = true;
-    scanning ??= scan()
+    going ??= run()
       .catch(failed)
       .finally(() => {
-        scanning = undefined;
+        going = undefined;
         if (again && cancelRetry === undefined) wake();
       });
   };
+
+  return { failed, wake, going: () => going, stop: (): void => cancelRetry?.() };
+};
+
+/** One round: every seat goes as far as one reading does. Says whether any was read for. */
+const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }: Life, take: ReturnType<typeof createTake>["take"]) => {
+  const { follow } = needs;
+  const observe = createObserve(needs, isRunning);
+
+  /** Takes the webhooks of a seat as far as one reading goes. */
+  const step = async (seat: Seat): Promise<void> => {
+    const { groups, atEnd, place, seenTransactions } = await read(follow, seat);
+    // Of the group that was taken in part, the rest is not on the chain any more.
+    if (seat.place.part !== undefined && place.part === undefined) for (const id of seat.ids) places.move(seat, id, place);
+    let at = place;
+    for (const [index, group] of groups.entries()) {
+      if (!isRunning()) return;
+      await take(seat, group, at, index === 0 ? seenTransactions : undefined);
+      at = { cursor: cursorText(group.after) };
+    }
+    if (atEnd || groups.length === 0) places.rest(seat, at);
+  };
+
+  return async (): Promise<boolean> => {
+    let hasRead = false;
+    await Promise.all([places.locate(), observe()]);
+    for (const seat of places.seats()) {
+      if (!isRunning()) return false;
+      try {
+        await step(seat);
+        hasRead = true;
+      } catch (error) {
+        if (!(await places.recover(seat, error))) failed(error);
+      }
+      await nextTurn();
+    }
+    return hasRead;
+  };
+};
+
+export const createScanner = (needs: ScannerNeeds): Scanner => {
+  const { follow, patterns } = needs;
+  const places: Places = createPlaces(needs);
+  let state: "idle" | "running" | "stopped" = "idle";
+  let unwatch: (() => void) | undefined;
+  const isRunning = (): boolean => state === "running";
+  const rounds = createRounds(needs, isRunning, () => round());
+  const { wake } = rounds;
+  const life: Life = { isRunning, failed: rounds.failed, wake };
+  const { take, alone } = createTake(needs, places, life);
+  const round = createRound(needs, places, life, take);
 
   return {
     start: () => {
@@ -248,7 +286,7 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
     settled: async () => {
       places.stir();
       wake();
-      while (state === "running" && (scanning !== undefined || alone.size > 0)) await Promise.all([scanning, ...alone]);
+      while (state === "running" && (rounds.going() !== undefined || alone.size > 0)) await Promise.all([rounds.going(), ...alone]);
     },
     reload: (webhookId) => {
       places.reload(webhookId);
@@ -259,9 +297,9 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
     stop: async () => {
       state = "stopped";
       unwatch?.();
-      cancelRetry?.();
+      rounds.stop();
       await patterns.close();
-      await Promise.all([scanning, ...alone]);
+      await Promise.all([rounds.going(), ...alone]);
     },
   };
 };

@@ -1,0 +1,123 @@
+import type { Clock, Logger } from "../../../types/node-context.js";
+import type { WebhookStore } from "../../../types/webhook-store.js";
+import { logFailure } from "../log-failure.js";
+import type { Answer, Sender } from "../send/http-sender.js";
+import type { NodeKey } from "../send/signature.js";
+import type { Timekeeper } from "../timekeeper.js";
+import { monotonic } from "./concurrency.js";
+import { type Lanes, lookAgain, type Target } from "./lanes.js";
+import { attemptOf, pauseOf } from "./outcome.js";
+import type { Payloads } from "./payloads.js";
+import type { Records } from "./records.js";
+import { loadEvents, requestOf } from "./request.js";
+import type { Attempt } from "./take.js";
+
+export interface AttemptsNeeds {
+  store: WebhookStore;
+  payloads: Payloads;
+  sender: Sender;
+  clock: Clock;
+  time: Timekeeper;
+  logger: Logger;
+  nodeKey: NodeKey | undefined;
+  records: Records;
+  lanes: Lanes;
+  queue: Set<Target>;
+  underWay: Set<number>;
+  /** There may be something to take: at once, or soon. */
+  pump(): void;
+  pumpSoon(): void;
+}
+
+/** An attempt that took longer than this (milliseconds) was slow. */
+const slowFrom = 1_000;
+
+const send = async ({ store, payloads, sender, time, nodeKey }: AttemptsNeeds, attempt: Attempt): Promise<{ answer: Answer; duration: number } | undefined> => {
+  const { lane, kind, at } = attempt;
+  const loaded = await loadEvents(store, payloads, attempt.rows);
+  attempt.rows = loaded.map(({ row }) => row);
+  if (loaded.length === 0) return undefined;
+  attempt.state = "sending";
+  const isBatch = lane.webhook.batch !== null && kind !== "ping" && (kind === "first" || loaded[0]?.row.batch !== undefined);
+  const begun = monotonic();
+  const late = setTimeout(() => (attempt.target.slow = true), slowFrom).unref();
+  try {
+    const answer = await sender.send(requestOf(lane.webhook, loaded, isBatch, { wall: at, passed: time.passed() }, nodeKey));
+    return { answer, duration: monotonic() - begun };
+  } finally {
+    clearTimeout(late);
+  }
+};
+
+/** Before it is recorded: how the target answers decides what it is sent next. */
+const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer: Answer, duration: number): void => {
+  if (kind === "ping") return;
+  target.slow = duration > slowFrom;
+  const pause = pauseOf(answer, clock.now(), target.lastPause);
+  target.lastPause = pause ?? 0;
+  if (pause !== undefined) target.pausedUntil = time.schedule() + pause;
+};
+
+const letGo = ({ lanes, queue, underWay, time }: AttemptsNeeds, { lane, rows, target, leave }: Attempt, ids: readonly number[]): void => {
+  for (const id of ids) {
+    lane.taken.delete(id);
+    target.underWay.delete(id);
+    underWay.delete(id);
+  }
+  leave();
+  const now = lanes.find(lane.webhook.id);
+  if (now === undefined) return;
+  now.nextDue = Math.min(now.nextDue, time.schedule());
+  // What was read ahead may lack what was given back.
+  if (rows.length !== ids.length) lookAgain(now);
+  queue.add(now.target);
+};
+
+/** The other steps: sends what was taken, records the outcome, and lets go of it. */
+export const createAttempts = (needs: AttemptsNeeds) => {
+  const { records, logger, pump, pumpSoon } = needs;
+  const sending = new Set<Promise<unknown>>();
+  let abandoned = false;
+
+  /** An outcome is recorded before its deliveries are let go of. */
+  const record = async (attempt: Attempt, ids: readonly number[], { answer, duration }: { answer: Answer; duration: number }): Promise<void> => {
+    judge(needs, attempt, answer, duration);
+    // A failure may disable the webhook: nothing more is sent there before that is known.
+    if (answer.failure === null) {
+      attempt.leave();
+      for (const id of ids) attempt.target.underWay.delete(id);
+    }
+    const lost = ids.filter((id) => !attempt.rows.some((row) => row.id === id));
+    if (lost.length > 0) await records.addLost(attempt.lane.webhook.id, lost);
+    pump();
+    await records.add({ webhookId: attempt.lane.webhook.id, ids: attempt.rows.map(({ id }) => id), target: attempt.target.url, attempt: attemptOf(attempt.at, duration, answer), isBatch: attempt.rows.length > 1 || attempt.lane.webhook.batch !== null, isPing: attempt.kind === "ping" });
+  };
+
+  const run = async (attempt: Attempt): Promise<void> => {
+    const ids = attempt.rows.map(({ id }) => id);
+    try {
+      const request = send(needs, attempt);
+      sending.add(request);
+      const sent = await request.finally(() => sending.delete(request));
+      if (abandoned) return;
+      attempt.state = "recording";
+      if (sent === undefined) await records.addLost(attempt.lane.webhook.id, ids);
+      else await record(attempt, ids, sent);
+    } catch (error) {
+      logFailure(logger, `a delivery of webhook ${attempt.lane.webhook.id} could not be sent`, error);
+    }
+    letGo(needs, attempt, ids);
+    pumpSoon();
+  };
+
+  return {
+    run,
+    /** What is under way is given up, and its outcome not recorded. */
+    abandon: (): void => {
+      abandoned = true;
+    },
+    ended: async (): Promise<void> => {
+      while (sending.size > 0) await Promise.allSettled(sending);
+    },
+  };
+};

@@ -1,0 +1,115 @@
+import type { Clock } from "../../../types/node-context.js";
+import type { WebhookStore } from "../../../types/webhook-store.js";
+import { type Limit, monotonic } from "./concurrency.js";
+import { type LaneRules, type Next, nextOf, type Target, type Times } from "./lanes.js";
+
+/** One request, from when it is taken until its outcome is recorded. */
+export interface Attempt extends Next {
+  target: Target;
+  state: "taken" | "sending" | "recording";
+  /** Milliseconds since 1970. */
+  at: number;
+  leave(): void;
+}
+
+/** How many times as many attempts may be under way in all as are quick; slow targets leave the last quarter of these places to others. */
+export const slowShare = 4;
+
+export interface TakeNeeds {
+  rules: LaneRules & { concurrency: number };
+  store: WebhookStore;
+  clock: Clock;
+  /** Of all attempts. */
+  limit: Limit;
+  /** Targets that may have something to be sent. */
+  queue: Set<Target>;
+  /** Deliveries that are taken. */
+  underWay: Set<number>;
+  times(): Times;
+  /** There may be something to take at a time of the schedule. */
+  lookAt(at: number): void;
+  /** A place has become free by itself. */
+  freed(): void;
+}
+
+/** Notes that deliveries of a target are taken. Returns what gives their places back. */
+const enter = ({ lane, rows, kind }: Next, target: Target, now: Times, { limit, underWay }: TakeNeeds): (() => void) => {
+  const places = [limit, target.limit, target.origin.limit].map((one) => one.enter(now.monotonic));
+  const isAwaited = kind === "first" && lane.webhook.order !== "none";
+  if (isAwaited) target.firsts++;
+  if (kind !== "ping") target.last = kind;
+  for (const { id, messageId } of rows) {
+    lane.taken.add(id);
+    target.underWay.set(id, messageId);
+    underWay.add(id);
+  }
+  if (kind === "first") lane.ready.splice(0, rows.length);
+  lane.batchSince = undefined;
+  if (lane.webhook.rate !== null && kind !== "ping") lane.mayAt = Math.max(lane.mayAt, now.monotonic) + (1_000 * rows.length) / lane.webhook.rate;
+  let hasLeft = false;
+  return () => {
+    if (hasLeft) return;
+    hasLeft = true;
+    places.forEach((free) => free());
+    if (isAwaited) target.firsts--;
+  };
+};
+
+/** When a lane that may not send now may: its rate, its batch, its target's pause. */
+const expectLanes = (target: Target, now: Times, lookAt: TakeNeeds["lookAt"]): void => {
+  if (target.pausedUntil > now.schedule) lookAt(target.pausedUntil);
+  for (const { mayAt, batchSince, webhook, ready } of target.lanes.values()) {
+    if (mayAt > now.monotonic && (ready.length > 0 || webhook.rate !== null)) lookAt(now.schedule + Math.ceil(mayAt - now.monotonic));
+    if (batchSince !== undefined && webhook.batch !== null) lookAt(batchSince + webhook.batch.wait);
+  }
+};
+
+/** The first step: takes what is to be sent next, where there is a place for it. */
+export const createTake = (needs: TakeNeeds) => {
+  const { rules, store, clock, limit, queue, times, lookAt, freed } = needs;
+  let freeing: NodeJS.Timeout | undefined;
+
+  /** Whether there is a place for one more attempt to a target. */
+  const hasPlace = (target: Target, now: number): boolean => {
+    return [limit, target.limit, target.origin.limit].every((one) => one.isFree(now)) && (!target.slow || limit.count() < (slowShare - 1) * rules.concurrency);
+  };
+
+  /** Looks again when a place becomes free by itself. */
+  const expectPlace = (target: Target, now: number): void => {
+    const waits = [limit, target.origin.limit].map((one) => one.freeIn(now));
+    if (freeing !== undefined || waits.includes(undefined)) return;
+    freeing = setTimeout(() => {
+      freeing = undefined;
+      freed();
+    }, Math.max(1, ...waits.map((wait) => wait ?? 0))).unref();
+  };
+
+  const takeFrom = (target: Target): Attempt | undefined => {
+    const now = times();
+    const next = nextOf(target, store, rules, now);
+    if (next !== undefined) return { ...next, target, state: "taken", at: clock.now(), leave: enter(next, target, now, needs) };
+    expectLanes(target, now, lookAt);
+    return undefined;
+  };
+
+  /** Targets that have a place are asked in turn; the others stay in the queue. */
+  const take = (): Attempt | undefined => {
+    const now = monotonic();
+    for (const target of queue) {
+      if (!hasPlace(target, now)) {
+        expectPlace(target, now);
+        if (!limit.isFree(now)) return undefined;
+        continue;
+      }
+      const attempt = takeFrom(target);
+      queue.delete(target);
+      if (attempt === undefined) continue;
+      // Behind the others, to be asked again.
+      queue.add(target);
+      return attempt;
+    }
+    return undefined;
+  };
+
+  return { take, stop: (): void => clearTimeout(freeing) };
+};
