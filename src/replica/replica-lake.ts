@@ -36,7 +36,7 @@ const createFailed = (logger: Logger) => {
   let told: string | undefined;
   return (error: unknown): void => {
     const message = messageOf(error);
-    const isMissing = error instanceof PorticoError && error.code === "LAKE_FOREIGN" && message.includes("is not a lake");
+    const isMissing = (error instanceof PorticoError && error.code === "LAKE_FOREIGN" && message.includes("is not a lake")) || message.endsWith("status 501");
     if (message === told) return;
     told = message;
     logger[isMissing ? "debug" : "warn"](`${message}: the blocks are read from the node instead`);

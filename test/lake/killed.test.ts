@@ -1,0 +1,59 @@
+import { mkdirSync, readFileSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createLakeReader, openLakeFiles } from "../../src/lake/index.js";
+import { loadChain } from "../data/read.js";
+import { count } from "../fixtures/long.js";
+import { closeAll, temporaryFolder, until } from "../replica/machines.js";
+import { HostProcess } from "../replica/processes.js";
+
+const { network, blocks } = loadChain("core3-testnet-a");
+/** The last multiple of 5 that is final: 102 blocks make one final. */
+const end = Math.floor((blocks.length - 102) / 5) * 5;
+
+const networkFolder = (): string => {
+  const folder = join(temporaryFolder(), "network");
+  mkdirSync(folder);
+  const files = { network: network.network, milestones: network.milestones, exceptions: network.exceptions, genesisBlock: network.genesisBlock };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, `${name}.json`), JSON.stringify(content));
+  return folder;
+};
+
+const filesIn = (lake: string): number => {
+  const path = join(lake, "manifest.json");
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as { blocks: unknown[] }).blocks.length : 0;
+};
+
+describe("A node that is killed while it writes its lake", function () {
+  this.timeout(0);
+  afterEach(closeAll);
+
+  const kills = count(1, 50);
+
+  it(`goes on with it after each start (${kills} kills); what it has is whole, and others import it from its folder and its URL`, async () => {
+    const [folder, lake, chain] = [networkFolder(), temporaryFolder(), join(temporaryFolder(), "chain.ndjson")];
+    writeFileSync(chain, blocks.map((block) => `${JSON.stringify(block)}\n`).join(""));
+    const node = new HostProcess("node", ["--network", folder, "--import", chain, "--no-forge", "--lake", lake, "--lake-blocks", "5", "--lake-snapshots", "0"]);
+    for (let kill = 0; kill < kills; kill++) {
+      await node.start();
+      const before = filesIn(lake);
+      await until("another file", () => filesIn(lake) > before || filesIn(lake) === end / 5);
+      await node.end("SIGKILL");
+    }
+    await node.start();
+    await until("all files", () => filesIn(lake) === end / 5);
+    const reader = createLakeReader(await openLakeFiles(lake, { nethash: network.network.nethash }));
+    const ids: string[] = [];
+    while (ids.length < end) ids.push(...(await reader.read(ids.length + 1, 100)).map(({ id }) => id));
+    await reader.close();
+    expect(ids).to.deep.equal(blocks.slice(0, end).map(({ id }) => id));
+
+    const { data } = (await (await fetch(`${node.url}/blockchain?at=${end}`)).json()) as { data: { block: unknown; supply: number } };
+    for (const from of [lake, `${node.url}/lake`]) {
+      const other = await new HostProcess(`import from ${from}`, ["--network", folder, "--import", from, "--no-forge"]).start();
+      await until("the whole import", async () => (await other.height()) === end);
+      const imported = JSON.parse(await other.state()) as { block: unknown; supply: number };
+      expect({ block: imported.block, supply: imported.supply }).to.deep.equal({ block: data.block, supply: data.supply });
+    }
+  });
+});
