@@ -1,15 +1,16 @@
 /**
  * Checks the OpenAPI document of a node with webhooks, as it serves it: Spectral's and Redocly's rules have nothing to say, and the
- * clients that two generators make of it compile strictly. These tools are large, so they are installed here when they are needed,
+ * clients that two generators make of it compile strictly and work. These tools are large, so they are installed here when they are needed,
  * into a folder of their own that stays for the next time.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../../test/data/read.js";
 import { silentLogger } from "../../test/silent.js";
@@ -26,22 +27,22 @@ const install = (): void => {
   execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"], { cwd: tools, stdio: "inherit" });
 };
 
+interface Described {
+  /** The OpenAPI document, as a file. */
+  document: string;
+  /** What its paths have to choose the form of amounts. */
+  prefix: string;
+}
+
 /** The document for clients that take amounts in any form, and for those that take text. */
-const documents = async (folder: string): Promise<string[]> => {
-  const plugin = createApiPlugin({ network: loadChain("core3-custom-c").network, events: new EventEmitter(), dataDir: join(folder, "data"), logger: silentLogger });
-  const server = await plugin.listen(0);
-  try {
-    const { port } = server.address() as AddressInfo;
-    const files: string[] = [];
-    for (const prefix of ["", "/strings"]) {
-      const file = join(folder, `openapi${prefix.replace("/", "-")}.json`);
-      writeFileSync(file, await (await fetch(`http://127.0.0.1:${port}/api${prefix}/openapi.json`)).text());
-      files.push(file);
-    }
-    return files;
-  } finally {
-    await plugin.stop();
+const documents = async (origin: string, folder: string): Promise<Described[]> => {
+  const described: Described[] = [];
+  for (const prefix of ["", "/strings"]) {
+    const document = join(folder, `openapi${prefix.replace("/", "-")}.json`);
+    writeFileSync(document, await (await fetch(`${origin}/api${prefix}/openapi.json`)).text());
+    described.push({ document, prefix });
   }
+  return described;
 };
 
 const run = (tool: string, ...args: string[]): void => {
@@ -68,22 +69,62 @@ const compilerOptions = {
 
 const compile = (folder: string): void => {
   const project = join(folder, "tsconfig.json");
-  writeFileSync(project, JSON.stringify({ compilerOptions, include: ["types.ts", "client"] }));
+  writeFileSync(project, JSON.stringify({ compilerOptions, include: ["types.ts", "client", "program.ts"] }));
   run("tsc", "--project", project);
 };
 
-const check = (document: string, folder: string): void => {
+/** What a user of both clients writes: types of the one, calls of the other. */
+const programOf = (origin: string, prefix: string): string => `
+import type { paths } from "./types.js";
+import { getBlock, getWallets, searchTransactions } from "./client/index.js";
+import { client } from "./client/client.gen.js";
+
+type Block = paths["/api${prefix}/blocks/{id}"]["get"]["responses"]["200"]["content"]["application/json"];
+client.setConfig({ baseUrl: "${origin}" });
+
+const block: Block | undefined = (await getBlock({ path: { id: "1" } })).data;
+if (block?.data.height !== 1) throw new Error("getBlock: " + JSON.stringify(block));
+
+const wallets = (await getWallets({ query: { limit: 2, orderBy: "balance:desc" } })).data;
+const balance = wallets?.data[0]?.balance;
+if (typeof balance !== "${prefix === "" ? "number" : "string"}") throw new Error("getWallets: " + JSON.stringify(wallets));
+
+const found = (await searchTransactions({ body: { type: 3 }, query: { limit: 1 } })).data;
+const asset = found?.data[0]?.asset;
+const votes = asset !== undefined && "votes" in asset ? asset.votes : undefined;
+if (!Array.isArray(votes) || !String(votes[0]).startsWith("+")) throw new Error("searchTransactions: " + JSON.stringify(found));
+
+const { error } = await getBlock({ path: { id: "99999999" } });
+if (error === undefined || !("code" in error) || error.code !== "BLOCK_NOT_FOUND") throw new Error("getBlock: " + JSON.stringify(error));
+`;
+
+const check = (origin: string, { document, prefix }: Described, folder: string): void => {
   run("spectral", "lint", document, "--ruleset", fileURLToPath(new URL("spectral.yaml", import.meta.url)), "--fail-severity", "hint");
   lintByRedocly(document);
   run("openapi-typescript", document, "--output", join(folder, "types.ts"));
   run("openapi-ts", "--input", document, "--output", join(folder, "client"), "--client", "@hey-api/client-fetch");
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(folder, "program.ts"), programOf(origin, prefix));
   compile(folder);
+};
+
+/** Does not block: this process serves what the program asks. */
+const runProgram = async (folder: string): Promise<void> => {
+  await promisify(execFile)(process.execPath, ["--import", "tsx", join(folder, "program.ts")], { cwd: fileURLToPath(new URL("../../", import.meta.url)) });
+  console.log("A program with both clients has run.");
 };
 
 install();
 const folder = mkdtempSync(join(tmpdir(), "portico-openapi-"));
+const plugin = createApiPlugin({ network: loadChain("core3-custom-c").network, events: new EventEmitter(), dataDir: join(folder, "data"), logger: silentLogger });
 try {
-  for (const document of await documents(folder)) check(document, mkdtempSync(join(folder, "made-")));
+  const origin = `http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}`;
+  for (const described of await documents(origin, folder)) {
+    const made = mkdtempSync(join(folder, "made-"));
+    check(origin, described, made);
+    await runProgram(made);
+  }
 } finally {
+  await plugin.stop();
   rmSync(folder, { recursive: true });
 }
