@@ -3,6 +3,7 @@ import { againIfFarOff } from "./measures/again.js";
 import { measureAnswers } from "./measures/answers.js";
 import { measureCold } from "./measures/cold.js";
 import { measureDepth } from "./measures/depth.js";
+import { measureFollow } from "./measures/follow.js";
 import { measureGrowth } from "./measures/growth.js";
 import { measureIndexing } from "./measures/indexing.js";
 import { measureHistory } from "./measures/history/history.js";
@@ -32,6 +33,7 @@ const measures: Record<Exclude<Part, "growth">, Measure> = {
   workers: measureWorkers,
   webhooks: measureWebhooks,
   history: measureHistory,
+  follow: measureFollow,
 };
 
 const runOf = ({ size, quick, rounds, soak }: BenchOptions, say: Run["say"]): Run => ({
