@@ -1,2 +1,193 @@
 /** A node and a webhook receiver killed 200 times, while the chain forks. */
-import "./kills.test.js";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { request } from "undici";
+import { balancesAt, createBookings } from "../../examples/follow/bookings.js";
+import { followLedger } from "../../examples/follow/ledger.js";
+import { token } from "../e2e/reader-options.js";
+import { count, seedOr } from "../fixtures/long.js";
+import { genesis, randomFrom } from "../follow/schedule.js";
+import { freePort } from "../free-port.js";
+import { createWorkbench, type ExampleProcess } from "../hosts/example-process.js";
+import { createReceiver, type Receiver } from "../webhooks/receiver.js";
+import { ForkingChain, type Step } from "./forking-host.js";
+import { balancesOfNode } from "./node-wallets.js";
+
+const kills = count(200, 200);
+
+interface Delivery {
+  event: string;
+  id: string;
+  data: { id: string; previousBlock?: string | null };
+}
+
+/** What a receiver does with what it is told: the last word on each block and transaction counts. Notices what makes no sense. */
+class Listener {
+  readonly onChain = new Map<string, boolean>();
+  readonly blocks: string[] = [];
+  readonly bookings = createBookings();
+  readonly faults: string[] = [];
+  private readonly bodies = new Map<string, string>();
+  private readonly names = new Map<string, string>();
+  repeats = 0;
+
+  /** Notes that a request arrived, whatever it is answered. */
+  hear(webhookId: string, body: string): void {
+    const { id } = JSON.parse(body) as Delivery;
+    if (this.bodies.has(webhookId)) this.repeats++;
+    const digest = createHash("sha256").update(body).digest("hex");
+    if ((this.bodies.get(webhookId) ?? digest) !== digest) this.faults.push(`${webhookId} has another body`);
+    if ((this.names.get(id) ?? webhookId) !== webhookId) this.faults.push(`${id} comes as ${webhookId}, and came as ${this.names.get(id)}`);
+    this.bodies.set(webhookId, digest);
+    this.names.set(id, webhookId);
+  }
+
+  /** `inOrder`: each block has to stand on the one before. */
+  take(body: string, inOrder: boolean): void {
+    const { event, data } = JSON.parse(body) as Delivery;
+    const [kind = "", what] = event.split(".");
+    const subject = `${kind} ${data.id}`;
+    const isOnChain = what === "applied";
+    if ((this.onChain.get(subject) ?? false) === isOnChain) return;
+    this.onChain.set(subject, isOnChain);
+    this.bookings.book(event, data);
+    if (kind !== "block" || !inOrder) return;
+    const top = this.blocks.at(-1) ?? null;
+    if (isOnChain && top !== data.previousBlock) this.faults.push(`${data.id} applied on ${String(top)}`);
+    if (!isOnChain && top !== data.id) this.faults.push(`${data.id} reverted from ${String(top)}`);
+    if (isOnChain) this.blocks.push(data.id);
+    else this.blocks.pop();
+  }
+}
+
+const ask = async <T>(api: string, path: string, body?: object): Promise<T> => {
+  const headers = { Authorization: token, "Content-Type": "application/json" };
+  const reply = await request(`${api}${path}`, body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) });
+  return (await reply.body.json()) as T;
+};
+
+interface Shown {
+  data: { id: number; secret: string; behind: number };
+}
+
+/** All webhooks have seen the tip, and nothing is open. */
+const isQuiet = async (api: string, ids: readonly number[]): Promise<boolean> => {
+  for (const id of ids) {
+    const { behind } = (await ask<Shown>(api, `/webhooks/${id}`)).data;
+    if (behind > 0) return false;
+    for (const state of ["pending", "retrying"]) {
+      const { meta } = await ask<{ meta: { totalCount: number } }>(api, `/webhooks/${id}/deliveries?state=${state}&limit=1`);
+      if (meta.totalCount > 0) return false;
+    }
+  }
+  return true;
+};
+
+/** Where the host's chain ends by its own log. */
+const tipOfHost = (folder: string): { height: number; id: string } => {
+  const chain = new ForkingChain("read", 0);
+  for (const line of readFileSync(join(folder, "host.ndjson"), "utf8").trimEnd().split("\n")) chain.take(JSON.parse(line) as Step);
+  return chain.blocks.at(-1) ?? genesis;
+};
+
+describe("A node that forges and forks, its webhook receiver, and a client of its stream", function () {
+  this.timeout(60_000 + kills * 15_000);
+
+  it(`agree on every wallet after ${kills} kills of node and receiver: nothing lost, in order, each repeat under its webhook-id`, async () => {
+    const random = randomFrom(seedOr(94));
+    const fixture = createWorkbench();
+    const second: Receiver = await createReceiver();
+    const [port, receiverPort] = [await freePort(), await freePort()];
+    const api = `http://127.0.0.1:${port}/api`;
+    const file = join(fixture.folder, "ledger.ndjson");
+
+    const listener = new Listener();
+    let wake = (): void => undefined;
+    let heard = 0;
+    second.answer = ({ headers, body }, response) => {
+      listener.hear(String(headers["webhook-id"]), body);
+      const fails = random() < 0.1;
+      if (!fails) listener.take(body, false);
+      response.writeHead(fails ? 500 : 204).end();
+      second.received.length = 0;
+      heard++;
+      wake();
+    };
+    let starts = 0;
+    const startNode = async (mode?: "rest"): Promise<ExampleProcess> => {
+      const node = fixture.example("test/live/forking-node.ts", {}, [fixture.folder, String(port), mode ?? String(++starts)]);
+      await node.line(/^serves/);
+      return node;
+    };
+    let node = await startNode();
+    const wanted = { events: ["block.applied", "block.reverted", "transaction.applied", "transaction.reverted"], from: "genesis" };
+    const { data: strict } = await ask<Shown>(api, "/webhooks", { ...wanted, order: "strict", target: `http://127.0.0.1:${receiverPort}` });
+    const { data: first } = await ask<Shown>(api, "/webhooks", { ...wanted, target: second.url });
+    const startReceiver = async (): Promise<ExampleProcess> => {
+      const receiver = fixture.example("examples/webhook-receiver/main.ts", { PORT: String(receiverPort), WEBHOOK_SECRET: strict.secret, LEDGER: file });
+      await receiver.line(/^Waiting/);
+      return receiver;
+    };
+    let receiver = await startReceiver();
+
+    let reached = "";
+    const stream = followLedger(api, (cursor) => {
+      reached = cursor;
+      wake();
+    });
+    const until = async (isSo: () => boolean): Promise<void> => {
+      while (!isSo()) await new Promise<void>((resolve) => (wake = resolve));
+    };
+
+    try {
+      for (let kill = 0; kill < kills; kill++) {
+        const enough = heard + 1 + Math.floor(random() * 200);
+        await until(() => heard >= enough);
+        if (random() < 0.6) {
+          node.kill("SIGKILL");
+          await node.ended;
+          node = await startNode();
+        } else {
+          receiver.kill("SIGKILL");
+          await receiver.ended;
+          receiver = await startReceiver();
+        }
+      }
+      node.kill("SIGKILL");
+      await node.ended;
+      node = await startNode("rest");
+      const { height, id } = tipOfHost(fixture.folder);
+      const block = async () => (await ask<{ data: { block: { id: string } } }>(api, "/blockchain")).data.block;
+      while ((await block()).id !== id);
+      while (!(await isQuiet(api, [strict.id, first.id])));
+      const wallets = await balancesOfNode(api);
+      await until(() => reached.startsWith(`${height}-${id}`));
+
+      const told = new Listener();
+      const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+      for (const line of lines) {
+        const [webhookId, body] = JSON.parse(line) as [string, string];
+        told.hear(webhookId, body);
+        told.take(body, true);
+      }
+      expect([...told.faults, ...listener.faults]).to.deep.equal([]);
+      expect(told.blocks).to.have.length(height);
+      expect(told.blocks.at(-1)).to.equal(id);
+      const kept = (await (await fetch(`http://127.0.0.1:${receiverPort}`)).json()) as { balances: Record<string, string>; forged: Record<string, string> };
+      const sums = (texts: Record<string, string>) => new Map(Object.entries(texts).map(([name, text]) => [name, BigInt(text)]));
+      const receiverBookings = { balances: sums(kept.balances), forged: sums(kept.forged) };
+      const all = { "the receiver": receiverBookings, "its file": told.bookings, "the other target": listener.bookings, "the stream's client": stream.bookings };
+      for (const [name, bookings] of Object.entries(all)) {
+        const balances = await balancesAt(api, bookings);
+        expect(wallets.map(([address]) => [address, balances.get(address) ?? 0n]), name).to.deep.equal(wallets);
+      }
+      console.log(`      ${kills + 1} kills, height ${height}, ${lines.length} deliveries in strict order, ${heard} requests to the other target, ${listener.repeats} of them again`);
+    } finally {
+      stream.close();
+      await fixture.clear();
+      await second.close();
+    }
+  });
+});

@@ -104,8 +104,9 @@ const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => 
 const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: RecorderNeeds) => {
   const rowsAbout = (about: About, blockId: string | undefined) => takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
 
-  /** A block was reverted, or applied again: what was open about it is attempted no more. */
-  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack }: Writing): void => {
+  /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
+  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack }: Writing): Set<number> => {
+    const found = new Set<number>();
     const isReversal = about.event.endsWith(".reverted");
     for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
       const own = deliveries.filter(({ webhookId }) => webhookIds.has(webhookId));
@@ -120,8 +121,10 @@ const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: R
         withdrawn.add(id);
         takenBack.push(id);
         touched.add(webhookId);
+        found.add(webhookId);
       }
     }
+    return found;
   };
 
   /** Whether its receiver may have heard of it. */
@@ -170,7 +173,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
     // Before it is taken back: what was never attempted is not told apart afterwards.
     const isReversal = isChange && event.event.endsWith(".reverted");
     const prior = isReversal ? priorOf(about, blockId) : undefined;
-    if (isFirst && isChange) takeBack(about, blockId, webhookIds, writing);
+    const lost = isFirst && isChange ? takeBack(about, blockId, webhookIds, writing) : new Set<number>();
     if (isFirst && event.block === null) for (const webhookId of holding.look(event, webhookIds)) touched.add(webhookId);
     // Of what is reverted: how many of its transactions were told of when it was applied.
     const transactions = plan.group.change?.kind === "reverted" ? (plan.seenTransactions ?? Number.MAX_SAFE_INTEGER) : planned.transactions;
@@ -189,9 +192,12 @@ const createWritePiece = (needs: RecorderNeeds) => {
       recipients.push({ webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), ...(isLast ? { last: true } : {}), ...reversal, begin: holding.beginOf(webhook, event) });
     }
     if (recipients.length > 0) store.append(messageOf(plan, planned), recipients);
+    const reached = { before: cursorText(plan.group.before), taken: index + 1, transactions };
+    // With what was taken back: if the process is killed now, and the chain returns to where they were, they are to look at it again.
+    for (const webhookId of lost) if (places.isCurrent(webhookId) && !full.has(webhookId)) places.put(webhookId, reached);
     for (const { webhookId, last } of recipients) {
       touched.add(webhookId);
-      places.put(webhookId, last === true ? undefined : { before: cursorText(plan.group.before), taken: index + 1, transactions });
+      places.put(webhookId, last === true ? undefined : reached);
     }
   };
 };
