@@ -100,9 +100,12 @@ const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => 
   ...(about === undefined ? {} : { about }),
 });
 
+const createRowsAbout = (store: WebhookStore) => (about: About, blockId: string | undefined) =>
+  takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
+
 /** What is known of earlier deliveries about the same block or transaction, and what becomes of them; within a transaction. */
 const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: RecorderNeeds) => {
-  const rowsAbout = (about: About, blockId: string | undefined) => takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
+  const rowsAbout = createRowsAbout(store);
 
   /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
   const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack }: Writing): Set<number> => {
@@ -205,6 +208,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
 export const createRecorder = (needs: RecorderNeeds): Recorder => {
   const { store, withdrawn } = needs;
   const writePiece = createWritePiece(needs);
+  const rowsAbout = createRowsAbout(store);
 
   const hasWork = ({ planned: { event, about, ids } }: Piece): boolean =>
     ids.length > 0 || event.block === null || (about !== undefined && about.event === event.event && rowsAbout(about, event.block.id).length > 0);
