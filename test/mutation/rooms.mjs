@@ -1,0 +1,33 @@
+/** What is mutated, and by which tests it has to be found out. */
+export const rooms = {
+  chain: {
+    what: "rules of the chain",
+    mutate: ["src/chain/{amount,apply,epoch,finality,kinds,locks,milestones,rounds}.ts"],
+    tests: ["test/chain/{amount,apply,epoch,finality,locks,milestones,real-chains,rounds}.test.ts"],
+  },
+  follow: {
+    what: "cursors, and the events of a change",
+    mutate: ["src/follow/{cursor,derive,event,payload,recent-changes}.ts"],
+    tests: ["test/follow/{cursor,payload,random-forks}.test.ts"],
+  },
+  conditions: {
+    what: "conditions of webhooks",
+    mutate: ["src/webhooks/conditions/{conditions,decimal,event-names,operand,operators}.ts"],
+    tests: ["test/webhooks/{conditions,decimal,events}.test.ts"],
+  },
+  paging: {
+    what: "pages of lists",
+    mutate: ["src/http/input/paging.ts", "src/store/records/{binary-search,sorting}.ts"],
+    tests: ["test/http/paging.test.ts", "test/api/questions/page.test.ts", "test/store/{binary-search,sequence,list-query}.test.ts"],
+  },
+  retries: {
+    what: "what a delivery's outcome means, and when it is tried again",
+    mutate: ["src/webhooks/deliver/{outcome,lanes}.ts"],
+    tests: ["test/webhooks/{outcome,deliveries,timekeeper}.test.ts"],
+  },
+  history: {
+    what: "states at earlier heights",
+    mutate: ["src/store/history/{past-records,past-voters,past-delegates,wallet-changes}.ts", "src/store/layout/history-rows.ts"],
+    tests: ["test/store/history.test.ts"],
+  },
+};
