@@ -61,7 +61,7 @@ const mangled = (told: readonly Told[], late: Told[], random: () => number): Tol
     const how = random();
     if (how < 0.15) continue;
     if (how < 0.25) late.push([event, block]);
-    else if (how < 0.35) emitted.push([event, { ...block, transactions: undefined } as BlockData]);
+    else if (how < 0.35) emitted.push([event, { ...block, transactions: undefined }]);
     else emitted.push([event, block]);
     if (how > 0.85) emitted.push([event, block]);
   }
