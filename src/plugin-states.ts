@@ -62,5 +62,5 @@ export const createStates = ({ chain, replica, options, logger, ...given }: Stat
       );
     });
 
-  return { seen, unreadable, openSnapshot, openState, finalHeight, ofNew: (open: (wanted: typeof bounds) => ChainSnapshot): ApiState => stateOf(open(bounds)) };
+  return { seen, unreadable, openSnapshot, snapshotAt, openState, finalHeight, ofNew: (open: (wanted: typeof bounds) => ChainSnapshot): ApiState => stateOf(open(bounds)) };
 };

@@ -15,7 +15,7 @@ import { takeOldJournal } from "./store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "./store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "./webhooks/engine.js";
 import { describeWebhookEvents } from "./webhooks/own-events.js";
-import type { OnAttempt } from "./webhooks/send/observed-sender.js";
+import type { OnOutcome } from "./webhooks/send/observed-sender.js";
 import { type Authorize, openAuthorize } from "./webhooks/registry/tokens.js";
 
 /** What the parts of a plugin share. */
@@ -28,7 +28,7 @@ export interface Shared {
 
 export interface WebhooksNeeds extends Shared {
   /** Is told of every attempt of a delivery that has ended. */
-  onAttempt?: OnAttempt | undefined;
+  onOutcome?: OnOutcome | undefined;
   /** Is handed the log of the host's events where it is kept beside the webhooks, because the chain is a host's own. */
   onLog(log: HostLog | undefined, writes: boolean): Promise<void>;
   follow(): Follow;
@@ -49,7 +49,7 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, onLog, follow, onAttempt }: WebhooksNeeds) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, onLog, follow, onOutcome }: WebhooksNeeds) => {
   const { dataDir } = context;
   const chain = context.reader === true ? undefined : context.chain;
   const keepsChain = chain === undefined;
@@ -68,7 +68,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   const opened = (store: WebhookStore, toldHeight?: number): void => {
     if (settings === undefined) return;
     const goesByBlocks = keepsChain || chain.changes !== undefined;
-    const needs = { store, follow: follow(), clock, logger, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onAttempt, dispatch: context.reader === true ? undefined : context.dispatch };
+    const needs = { store, follow: follow(), clock, logger, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome, dispatch: context.reader === true ? undefined : context.dispatch };
     engine = createWebhookEngine(settings, needs);
     if (settings.deliver) engine.takeOld(takeOldJournal(settings.dataDir, store.journalPosition(), { logger, writes }));
     engine.start();

@@ -10,6 +10,7 @@ import { fullClock } from "./clock.js";
 import { consoleRoutes } from "./console/routes.js";
 import { PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
+import { createClientAddress } from "./http/pipeline/client-address.js";
 import { createLifecycle, type Lifecycle, type Phase } from "./lifecycle.js";
 import { createHealth } from "./operate/health.js";
 import { createLoopLag } from "./operate/loop-lag.js";
@@ -55,7 +56,7 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
     ...shared,
     onLog: (log, writes) => following.onLog(log, writes),
     follow: () => following.follow,
-    onAttempt: (outcome, milliseconds) => late.metrics?.deliveryEnded(outcome, milliseconds / 1000),
+    onOutcome: (outcome, milliseconds) => late.metrics?.deliveryEnded(outcome, milliseconds === undefined ? undefined : milliseconds / 1000),
   });
   const prewarm: Prewarm = async (open) => late.edge?.prewarm(states.ofNew(open));
   const following: Following = createFollowing(context, { ...shared, rules, chain: () => chain });
@@ -72,9 +73,9 @@ type Node = ReturnType<typeof createNode>;
 
 /** Health, and metrics. */
 const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, host, replica, webhooks, states, loopLag }: Node, late: Late) => {
-  const { seen, openSnapshot, unreadable, finalHeight } = states;
+  const { seen, openSnapshot, unreadable, finalHeight, snapshotAt } = states;
   const reports = createHealth({
-    ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, rules, clock },
+    ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, rules, clock },
     told: context.reader === true ? context.problem : undefined,
     staleAfter: options.staleAfter,
     sync: host.sync,
@@ -96,7 +97,9 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
   const metricsRoutes = metrics === undefined ? [] : [metricsRoute<ApiState>({ metrics, token, others: context.otherMetrics })];
   late.metrics = metrics;
 
-  return { reports, metrics, onReply: createReplyObserver(metrics, context.accessLog, clock), routes: [...probeRoutes<ApiState>(reports), ...metricsRoutes] };
+  const clientOf = options.logClients ? createClientAddress(options.trustedProxies) : undefined;
+  const onReply = createReplyObserver({ metrics, accessLog: context.accessLog, clock, clientOf });
+  return { reports, metrics, onReply, routes: [...probeRoutes<ApiState>(reports), ...metricsRoutes] };
 };
 
 type Operating = ReturnType<typeof createOperating>;

@@ -116,6 +116,8 @@ export interface AccessLogEntry {
   bytes: number;
   /** Milliseconds of processor time that the interface spent on it. */
   work: number;
+  /** The client's address, with the option `logClients` only. */
+  client?: string;
 }
 
 /** What time it is, and how much of it passes. Both in milliseconds. */
@@ -193,6 +195,8 @@ export interface PorticoOptions {
    * while it is off.
    */
   metrics?: boolean | { token: string };
+  /** Whether entries of the access log name the client's address, found by `trustedProxies`. Default: false. */
+  logClients?: boolean;
   /** Block times without a block after which `GET {basePath}/health/ready` says `stale`; false for a node that is not meant to move. */
   staleAfter?: false | number;
   /** Writes final blocks into files for other nodes and replicas, and serves them at `/lake`. Default: false. */
@@ -321,7 +325,7 @@ export interface Health {
   tip?: BlockMark;
   /** The newest block that is taken to be final. */
   final?: BlockMark;
-  /** The oldest block that can be read here. */
+  /** The oldest block whose state can be asked for here (`at`): the tip where no history is kept. */
   oldest?: BlockMark;
   /** Of a replica: blocks to the node's tip. */
   behind?: number;

@@ -105,6 +105,14 @@ export const idOf = (transaction: SignedTransaction): string => {
   return id;
 };
 
+/** The package would fail at the first of these with a message about its own code. */
+const requireNumbers = (data: TransactionData): void => {
+  for (const name of data.version === 1 ? (["amount", "fee"] as const) : (["amount", "fee", "nonce"] as const)) {
+    if (data[name] === undefined) throw new Error(`Its ${name} is missing.`);
+    if (!/^\d{1,40}$/.test(String(data[name]))) throw new Error(`Its ${name} must be a whole number.`);
+  }
+};
+
 let present: ChainCrypto | undefined;
 
 export const createCrypto = (network: Network): ChainCrypto => {
@@ -169,6 +177,7 @@ export const createCrypto = (network: Network): ChainCrypto => {
   };
 
   const parse = (data: TransactionData, tipHeight: number): SignedTransaction => {
+    requireNumbers(data);
     at(tipHeight);
     const copy = JSON.parse(JSON.stringify(data, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))) as Interfaces.ITransactionJson;
     return Transactions.TransactionFactory.fromJson(copy);

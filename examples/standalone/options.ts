@@ -45,6 +45,7 @@ export interface HostOptions {
   verify?: "network" | "any";
   logFormat: LogFormat;
   accessLog: boolean;
+  logClients?: true;
   /** The folder to copy the data folder into, instead of running a node. */
   backup?: string;
 }
@@ -163,6 +164,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
     logFormat: has("log-format") ? oneOf("log-format", logFormats) : isTerminal ? "pretty" : "json",
     accessLog: has("access-log"),
     ...defined({
+      logClients: has("log-clients") ? (true as const) : undefined,
       verify: has("verify") ? (has("network") ? "network" : "any") : undefined,
       reindex: has("reindex") ? oneOf("reindex", ["history"]) : undefined,
       import: text("import"),

@@ -145,7 +145,9 @@ export const createPool = ({ crypto, chain, events }: Needs, limits: PoolLimits 
     try {
       return crypto.parse(given, tipHeight);
     } catch (error) {
-      return { type: "ERR_BAD_DATA", message: messageOf(error) };
+      // These are not about the transaction, but about the code that could not read it.
+      const isInternal = [TypeError, RangeError, SyntaxError].some((kind) => error instanceof kind);
+      return { type: "ERR_BAD_DATA", message: isInternal ? "It does not have the form of a transaction." : messageOf(error) };
     }
   };
 

@@ -21,8 +21,10 @@ const server = createServer((request, response) => {
       const isNew = ledger.take(id, body); // on the disk before it is answered
       console.log(id, isNew ? body.slice(0, 200) : "came before");
       response.writeHead(204).end(); // 2xx: delivered, it is not sent again
-    } catch {
-      response.writeHead(401).end(); // anything else but 410: it is sent again by the retry schedule
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      console.error("refused", request.headers["webhook-id"] ?? "a request without webhook-id", reason); // another secret, a late clock, not from the node
+      response.writeHead(401).end(reason); // anything else but 410: it is sent again by the retry schedule
     }
   });
 });

@@ -11,7 +11,7 @@ export const healthMembers = {
   height: Type.Integer({ description: "Height of the tip; 0 while there is none." }),
   tip: mark("The last block; absent while there is no state to read."),
   final: mark("The newest block that is taken to be final."),
-  oldest: mark("The oldest block that can be read here."),
+  oldest: mark("The oldest block whose state can be asked for here (`at`)."),
   behind: Type.Optional(Type.Integer({ description: "Of a replica: blocks to its node's tip." })),
   lag: Type.Optional(Type.Integer({ description: "Of a replica: milliseconds since it was last known to have all blocks of its node; 0 while it has them." })),
 };

@@ -1,6 +1,7 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { inputError } from "../errors.js";
 import { type InputKind, InputOf } from "../http/input/schema.js";
+import { didYouMean } from "../known-names.js";
 import type { FollowEvent } from "../follow/event.js";
 import type { Confirmations } from "../follow/follow.js";
 
@@ -40,7 +41,7 @@ export const createSelect =
   ({ compileFilter, eventNames, chainEvents }: SelectionNeeds) =>
   ({ event = ["*"], conditions = [], match = "any" }: SelectionInput): Selection => {
     const wrong = event.find((name) => !isPattern(name) && !eventNames.includes(name));
-    if (wrong !== undefined) throw inputError("query", "event", `must be names of events, such as block.applied, or patterns such as block.*; not "${wrong.slice(0, 100)}"`);
+    if (wrong !== undefined) throw inputError("query", "event", `must be patterns such as block.*, or names among ${eventNames.join(", ")}; not "${wrong.slice(0, 100)}"${didYouMean(wrong, eventNames)}`);
     const filter = compileFilter(event, conditions, match);
     return { filter, hostEvents: eventNames.some((name) => !chainEvents.includes(name) && filter.listens(name)) };
   };

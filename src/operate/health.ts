@@ -30,6 +30,8 @@ export interface HealthNeeds {
   unreadable(error: unknown): undefined;
   /** Height of the newest final block of a chain that ends at a height. */
   finalHeight(tip: number): number;
+  /** Opens the state at an earlier height; undefined where none is kept. */
+  snapshotAt: ((height: number) => MaybePromise<ChainSnapshot | undefined>) | undefined;
   rules: ChainRules;
   clock: FullClock;
   staleAfter: number | false;

@@ -53,8 +53,16 @@ const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000
 
 type AccessLog = (entry: AccessLogEntry, request: IncomingMessage) => void;
 
+export interface ReplyObserverNeeds {
+  metrics: Metrics | undefined;
+  accessLog: AccessLog | undefined;
+  clock: FullClock;
+  /** Finds the address of a request's client; undefined where that is not to be logged. */
+  clientOf: ((request: IncomingMessage) => { toString(): string } | undefined) | undefined;
+}
+
 /** Tells metrics and access log of requests; undefined where nobody wants to know. */
-export const createReplyObserver = (metrics: Metrics | undefined, accessLog: AccessLog | undefined, clock: FullClock): ((replied: Replied) => void) | undefined => {
+export const createReplyObserver = ({ metrics, accessLog, clock, clientOf }: ReplyObserverNeeds): ((replied: Replied) => void) | undefined => {
   const log = (replied: Replied): void => {
     const { request, id, route, status, ms, bytes, work } = replied;
     const entry = {
@@ -66,6 +74,7 @@ export const createReplyObserver = (metrics: Metrics | undefined, accessLog: Acc
       ms: rounded(ms),
       bytes,
       work: rounded(Math.min(work, ms)),
+      ...(clientOf === undefined ? {} : { client: String(clientOf(request) ?? "unknown") }),
     };
     accessLog?.(entry, request);
   };

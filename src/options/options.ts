@@ -98,6 +98,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     meaning: "Whether `/metrics` answers Prometheus; with a `token`, only clients that send it as `Authorization: Bearer`.",
     check: metricsSetting,
   },
+  logClients: { default: false, unit: "true or false", meaning: "Whether the access log names each client's address, as the rate limit counts it (`trustedProxies`).", check: yesOrNo },
   staleAfter: {
     default: 5,
     unit: "block times",

@@ -22,15 +22,15 @@ import { createRecorder, type RecorderNeeds } from "./scan/recorder.js";
 import { createScanner, type Scanner, type ScannerNeeds } from "./scan/scanner.js";
 import { dispatchedSender } from "./send/dispatched-sender.js";
 import { createHttpSender } from "./send/http-sender.js";
-import { observedSender, type OnAttempt } from "./send/observed-sender.js";
+import { observedSender, type OnOutcome } from "./send/observed-sender.js";
 import { createResolver, type Resolve } from "./send/resolve.js";
 import type { NodeKey } from "./send/signature.js";
 import { createTargetGuard } from "./send/target-guard.js";
 import { type After, createTimekeeper, createTimeReader, systemAfter } from "./timekeeper.js";
 
 export interface WebhookEngineNeeds {
-  /** Is told of every attempt that has ended, and how long it took in milliseconds. */
-  onAttempt?: OnAttempt | undefined;
+  /** Is told of every attempt that has ended, and of every delivery that is given up. */
+  onOutcome?: OnOutcome | undefined;
   /** Has requests sent by other processes. */
   dispatch?: DeliveryDispatch | undefined;
   store: WebhookStore;
@@ -91,14 +91,14 @@ const attemptedBefore = (store: WebhookStore, isUnderWay: (id: number) => boolea
   return ({ id, attemptCount }: DeliveryRow): boolean => attemptCount > 0 || id <= lastBefore || isUnderWay(id);
 };
 
-type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns" | "onWork"> & Pick<RecorderNeeds, "time" | "withdrawn">;
+type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns" | "onWork"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onOutcome">;
 
 /** What reads the chain for the webhooks. */
-const createScanning = ({ time, withdrawn, ...needs }: ScanningNeeds, { isUnderWay, wake }: Pick<Dispatcher, "isUnderWay" | "wake">): Scanner => {
+const createScanning = ({ time, withdrawn, onOutcome, ...needs }: ScanningNeeds, { isUnderWay, wake }: Pick<Dispatcher, "isUnderWay" | "wake">): Scanner => {
   const { store, register, window, keepsChain } = needs;
   const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
   const holding = createHolding({ store, time, confirmationsOf });
-  const recorder = createRecorder({ store, register, time, window, withdrawn, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay });
+  const recorder = createRecorder({ store, register, time, window, withdrawn, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay });
   return createScanner({ ...needs, recorder, patterns: createPatternWorker(), onWork: wake });
 };
 
@@ -119,18 +119,18 @@ const createLife = ({ begin, end }: { begin(): EndUpkeep | undefined; end(endUpk
 /** Opens nothing and reads nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
-  const { store, follow, clock, logger, keepsChain, toldHeight, nodeKey, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
+  const { store, follow, clock, logger, keepsChain, toldHeight, nodeKey, onOutcome, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
   const guard = createTargetGuard(options.allowTargets);
   const descriptions = describeWebhookEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
   const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
   const recent = createRecentEvents(store, options.recentEvents);
-  const sender = observedSender(dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch), needs.onAttempt);
+  const sender = observedSender(dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch), onOutcome);
   const payloads = createPayloads(follow);
   const withdrawn = new Set<number>();
   const dispatcher = createDispatcher(options, {
-    ...{ store, register, payloads, sender, clock, time, after, random, logger, nodeKey },
+    ...{ store, register, payloads, sender, clock, time, after, random, logger, nodeKey, onOutcome },
     isWithdrawn: (id) => withdrawn.has(id),
     onSettled: (webhookIds, changed) => {
       for (const id of changed) scanner.reload(id);
@@ -138,7 +138,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
   });
 
-  const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn }, dispatcher);
+  const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn, onOutcome }, dispatcher);
 
   const service = createWebhookService({
     ...{ store, follow, register, clock, time, keepsChain, nodeKey },

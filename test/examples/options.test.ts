@@ -15,7 +15,7 @@ describe("the standalone host's command line", () => {
   });
 
   it("accepts every option", () => {
-    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug --log-format pretty --access-log")).to.deep.equal({
+    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug --log-format pretty --access-log --log-clients")).to.deep.equal({
       network: "testnet",
       host: "0.0.0.0",
       port: 80,
@@ -30,6 +30,7 @@ describe("the standalone host's command line", () => {
       logLevel: "debug",
       logFormat: "pretty",
       accessLog: true,
+      logClients: true,
     });
     expect(read("--port=0 --no-forge")).to.deep.equal({ ...defaults, port: 0, forge: false });
   });

@@ -127,7 +127,10 @@ describe("the standalone host's pool", () => {
       await expectRefused({ id: "x" } as TransactionData, "ERR_BAD_DATA", /./);
       await expectRefused("x" as unknown as TransactionData, "ERR_BAD_DATA", "A transaction must be an object.");
       await expectRefused({ ...transactionData(order(ann, {})), type: 99 }, "ERR_BAD_DATA", /99/);
-      await expectRefused({ ...transactionData(order(ann, {})), amount: "1.5" }, "ERR_BAD_DATA", /./);
+      await expectRefused({ ...transactionData(order(ann, {})), amount: "1.5" }, "ERR_BAD_DATA", "Its amount must be a whole number.");
+      await expectRefused({ ...transactionData(order(ann, {})), nonce: undefined }, "ERR_BAD_DATA", "Its nonce is missing.");
+      const { payments, ...rest } = { ...transactionData(order(ann, {})), payments: [{ amount: "x", recipientId: 5 }] };
+      await expectRefused({ ...rest, type: 6, asset: { payments } }, "ERR_BAD_DATA", /^(?!.*BigInt)./);
     });
 
     it("ERR_BAD_DATA: an altered transaction", async () => {

@@ -52,5 +52,12 @@ describe("the examples' webhook receiver", () => {
     const told = String((await lines.next()).value);
     expect(told).to.match(/^[\w-]+ \{"timestamp":\d+,"data":/);
     expect(told).to.include(chain.blocks[1]!.id);
+
+    const forged = { "webhook-id": "msg_1", "webhook-timestamp": String(Math.floor(Date.now() / 1000)), "webhook-signature": "v1,bm9uZQ==" };
+    const late = { ...forged, "webhook-timestamp": "1500000000" };
+    for (const [signed, why] of [[forged, "No matching signature found"], [late, "Message timestamp too old"], [{}, "Missing required headers"]] as const) {
+      const reply = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers: signed as Record<string, string>, body: "{}" });
+      expect([reply.status, await reply.text()]).to.deep.equal([401, why]);
+    }
   });
 });

@@ -64,6 +64,21 @@ describe("the health of a node", () => {
     expect((await get(`${url}/health/ready`)).status).to.equal(200);
   });
 
+  it("names as the oldest the first block whose state is kept: that since which there is history, or the tip", async () => {
+    const dataDir = temporaryFolder();
+    const bare = create({ blocks: blocksUpTo(9), dataDir, options: { history: false } }, 0, 9);
+    const url = await listening(bare);
+    expect((await get(`${url}/health`)).body).to.deep.include({ tip: mark(9), oldest: mark(9) });
+    await bare.stop();
+    const later = create({ blocks: blocksUpTo(12), dataDir, events: new EventEmitter() }, 0, 12);
+    const laterUrl = await listening(later);
+    await until(async () => ((await get(`${laterUrl}/health`)).body.height === 12 ? true : undefined));
+    expect((await get(`${laterUrl}/health`)).body).to.deep.include({ tip: mark(12), oldest: mark(9) });
+    expect((await get(`${laterUrl}/blockchain?at=8`)).body).to.deep.include({ code: "HISTORY_MISSING", oldest: mark(9) });
+    expect(await later.reindexHistory()).to.equal(true);
+    expect((await get(`${laterUrl}/health`)).body).to.deep.include({ tip: mark(12), oldest: mark(1) });
+  });
+
   it("takes the option `finality` for what is final", async () => {
     const url = await listening(create({ blocks: blocksUpTo(20), options: { finality: 3 } }, 0, 20));
     expect((await get(`${url}/health`)).body).to.deep.include({ final: mark(17) });

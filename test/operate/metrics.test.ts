@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
@@ -125,6 +127,39 @@ describe("the metrics", () => {
     expect(second).to.deep.include({ status: 304, bytes: 0 });
     expect(third).to.deep.include({ status: 400, route: "/blocks" });
     expect(errors).to.deep.equal(Array.from({ length: 3 }, () => "a request could not be logged: the disk is full"));
+  });
+
+  it("leave clients' addresses out of the access log unless the host wants them, and take them from proxies that are trusted", async () => {
+    const entries: AccessLogEntry[] = [];
+    const context = { blocks: blocksUpTo(9), accessLog: (entry: AccessLogEntry) => void entries.push(entry) };
+    const headers = { "X-Forwarded-For": "203.0.113.7" };
+    for (const options of [{}, { logClients: true }, { logClients: true, trustedProxies: ["127.0.0.1"] }]) {
+      await (await fetch(`${await listening(create({ ...context, options, events: new EventEmitter() }))}/blocks/1`, { headers })).text();
+    }
+    const clients = await until(() => Promise.resolve(entries.length >= 3 ? entries.map(({ client }) => client) : undefined));
+    expect(clients).to.deep.equal([undefined, "127.0.0.1", "203.0.113.7"]);
+  });
+
+  it("count deliveries that are delivered, that fail, and that are given up", async () => {
+    const events = new EventEmitter();
+    const plugin = create({ events, blocks: blocksUpTo(9), options: { metrics: true, webhooks: { allowTargets: ["127.0.0.0/8"], schedule: [] } } });
+    const url = await listening(plugin);
+    const target = createServer((request, response) => void response.writeHead(request.url === "/gone" ? 500 : 204).end()).listen(0, "127.0.0.1");
+    await once(target, "listening");
+    try {
+      for (const path of ["/", "/gone"]) plugin.webhooks?.create({ event: "block.applied", target: `http://127.0.0.1:${(target.address() as AddressInfo).port}${path}` });
+      events.emit("block.applied", chain.blocks[9]);
+      const text = await until(async () => {
+        const now = await scrape(url);
+        return value(now, 'portico_webhook_deliveries_total{outcome="dead"}') === 1 && value(now, 'portico_webhook_deliveries_total{outcome="delivered"}') === 1 ? now : undefined;
+      });
+      const count = (outcome: string): number | undefined => value(text, `portico_webhook_deliveries_total{outcome="${outcome}"}`);
+      expect(["delivered", "failed", "dead", "superseded"].map(count)).to.deep.equal([1, 1, 1, 0]);
+      expect(value(text, "portico_webhook_delivery_seconds_count")).to.equal(2);
+      expect(value(text, 'portico_webhooks{state="failing"}')).to.equal(1);
+    } finally {
+      target.close();
+    }
   });
 });
 

@@ -273,6 +273,29 @@ describe("delivery", () => {
       expect(told).to.equal(`warn webhook 1 to ${receiver.url} is disabled: every attempt since ${new Date(since).toISOString()} failed`);
     });
 
+    it("are logged when they begin and when they end, and each attempt at debug", async () => {
+      await open();
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      const { id } = hook("/secret");
+      const since = stage.clock.now();
+      emit(1);
+      await stage.attempted(id, 1, 1);
+      stage.clock.advance(5_000);
+      await stage.attempted(id, 1, 2);
+      receiver.answer = (_request, response) => response.end();
+      stage.clock.advance(4 * day);
+      await stage.reaches(id, 1, "delivered");
+      await eventually(() => stage.lines.find((line) => line.includes("no longer")));
+      const lines = stage.lines.filter((line) => line.includes("webhook 1 ")).map((line) => line.replace(/after \d+ ms/, "after … ms").replace(receiver.url, "http://target"));
+      expect(lines).to.deep.equal([
+        "debug webhook 1 delivery 1 (peer.added) attempt 1 to http://target: status: The target answered 500. after … ms, retrying",
+        "warn webhook 1 to http://target fails: status: The target answered 500.",
+        "debug webhook 1 delivery 1 (peer.added) attempt 2 to http://target: status: The target answered 500. after … ms, retrying",
+        "debug webhook 1 delivery 1 (peer.added) attempt 3 to http://target: 200 after … ms, delivered",
+        `warn webhook 1 to http://target no longer fails, as it did since ${new Date(since).toISOString()}`,
+      ]);
+    });
+
     it("are cleared by one success", async () => {
       await open();
       receiver.answer = (_request, response) => response.writeHead(500).end();
@@ -309,7 +332,7 @@ describe("delivery", () => {
       const { attempts } = await stage.attempted(id, 1, 1);
       expect(attempts[0]).to.include({ status: null, stage: "connect", body: "" });
       const line = await eventually(() => stage.lines.find((one) => one.includes("attempt")));
-      expect(line).to.match(/^warn webhook 1 delivery 1 \(peer\.added\) attempt 1 to http:\/\/127\.0\.0\.1:\d+: connect: connect ECONNREFUSED .* after \d+ ms, retrying$/);
+      expect(line).to.match(/^debug webhook 1 delivery 1 \(peer\.added\) attempt 1 to http:\/\/127\.0\.0\.1:\d+: connect: connect ECONNREFUSED .* after \d+ ms, retrying$/);
       receiver = await createReceiver();
     });
 

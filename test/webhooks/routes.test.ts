@@ -127,6 +127,22 @@ describe("the webhook routes", () => {
   });
 
   describe("the contract", () => {
+    it("says what a replacement needs, that PATCH changes a part, and which event a misspelt one may be", async () => {
+      const told = async (method: string, path: string, body: unknown): Promise<unknown> => {
+        const { status, body: reply } = await send(method, path, body);
+        return [status, (reply as { message: string }).message];
+      };
+      const { id } = ((await send("POST", "/webhooks", { event: "block.applied", target: "http://example.org", enabled: false })).body as { data: { id: number } }).data;
+      const whole = "PUT replaces the whole webhook; PATCH changes only what is given";
+      expect(await told("PUT", `/webhooks/${id}`, { enabled: true })).to.deep.equal([400, `"target" is required: ${whole}`]);
+      expect(await told("PUT", `/webhooks/${id}`, { target: "http://example.org" })).to.deep.equal([400, `"event" is required: ${whole}`]);
+      expect(await told("POST", "/webhooks", { event: "block.applied" })).to.deep.equal([400, '"target" is required']);
+      const [status, message] = (await told("POST", "/webhooks", { events: ["block.forgd"], target: "http://example.org" })) as [number, string];
+      expect(status).to.equal(400);
+      expect(message).to.match(/"events\.0" must be a pattern such as transaction\.\*, or one of .*block\.forged.*; did you mean "block\.forged"\?$/);
+      expect((await send("DELETE", `/webhooks/${id}`)).status).to.equal(200);
+    });
+
     it("creates, shows, lists, replaces and removes webhooks", async () => {
       const conditions = [{ key: "generatorPublicKey", condition: "eq", value: "02def27da9336e7fbf63131b8d7e5c9f45b296235db035f1f4242c507398f0f21d" }];
       const created = await send("POST", "/webhooks", { event: "block.forged", target: "https://example.com/hook?a=b", enabled: "true", conditions });

@@ -48,6 +48,7 @@ export const optionRows = [
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
   { name: "log-format", value: "FORMAT", text: "json, one object a line, or pretty, for people; default: pretty in a terminal, otherwise json" },
   { name: "access-log", text: "log each request: its id, method, route, status, milliseconds, bytes, and milliseconds of processor time" },
+  { name: "log-clients", text: "name the client's address in the lines of --access-log" },
   { name: "backup", value: "DIR", text: "copy the data folder into DIR, also while a node runs in it, and end; DIR is then a data folder to start from", commandLineOnly: true },
   { name: "config", value: "FILE", text: 'JSON file with any of these options, in camelCase: {"port": 4003, "forgeInterval": 1000}', commandLineOnly: true },
   { name: "verify", text: "read the whole store in the data folder, print its height and what is damaged, and exit: 0 if it is sound, otherwise 1. Also beside a node that runs; serves and writes nothing", commandLineOnly: true },

@@ -14,8 +14,8 @@ export interface Logging {
 
 type LoggingOptions = Pick<HostOptions, "logLevel" | "logFormat" | "accessLog">;
 
-const lineOf = ({ method, route, status, ms, bytes, requestId }: AccessLogEntry): string =>
-  `${method} ${route} ${status}  ${ms} ms  ${bytes} bytes  ${requestId}`;
+const lineOf = ({ method, route, status, ms, bytes, requestId, client }: AccessLogEntry): string =>
+  `${method} ${route} ${status}  ${ms} ms  ${bytes} bytes  ${requestId}${client === undefined ? "" : `  ${client}`}`;
 
 const forPeople = ({ logLevel, accessLog }: LoggingOptions): Logging => {
   const logger = createLogger(logLevel, writeToTerminal);

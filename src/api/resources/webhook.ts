@@ -1,6 +1,6 @@
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/webhooks.js";
-import { InputOf, ListOf, OneOf, Text, WholeNumber } from "../../http/input/schema.js";
+import { InputOf, ListOf, OneOf, requiredKeyword, Text, WholeNumber } from "../../http/input/schema.js";
 import { mostShown } from "../../webhooks/conditions/conditions.js";
 import { limits } from "../../webhooks/registry/draft.js";
 import { operatorNames, operators } from "../../webhooks/conditions/operators.js";
@@ -223,6 +223,9 @@ const shown = Object.fromEntries(
 );
 
 export const WebhookInput = Type.Object({ ...settings, ...shown, target: Text({ description: "http or https URL." }) });
+/** What follows "is required" where a replacement lacks something: most who leave it out want to change one member. */
+export const replacementRule = ": PUT replaces the whole webhook; PATCH changes only what is given";
+export const WebhookReplaceInput = Type.Object({ ...settings, ...shown, target: WebhookInput.properties.target }, { [requiredKeyword]: replacementRule });
 export const WebhookPatchInput = Type.Object({ ...settings, ...shown });
 
 export const ReplayInput = Type.Object({

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../errors.js";
-import { OneOf, Range, Text, WholeNumber } from "../../http/input/schema.js";
+import { OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
 import { findWallet } from "../queries/wallets.js";
 import { overlap } from "../queries/page.js";
@@ -46,7 +46,7 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
     params,
     query: Type.Object({
       height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact: true, description: "Height of the block." })),
-      timestamp: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact: true, description: "Seconds since the network's epoch." })),
+      timestamp: Type.Optional(TimeRange({ exact: true, description: "When the block was forged" })),
     }),
     item: WalletChangeResource,
     answer: async ({ params: { id }, query: { height, timestamp }, page }, state) => {

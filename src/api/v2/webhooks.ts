@@ -16,10 +16,12 @@ import {
   RecoveredResource,
   RecoverInput,
   ReplayInput,
+  replacementRule,
   ReplayResource,
   WebhookInput,
   WebhookKeyResource,
   WebhookPatchInput,
+  WebhookReplaceInput,
   WebhookResource,
   WebhookSecretResource,
 } from "../resources/webhook.js";
@@ -135,14 +137,15 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "PUT",
     path: "/webhooks/{id}",
-    summary: "Replaces a webhook, keeping its id and token.",
+    summary: "Replaces a webhook as a whole, keeping its id and token: what is left out gets its default. `PATCH` changes only what is given.",
     params,
-    body: WebhookInput,
+    body: WebhookReplaceInput,
     bodyLimit: largestWebhook,
     requiresJsonType: true,
     errors: [404, 415, 501],
     reply: Nothing,
     answer: ({ params, body }, { webhooks }) => {
+      if (body.event === undefined && body.events === undefined) throw inputError("payload", "event", `is required${replacementRule}`);
       webhooks.replace(webhookOf(params), withoutShown(body));
       return {};
     },

@@ -1,8 +1,8 @@
 import { Ajv, type DefinedError, type ErrorObject } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { inputError, type Validation } from "../../errors.js";
-import { amongKnown } from "../../known-names.js";
-import { exactKeyword, type InputKind, inputKeyword, type Surroundings } from "./schema.js";
+import { amongKnown, didYouMean } from "../../known-names.js";
+import { exactKeyword, type InputKind, inputKeyword, requiredKeyword, type Surroundings } from "./schema.js";
 import { coercion, inputSchema, isSingle } from "./compile.js";
 import { amountKeyword, isSchema } from "../json-schema.js";
 
@@ -34,7 +34,7 @@ const compileKind = (kind: InputKind<unknown>, surroundings: Surroundings): Data
 
 const createAjv = (surroundings: Surroundings): Ajv => {
   const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, strictTuples: false, useDefaults: true, verbose: true });
-  ajv.addVocabulary([exactKeyword, amountKeyword]);
+  ajv.addVocabulary([exactKeyword, requiredKeyword, amountKeyword]);
   // Not declared as `modifying`, although it is: the code that Ajv generates for a modifying keyword re-reads the value into a
   // variable whose declaration may have been optimized away, which makes it a global. No other keyword stands beside this one,
   // so nothing needs the re-read.
@@ -57,7 +57,11 @@ const keyOf = (instancePath: string, input: unknown): string => {
   return (isSingle(range) ? parts.slice(0, -1) : parts).join(".");
 };
 
+const valueAt = (instancePath: string, input: unknown): unknown => (instancePath === "" ? input : partsOf(instancePath).reduce(memberOf, input));
+
 const listed = (values: unknown[]): string => values.map((value) => JSON.stringify(value)).join(", ");
+
+const requirementOf = (schema: unknown): string => (isSchema(schema) && typeof schema[requiredKeyword] === "string" ? schema[requiredKeyword] : "");
 
 const membersOf = (schema: unknown): string[] => (isSchema(schema) && isSchema(schema.properties) ? Object.keys(schema.properties) : []);
 
@@ -69,10 +73,10 @@ const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: st
     return { key: `${within}${error.params.additionalProperty}`, rule: `is not allowed${amongKnown(error.params.additionalProperty, membersOf(error.parentSchema))}` };
   }
   if (error.keyword === "required") {
-    return { key: `${within}${error.params.missingProperty}`, rule: "is required" };
+    return { key: `${within}${error.params.missingProperty}`, rule: `is required${requirementOf(error.parentSchema)}` };
   }
   if (error.keyword === "enum") {
-    return { key, rule: `must be one of ${listed(error.params.allowedValues)}` };
+    return { key, rule: `must be one of ${listed(error.params.allowedValues)}${didYouMean(valueAt(error.instancePath, input), error.params.allowedValues.map(String))}` };
   }
   if (error.keyword === "anyOf") {
     return { key, rule: "does not have any of the accepted forms" };

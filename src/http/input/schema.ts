@@ -10,6 +10,7 @@ import {
   type TUnsafe,
 } from "@sinclair/typebox";
 import type { Order } from "../../../types/chain-adapter.js";
+import { didYouMean } from "../../known-names.js";
 
 /**
  * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed once, at the edge; handlers get the
@@ -42,6 +43,8 @@ interface InputOptions {
 
 /** Marks a schema whose values are parsed by an InputKind. */
 export const inputKeyword = "x-input";
+/** Of an object: what follows "is required" in the message for a member that is missing. */
+export const requiredKeyword = "x-required";
 /** Marks a range that also takes a single value, as both bounds. */
 export const exactKeyword = "x-exact";
 
@@ -173,12 +176,13 @@ const acceptedNames = <Field extends string>(fields: OrderFields<Field>): Map<st
 export const orderKind = <const Field extends string>(fields: OrderFields<Field>): InputKind<Order<Field>> => {
   const names = acceptedNames(fields);
   const shown = Array.isArray(fields) ? (fields as readonly Field[]) : Object.keys(fields);
-  const rule = `must be one of ${shown.join(", ")}, each alone or with :asc or :desc`;
+  const must = `must be one of ${shown.join(", ")}, each alone or with :asc or :desc`;
   const parse = (value: unknown): Parsed<Order<Field>> => {
-    if (typeof value !== "string") return { rule };
+    if (typeof value !== "string") return { rule: must };
     const [name = "", given = "asc", ...more] = value.split(":", 3);
     const [field, direction] = [names.get(name), given.toLowerCase()];
     const isOrder = field !== undefined && more.length === 0 && (direction === "asc" || direction === "desc");
+    const rule = field === undefined ? must + didYouMean(name, shown) : must;
     return isOrder ? { value: { field, direction } } : { rule };
   };
   const pattern = `^(${[...names.keys()].join("|")})(:([aA][sS][cC]|[dD][eE][sS][cC]))?$`;

@@ -26,7 +26,7 @@ export interface Metrics {
   replied(replied: Replied): void;
   /** A block was written: how long that took, in seconds. */
   blockApplied(seconds: number): void;
-  /** An attempt of a delivery has ended. `seconds`: how long it took; undefined where nothing was sent. */
+  /** An attempt of a delivery has ended, or a delivery is given up. `seconds`: how long the attempt took. */
   deliveryEnded(outcome: string, seconds?: number): void;
   /** All metrics of this process, for another one that gathers them. */
   values(): Promise<ProcessMetrics>;
@@ -93,7 +93,8 @@ export const createMetrics = (observed: Observed): Metrics => {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
-  const deliveries = new Counter({ name: "portico_webhook_deliveries_total", help: "Ended attempts of webhook deliveries, by outcome.", labelNames: ["outcome"], registers: [registry] });
+  const deliveries = new Counter({ name: "portico_webhook_deliveries_total", help: "Attempts of webhook deliveries that were delivered or failed, and deliveries that were given up: dead or superseded.", labelNames: ["outcome"], registers: [registry] });
+  for (const outcome of ["delivered", "failed", "dead", "superseded"]) deliveries.inc({ outcome }, 0);
   const deliveryTimes = new Histogram({
     name: "portico_webhook_delivery_seconds",
     help: "Seconds that an attempt of a webhook delivery took.",

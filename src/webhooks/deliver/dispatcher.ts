@@ -9,14 +9,14 @@ import { createAttempts } from "./attempt.js";
 import { createLimit, monotonic } from "./concurrency.js";
 import { createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Target, type Times } from "./lanes.js";
 import type { Payloads } from "./payloads.js";
-import { createRecords, type RecordRules } from "./records.js";
+import { createRecords, type RecordNeeds, type RecordRules } from "./records.js";
 import { createTake, slowShare } from "./take.js";
 
 export interface DispatcherRules extends LaneRules, RecordRules {
   concurrency: number;
 }
 
-export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn"> {
+export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordNeeds, "onOutcome"> {
   store: WebhookStore;
   register: Register;
   payloads: Payloads;

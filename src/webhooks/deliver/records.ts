@@ -2,6 +2,7 @@ import type { Clock, Logger } from "../../../types/node-context.js";
 import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../log-failure.js";
+import type { OnOutcome } from "../send/observed-sender.js";
 import type { Register } from "../registry/register.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { announce, isOwnEvent } from "./announce.js";
@@ -31,6 +32,10 @@ export interface Recorded {
   changed: Set<number>;
   /** Webhooks that got an event about others. */
   announced: Set<number>;
+  /** What is logged of webhooks as a whole: that one begins to fail, no longer does, or is disabled. */
+  warnings: string[];
+  /** Deliveries that were given up, by their states. */
+  givenUp: ("dead" | "superseded")[];
 }
 
 /** Records the outcomes of attempts: one transaction after another, each with all that have ended since the one before. */
@@ -54,6 +59,8 @@ export interface RecordNeeds {
   time: Timekeeper;
   random: () => number;
   logger: Logger;
+  /** Is told of deliveries that are given up. */
+  onOutcome?: OnOutcome | undefined;
 }
 
 interface Entry {
@@ -63,20 +70,30 @@ interface Entry {
 
 const originOf = (target: string): string => new URL(target).origin;
 
+const resultOf = ({ error, status, stage }: Attempt): string => (error === null ? String(status) : `${stage ?? ""}: ${error}`);
+
 /** One line for each attempt. It names the target's origin only: paths and queries may carry secrets. */
 const logRow = ({ row, target }: Recorded["rows"][number], logger: Logger): void => {
   const attempt = row.attempts.at(-1);
   if (attempt === undefined) return;
-  const outcome = attempt.error === null ? String(attempt.status) : `${attempt.stage ?? ""}: ${attempt.error}`;
-  const line = `webhook ${row.webhookId} delivery ${row.id} (${row.event}) attempt ${row.attemptCount} to ${originOf(target)}: ${outcome} after ${attempt.duration} ms, ${row.state}`;
-  if (row.state === "delivered") logger.debug(line);
-  else logger.warn(line);
+  const line = `webhook ${row.webhookId} delivery ${row.id} (${row.event}) attempt ${row.attemptCount} to ${originOf(target)}: ${resultOf(attempt)} after ${attempt.duration} ms, ${row.state}`;
+  // It was the last one: what the receiver never gets must be seen.
+  if (row.state === "dead") logger.warn(line);
+  else logger.debug(line);
 };
 
-const logDisabled = ({ id, target, disabledBecause }: WebhookRow, failingSince: number | null, logger: Logger): void => {
+const sentenceOf = ({ id, target }: WebhookRow, what: string): string => `webhook ${id} to ${originOf(target)} ${what}`;
+
+const whyDisabled = ({ disabledBecause }: WebhookRow, failingSince: number | null): string => {
   const since = failingSince === null ? "" : ` since ${new Date(failingSince).toISOString()}`;
-  const reason = disabledBecause === "gone" ? "the target answered 410" : `every attempt${since} failed`;
-  logger.warn(`webhook ${id} to ${originOf(target)} is disabled: ${reason}`);
+  return `is disabled: ${disabledBecause === "gone" ? "the target answered 410" : `every attempt${since} failed`}`;
+};
+
+/** That a webhook begins to fail, or no longer does; undefined while nothing changes. */
+const turnOf = (before: number | null, after: number | null, attempt: Attempt): string | undefined => {
+  if (before === null && after !== null) return `fails: ${resultOf(attempt)}`;
+  if (before !== null && after === null) return `no longer fails, as it did since ${new Date(before).toISOString()}`;
+  return undefined;
 };
 
 /** The webhook's cursor goes back to before the first of what is open, which is then forgotten: it is found again from there. */
@@ -90,7 +107,7 @@ export const rewind = (store: WebhookStore, webhookId: number): void => {
 };
 
 /** What an outcome says about its webhook: whether it is failing, and is to be disabled. */
-const createHealth = (rules: RecordRules, { store, register, clock, logger }: RecordNeeds) => {
+const createHealth = (rules: RecordRules, { store, register, clock }: RecordNeeds) => {
   const tell = (recorded: Recorded, event: Parameters<typeof announce>[3]): void => {
     for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
   };
@@ -100,14 +117,16 @@ const createHealth = (rules: RecordRules, { store, register, clock, logger }: Re
     rewind(store, webhook.id);
     store.putWebhook(disabled);
     recorded.changed.add(webhook.id);
-    logDisabled(disabled, failingSince, logger);
+    recorded.warnings.push(sentenceOf(disabled, whyDisabled(disabled, failingSince)));
     tell(recorded, { event: "webhook.disabled", data: { webhook: webhook.id, reason: because === "gone" ? "the target answered 410" : "every attempt failed" } });
   };
 
-  const recordHealth = (recorded: Recorded, webhook: WebhookRow, result: { ok: boolean; status: number | null }, now: Now): void => {
+  const recordHealth = (recorded: Recorded, webhook: WebhookRow, { attempt, result }: { attempt: Attempt; result: { ok: boolean; status: number | null } }, now: Now): void => {
     const progress = store.progress(webhook.id);
     const { disabledBecause, warns, ...health } = nextHealth(progress, result, now, rules.disableAfter);
     if (health.failingSince !== progress.failingSince || health.warned !== progress.warned) store.putProgress(webhook.id, { ...progress, ...health });
+    const turn = turnOf(progress.failingSince, health.failingSince, attempt);
+    if (turn !== undefined) recorded.warnings.push(sentenceOf(webhook, turn));
     if (warns) tell(recorded, { event: "webhook.failing", data: { webhook: webhook.id, reason: "every attempt fails; it will be disabled in a day" } });
     if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, health.failingSince);
   };
@@ -117,7 +136,7 @@ const createHealth = (rules: RecordRules, { store, register, clock, logger }: Re
 
 /** Writes outcomes; within a transaction. */
 const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
-  const { store, register, clock, time, random, logger } = needs;
+  const { store, register, clock, time, random } = needs;
   const { tell, recordHealth } = createHealth(rules, needs);
   const nowOf = (): Now => ({ passed: time.passed(), schedule: time.schedule(), wall: clock.now() });
 
@@ -137,12 +156,13 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       const after = afterAttempt(row, attempt, result, { now, random: chance, isLast, batch }, rules);
       store.changeDelivery(row, after);
       recorded.rows.push({ row: after, target });
+      if (after.state === "dead" || after.state === "superseded") recorded.givenUp.push(after.state);
       if (after.state === "dead" && !isPing && !isOwnEvent(row.event)) {
         tell(recorded, { event: "delivery.dead", data: { webhook: webhookId, delivery: row.id, event: row.event, reason: attempt.error ?? "" } });
       }
     }
     recorded.webhookIds.add(webhookId);
-    if (!isPing && webhook !== undefined && webhook.target === target && !recorded.changed.has(webhookId)) recordHealth(recorded, webhook, result, now);
+    if (!isPing && webhook !== undefined && webhook.target === target && !recorded.changed.has(webhookId)) recordHealth(recorded, webhook, { attempt, result }, now);
   };
 
   const recordLost = (recorded: Recorded, webhookId: number, ids: readonly number[]): void => {
@@ -150,7 +170,8 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       const row = store.delivery(webhookId, id);
       if (row === undefined || (row.state !== "pending" && row.state !== "retrying")) continue;
       store.changeDelivery(row, { ...row, state: "superseded", dueAt: null, hold: null, finishedAt: time.passed() });
-      logger.warn(`webhook ${webhookId} delivery ${id} (${row.event}) is not sent: its block is no longer kept`);
+      recorded.givenUp.push("superseded");
+      recorded.warnings.push(`webhook ${webhookId} delivery ${id} (${row.event}) is not sent: its block is no longer kept`);
     }
     recorded.webhookIds.add(webhookId);
   };
@@ -159,7 +180,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
 };
 
 export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded: (recorded: Recorded) => void): Records => {
-  const { store, logger } = needs;
+  const { store, logger, onOutcome } = needs;
   const { recordEnd, recordLost } = createRecording(rules, needs);
   let entries: Entry[] = [];
   let writing: Promise<void> | undefined;
@@ -169,7 +190,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     const batch = entries;
     entries = [];
     underWay = batch.length;
-    const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set() };
+    const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [] };
     try {
       await store.transactionSoon(() => batch.forEach((entry) => entry.write(recorded)));
     } catch (error) {
@@ -182,6 +203,8 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     // The batch is written, whatever fails from here on, and must not be written again.
     underWay = 0;
     for (const one of recorded.rows) logRow(one, logger);
+    for (const warning of recorded.warnings) logger.warn(warning);
+    for (const state of recorded.givenUp) onOutcome?.(state);
     onRecorded(recorded);
     for (const { done } of batch) done();
     return true;

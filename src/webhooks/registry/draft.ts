@@ -130,7 +130,7 @@ const checkEvents = (draft: Pick<WebhookDraft, "event" | "events">, known: reado
   if (!Array.isArray(events) || events.length === 0 || events.length > limits.events) return refuse("events", `must be a list of 1 to ${limits.events} names`);
   for (const [index, name] of events.entries()) {
     const isKnown = known.includes(name) || (isNamePattern(name) && known.some((one) => namesEvent([name], one)));
-    if (!isKnown) refuse(`events.${index}`, `must be a pattern such as transaction.*, or one of ${known.join(", ")}`);
+    if (!isKnown) refuse(`events.${index}`, `must be a pattern such as transaction.*, or one of ${known.join(", ")}${didYouMean(name, known)}`);
   }
   return [...new Set(events)];
 };
@@ -175,7 +175,7 @@ const checkTags = (tags: string[]): string[] => {
   return [...new Set(tags)];
 };
 
-const oneOf = <T extends string>(key: string, value: string, among: readonly T[]): T => among.find((one) => one === value) ?? refuse(key, `must be one of ${among.join(", ")}`);
+const oneOf = <T extends string>(key: string, value: string, among: readonly T[]): T => among.find((one) => one === value) ?? refuse(key, `must be one of ${among.join(", ")}${didYouMean(value, among)}`);
 
 /** A condition as it is kept: without other members. */
 const tidy = ({ key, condition, value }: Condition): Condition => ({ key, condition, ...(value === undefined ? {} : { value }) });

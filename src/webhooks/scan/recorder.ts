@@ -5,6 +5,7 @@ import { canonicalEvent } from "../../follow/known-events.js";
 import { namesEvent } from "../conditions/event-names.js";
 import { keyOf } from "../deliver/request.js";
 import type { Register } from "../registry/register.js";
+import type { OnOutcome } from "../send/observed-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
 import type { Holding } from "./holding.js";
 import { type Plan, type PlannedEvent, takenBackBy } from "./plan.js";
@@ -21,6 +22,8 @@ export interface RecorderNeeds {
   isUnderWay(id: number): boolean;
   /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
   withdrawn: Set<number>;
+  /** Is told of deliveries that are given up. */
+  onOutcome?: OnOutcome | undefined;
 }
 
 /** What came of a part of a plan. */
@@ -34,6 +37,8 @@ export interface Recorded {
 interface Writing extends Recorded {
   /** Deliveries taken back in the transaction that is open or being committed. */
   takenBack: number[];
+  /** Those of them that are superseded. */
+  superseded: number[];
 }
 
 /** Where the webhooks of a plan are, within the transactions that write it. */
@@ -108,7 +113,7 @@ const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: R
   const rowsAbout = createRowsAbout(store);
 
   /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
-  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack }: Writing): Set<number> => {
+  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack, superseded }: Writing): Set<number> => {
     const found = new Set<number>();
     const isReversal = about.event.endsWith(".reverted");
     for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
@@ -120,6 +125,7 @@ const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: R
         // What is under way ends as what it then is.
         if (row === undefined || !openStates.includes(row.state) || isUnderWay(id)) continue;
         const state = isReversal && !mayBeAttempted(row) ? "dropped" : "superseded";
+        if (state === "superseded") superseded.push(id);
         store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
         withdrawn.add(id);
         takenBack.push(id);
@@ -206,7 +212,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
 };
 
 export const createRecorder = (needs: RecorderNeeds): Recorder => {
-  const { store, withdrawn } = needs;
+  const { store, withdrawn, onOutcome } = needs;
   const writePiece = createWritePiece(needs);
   const rowsAbout = createRowsAbout(store);
 
@@ -226,13 +232,15 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
 
   return {
     record: async (plan, webhookIds, places) => {
-      const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [] };
+      const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [], superseded: [] };
       // Most blocks of the past match nothing: they cost no transaction.
       const pieces = piecesOf(plan).filter(hasWork);
       for (let done = 0; done < pieces.length; ) {
         try {
           done = await store.transactionSoon(() => writeSome(plan, pieces, done, webhookIds, writing, places));
+          writing.superseded.forEach(() => onOutcome?.("superseded"));
         } finally {
+          writing.superseded.length = 0;
           for (const id of writing.takenBack.splice(0)) withdrawn.delete(id);
         }
       }
