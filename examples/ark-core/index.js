@@ -4,7 +4,7 @@ const { EventEmitter } = require("node:events");
 const { Container, Providers } = require("@arkecosystem/core-kernel");
 const { createApiPlugin } = require("portico");
 const { readBlocks, readHeight } = require("./history.js");
-const { describeNode, describePeer } = require("./node.js");
+const { describeNode, describePeer, ownPort } = require("./node.js");
 
 const { Identifiers } = Container;
 
@@ -53,7 +53,7 @@ class ServiceProvider extends Providers.ServiceProvider {
           return { ...result, errors: Object.fromEntries(Object.entries(errors).map(([id, error]) => [id, [error]])) };
         },
       },
-      node: describeNode(app),
+      node: describeNode(app, Number(config.port)),
       logger: {
         debug: (message) => log.debug(`Portico: ${message}`),
         info: (message) => log.info(`Portico: ${message}`),
@@ -69,6 +69,10 @@ class ServiceProvider extends Providers.ServiceProvider {
   async boot() {
     const { host, port, options } = this.config().all();
     const log = this.app.get(Identifiers.LogService);
+    if (ownPort(this.app) === Number(port)) {
+      log.error(`Portico: not started: port ${port} is that of @arkecosystem/core-api, too. Give one of them another port, or remove core-api from app.json.`);
+      return;
+    }
     // Not awaited: reading a long chain for the first time takes a while, and the node must go on forging.
     this.portico.listen(port, host).then(
       () => log.info(`Portico: listening on http://${host}:${port}${options.basePath ?? "/api"}`),

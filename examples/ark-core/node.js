@@ -4,12 +4,23 @@ const { Container } = require("@arkecosystem/core-kernel");
 
 const { Identifiers } = Container;
 
-/** What `node/configuration` reports about the node, from the settings of its other plugins. */
-const describeNode = (app) => {
+const coreApi = "@arkecosystem/core-api";
+
+/** The port of the node's own interface; undefined where it is not among the node's plugins, or off. */
+const ownPort = (app) => {
+  const plugins = app.get(Identifiers.ServiceProviderRepository);
+  const http = plugins.has(coreApi) ? plugins.get(coreApi).config().all().server?.http : undefined;
+  return http?.enabled ? Number(http.port) : undefined;
+};
+
+/**
+ * What `node/configuration` reports about the node, from the settings of its other plugins. Where the node has no interface of its own,
+ * `port`, that of Portico, is the port of the API.
+ */
+const describeNode = (app, port) => {
   const plugins = app.get(Identifiers.ServiceProviderRepository);
   const settingsOf = (plugin) => (plugins.has(plugin) ? plugins.get(plugin).config().all() : {});
   const p2p = settingsOf("@arkecosystem/core-p2p");
-  const api = settingsOf("@arkecosystem/core-api");
   const webhooks = settingsOf("@arkecosystem/core-webhooks");
   // Settings about folders and worker processes are not published.
   const { dynamicFees, maxTransactionsInPool, maxTransactionsPerSender, maxTransactionsPerRequest, maxTransactionAge, maxTransactionBytes } =
@@ -19,7 +30,7 @@ const describeNode = (app) => {
     version: app.version(),
     ports: {
       "@arkecosystem/core-p2p": Number(p2p.server.port),
-      "@arkecosystem/core-api": api.server?.http.enabled ? Number(api.server.http.port) : null,
+      [coreApi]: ownPort(app) ?? port,
       "@arkecosystem/core-webhooks": webhooks.enabled ? Number(webhooks.server.http.port) : null,
     },
     transactionPool: {
@@ -45,4 +56,4 @@ const describePeer = ({ ip, port, ports, version, state, latency }) => ({
   isPublic: (ports["@arkecosystem/core-api"] ?? 0) > 0,
 });
 
-module.exports = { describeNode, describePeer };
+module.exports = { describeNode, describePeer, ownPort };
