@@ -14,6 +14,8 @@ import { programOf } from "../fixtures/programs.js";
 interface Told {
   port: number;
   stall: number;
+  /** Milliseconds of processor time that one turn of the loop took at the most. */
+  held: number;
   memory: number;
 }
 
@@ -85,11 +87,11 @@ describe("a healthy client", function () {
     await delay(1_000);
     await node.look();
     const flooded = await waits(port);
-    const { stall, memory } = await node.look();
+    const { stall, held, memory } = await node.look();
     ending.abort();
     await Promise.all(searches);
     await node.stop();
-    console.log({ idle, flooded, stall, memory, statuses });
+    console.log({ idle, flooded, stall, held, memory, statuses });
     expect(flooded.p99).to.be.below(Math.max(100, 3 * idle.p99));
   });
 

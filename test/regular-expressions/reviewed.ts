@@ -39,6 +39,7 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/console/page/app.js", source: "^\\d+$", origin: "page" },
   { file: "src/console/page/parts.js", source: "\\B(?=(\\d{3})+$)", origin: "page" },
   { file: "src/console/page/parts.js", source: "0+$", origin: "page" },
+  { file: "src/console/page/webhook-form.js", source: "^\\d+$", origin: "page" },
   {
     file: "src/http/input/exact-json.ts",
     source: "^(-?)(\\d+)(?:\\.(\\d+))?(?:[eE]([+-]?\\d+))?$",

@@ -74,7 +74,7 @@ const indexTransaction = ({ id, timestamp, amount, fee, nonce, vendorField }: Tr
   if (vendorField !== undefined) add(sets.transactionsByVendorField, textDigest(vendorField));
 };
 
-export const writeFees = ({ block, transactions }: FullBlock, { journal, reading }: Writing): void => {
+export const writeFees = function* ({ block, transactions }: FullBlock, { journal, reading }: Writing): Sliced<void> {
   const bucket = Math.floor(block.timestamp / feeBucketSeconds);
   const records = new Map<string, { key: Buffer; record: FeeRecord }>();
   for (const { typeGroup, type, fee } of transactions) {
@@ -91,6 +91,7 @@ export const writeFees = ({ block, transactions }: FullBlock, { journal, reading
     record.sum += fee;
     if (fee < record.min) record.min = fee;
     if (fee > record.max) record.max = fee;
+    yield;
   }
   for (const { key, record } of records.values()) journal.put("fees", key, feeCodec.pack(record));
 };

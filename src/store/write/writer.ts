@@ -174,7 +174,7 @@ const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, 
     },
     rules,
   );
-  bringRecipients(full, changes, writing);
+  yield* bringRecipients(full, changes, writing);
   const wallets = walletsAfter(changes, state);
   yield;
   if (!stateOnly) yield* writeTransactions(transactions, wallets, state, writing);
@@ -183,8 +183,7 @@ const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, 
   yield* writeLocks(changes, writing);
   if (stateOnly) journal.insert("blocks", numberKey(block.height), blockCodec.pack(block));
   else {
-    writeFees(full, writing);
-    yield;
+    yield* writeFees(full, writing);
     writeBlockRecord(block, state.transactions - transactions.length, writing);
   }
   journal.put("meta", stateKey, stateCodec.pack(state));
@@ -207,10 +206,13 @@ const requireChained = (block: Block, before: StateRecord | undefined): void => 
 };
 
 /** A fork's transaction type may name a recipient whose wallet it does not touch: the wallet's lists grow all the same. */
-const bringRecipients = ({ transactions }: FullBlock, { wallets }: BlockChanges, { reading, rules }: Writing): void => {
-  for (const address of transactions.flatMap(rules.recipientsOf)) {
-    const before = wallets.has(address) ? undefined : readWallet(reading, address);
-    if (before !== undefined) wallets.set(address, { before, after: { ...before } });
+const bringRecipients = function* ({ transactions }: FullBlock, { wallets }: BlockChanges, { reading, rules }: Writing): Sliced<void> {
+  for (const transaction of transactions) {
+    for (const address of rules.recipientsOf(transaction)) {
+      const before = wallets.has(address) ? undefined : readWallet(reading, address);
+      if (before !== undefined) wallets.set(address, { before, after: { ...before } });
+    }
+    yield;
   }
 };
 
