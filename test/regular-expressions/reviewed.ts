@@ -33,6 +33,7 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/api/resources/transaction-schemas.ts", source: 'minimum === 0 ? "^[0-9]+$" : "^0*[1-9][0-9]*$"', origin: "shown" },
   { file: "src/api/resources/transaction-schemas.ts", source: "^[a-z0-9!@$&_.]+$", origin: "shown" },
   { file: "src/api/resources/transaction-schemas.ts", source: "^[1-9A-HJ-NP-Za-km-z]+$", origin: "shown" },
+  { file: "src/api/resources/event-payload.ts", source: "^[0-9]+$", origin: "shown" },
   { file: "src/api/resources/transaction.ts", source: "^[0-9]+$", origin: "shown" },
   { file: "src/api/resources/wallet-change.ts", source: "^[0-9]+$", origin: "shown" },
   { file: "src/api/resources/wallet.ts", source: "^[0-9]+$", origin: "shown" },
