@@ -135,31 +135,30 @@ export const parseTransaction = (
   return {
     id: idText(data.id, `${at}: id`),
     version,
-    ...optional("network", data.network, whole, at),
     typeGroup,
     type,
     ...optional("timestamp", version === 1 ? data.timestamp : undefined, whole, at),
-    ...optional("nonce", data.nonce, amount, at),
     senderPublicKey,
     senderId,
-    ...optional("recipientId", isVote({ typeGroup, type }) && isMissing(data.recipientId) ? senderId : data.recipientId, text, at),
     amount: amount(data.amount, `${at}: amount`),
     fee: amount(data.fee, `${at}: fee`),
+    ...optional("recipientId", isVote({ typeGroup, type }) && isMissing(data.recipientId) ? senderId : data.recipientId, text, at),
+    ...optional("nonce", data.nonce, amount, at),
+    ...optional("signature", data.signature, text, at),
+    ...optional("network", data.network, whole, at),
+    ...optional("expiration", data.expiration, whole, at),
     ...optional("vendorField", data.vendorField, text, at),
     ...optional("asset", isEmpty(data.asset) ? undefined : data.asset, asset, at),
-    ...optional("signature", data.signature, text, at),
     ...optional("secondSignature", data.secondSignature ?? data.signSignature, text, at),
     ...optional("signatures", data.signatures, texts, at),
-    ...optional("expiration", data.expiration, whole, at),
   };
 };
 
-const place = (transaction: UnconfirmedTransaction, sequence: number, block: Block): Transaction => ({
-  ...transaction,
-  timestamp: transaction.timestamp ?? block.timestamp,
-  blockId: block.id,
-  blockHeight: block.height,
-  sequence,
+/** Members stand in the same order as in a transaction that a store has read: as JSON, both are the same text. */
+const place = ({ id, version, typeGroup, type, timestamp, senderPublicKey, senderId, amount, fee, ...others }: UnconfirmedTransaction, sequence: number, block: Block): Transaction => ({
+  ...{ id, version, typeGroup, type, timestamp: timestamp ?? block.timestamp, senderPublicKey, senderId, amount, fee },
+  ...{ blockId: block.id, blockHeight: block.height, sequence },
+  ...others,
 });
 
 /** Parses a whole block, in steps of one transaction. @throws PorticoError BLOCK_INVALID naming block, transaction and member */

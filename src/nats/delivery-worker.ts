@@ -45,21 +45,10 @@ const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOp
   };
 };
 
-/** Starts a worker: it takes jobs as it has room for them, and nodes know of it by its signs. */
-export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerOptions = {}): DeliveryWorker => {
-  const { concurrency = 64, logger } = given;
-  const queue = queueOf(options);
-  const worker = randomUUID();
-  const senders = createSenders(given);
-  const ending = new AbortController();
+/** Does jobs, as many at a time as there is room for. */
+const createWork = (senders: ReturnType<typeof createSenders>, concurrency: number, logger: DeliveryWorkerOptions["logger"]) => {
   const underWay = new Set<Promise<void>>();
-  let [sent, takesJobs, problem] = [0, false, undefined as string | undefined];
-  let connection: NatsConnection | undefined;
-  let messages: ConsumerMessages | undefined;
-
-  const sign = (leaves: boolean): void => {
-    if (connection?.isClosed() === false) connection.publish(queue.workers, JSON.stringify({ worker, leaves } satisfies WorkerSign));
-  };
+  let sent = 0;
 
   const work = async (message: JsMsg, via: NatsConnection): Promise<void> => {
     const job = parsed(message.string()) as DeliveryJob | undefined;
@@ -80,6 +69,25 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
     if (underWay.size >= concurrency) await Promise.race(underWay);
   };
 
+  return { take, sent: () => sent, ended: () => Promise.all(underWay) };
+};
+
+/** Starts a worker: it takes jobs as it has room for them, and nodes know of it by its signs. */
+export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerOptions = {}): DeliveryWorker => {
+  const { concurrency = 64, logger } = given;
+  const queue = queueOf(options);
+  const worker = randomUUID();
+  const senders = createSenders(given);
+  const ending = new AbortController();
+  const work = createWork(senders, concurrency, logger);
+  let [takesJobs, problem] = [false, undefined as string | undefined];
+  let connection: NatsConnection | undefined;
+  let messages: ConsumerMessages | undefined;
+
+  const sign = (leaves: boolean): void => {
+    if (connection?.isClosed() === false) connection.publish(queue.workers, JSON.stringify({ worker, leaves } satisfies WorkerSign));
+  };
+
   const consume = async (via: NatsConnection): Promise<void> => {
     await ensureQueue(await jetstreamManager(via), queue);
     const consumer = await jetstream(via).consumers.get(queue.name, consumerName);
@@ -88,7 +96,7 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
     [problem, takesJobs] = [undefined, true];
     sign(false);
     try {
-      for await (const message of messages) await take(message, via);
+      for await (const message of messages) await work.take(message, via);
     } finally {
       takesJobs = false;
     }
@@ -114,18 +122,16 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
   };
 
   // A worker that takes no jobs gives no signs.
-  const signs = setInterval(() => {
-    if (takesJobs) sign(false);
-  }, heartbeat);
+  const signs = setInterval(() => (takesJobs ? sign(false) : undefined), heartbeat);
   const ended = run();
 
   return {
-    sent: () => sent,
+    sent: work.sent,
     stop: async () => {
       ending.abort();
       clearInterval(signs);
       messages?.stop();
-      await Promise.all(underWay);
+      await work.ended();
       sign(true);
       await connection?.drain().catch(() => undefined);
       await ended;

@@ -102,6 +102,37 @@ const createWorkers = (noneLeft: () => void) => {
   };
 };
 
+const listen = (to: NatsConnection, subject: string, take: (value: object) => void): void => {
+  to.subscribe(subject, {
+    callback: (error, message) => {
+      const value = error === null ? parsed(message.string()) : undefined;
+      if (typeof value === "object" && value !== null) take(value);
+    },
+  });
+};
+
+interface LinkNeeds {
+  workers: ReturnType<typeof createWorkers>;
+  jobs: ReturnType<typeof createJobs>;
+}
+
+/** The queue may be gone, with all that the server had in memory: it is made anew, and the job published once more. */
+const openLink = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs }: LinkNeeds): Promise<Link> => {
+  const manager = await jetstreamManager(to);
+  const js = jetstream(to, { timeout: slack });
+  await ensureQueue(manager, queue);
+  listen(to, queue.workers, (sign) => workers.onSign(sign as WorkerSign));
+  listen(to, results, (result) => jobs.onResult(result as DeliveryResult));
+  const put = async (job: DeliveryJob): Promise<void> => void (await js.publish(queue.jobs, JSON.stringify(job)));
+  return {
+    publish: (job) =>
+      put(job).catch(async () => {
+        await ensureQueue(manager, queue);
+        await put(job);
+      }),
+  };
+};
+
 /**
  * Each request is a job in a work queue. What has no result by its deadline is published again, with the same `webhook-id`, and where no worker
  * gives a sign, or NATS is away, the node sends it itself: a receiver may get it twice, never not at all.
@@ -118,32 +149,6 @@ export const natsDispatch = (options: NatsOptions, given: DispatchOptions = {}):
   let connection: NatsConnection | undefined;
   let problem: string | undefined;
 
-  const listen = (to: NatsConnection, subject: string, take: (value: object) => void): void => {
-    to.subscribe(subject, {
-      callback: (error, message) => {
-        const value = error === null ? parsed(message.string()) : undefined;
-        if (typeof value === "object" && value !== null) take(value);
-      },
-    });
-  };
-
-  /** The queue may be gone, with all that the server had in memory: it is made anew, and the job published once more. */
-  const begin = async (to: NatsConnection): Promise<void> => {
-    const manager = await jetstreamManager(to);
-    const js = jetstream(to, { timeout: slack });
-    await ensureQueue(manager, queue);
-    listen(to, queue.workers, (sign) => workers.onSign(sign as WorkerSign));
-    listen(to, results, (result) => jobs.onResult(result as DeliveryResult));
-    const put = async (job: DeliveryJob): Promise<void> => void (await js.publish(queue.jobs, JSON.stringify(job)));
-    link = {
-      publish: (job) =>
-        put(job).catch(async () => {
-          await ensureQueue(manager, queue);
-          await put(job);
-        }),
-    };
-  };
-
   const failed = (error: unknown): void => {
     if (ending.signal.aborted) return;
     const message = messageOf(error);
@@ -155,7 +160,7 @@ export const natsDispatch = (options: NatsOptions, given: DispatchOptions = {}):
     while (!ending.signal.aborted) {
       try {
         connection = await openConnection(options, "portico dispatch");
-        await begin(connection);
+        link = await openLink(connection, queue, results, { workers, jobs });
         if (problem !== undefined) logger?.info("requests of webhooks are given to workers again");
         problem = undefined;
         await connection.closed();

@@ -1,10 +1,10 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { Ajv } from "ajv";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { versionsOf } from "../chain/transaction-types.js";
 import { PorticoError } from "../errors.js";
+import { createSchemaCompiler } from "../schema-compiler.js";
 import { isObject } from "./checks.js";
 
 /** What a host without types may pass. */
@@ -150,12 +150,12 @@ const memberOf = (value: unknown, name: string): unknown =>
 
 const isOptionalFunction = (value: unknown): boolean => value === undefined || typeof value === "function";
 
-const ajv = new Ajv({ allowUnionTypes: true });
+const compiler = createSchemaCompiler();
 
 /** Refuses data that does not match the shape, naming the member as the host writes it. */
 const requireShape = (shape: TSchema, value: unknown, name: string): void => {
-  if (ajv.validate(shape, value)) return;
-  const { instancePath, message } = ajv.errors?.[0] ?? { instancePath: "", message: "is not valid" };
+  if (compiler.validate(shape, value)) return;
+  const { instancePath, message } = compiler.errors?.[0] ?? { instancePath: "", message: "is not valid" };
   const member = instancePath.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
   refuse(`\`${name}${member}\` ${message ?? "is not valid"}`);
 };

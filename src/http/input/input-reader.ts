@@ -1,7 +1,8 @@
-import { Ajv, type DefinedError, type ErrorObject } from "ajv";
+import type { DefinedError, ErrorObject } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { inputError, type Validation } from "../../errors.js";
 import { amongKnown, didYouMean } from "../../known-names.js";
+import { createSchemaCompiler, type SchemaCompiler } from "../../schema-compiler.js";
 import { exactKeyword, type InputKind, inputKeyword, requiredKeyword, type Surroundings } from "./schema.js";
 import { coercion, inputSchema, isSingle } from "./compile.js";
 import { amountKeyword, isSchema } from "../json-schema.js";
@@ -32,8 +33,8 @@ const compileKind = (kind: InputKind<unknown>, surroundings: Surroundings): Data
   return check;
 };
 
-const createAjv = (surroundings: Surroundings): Ajv => {
-  const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, strictTuples: false, useDefaults: true, verbose: true });
+const createCompiler = (surroundings: Surroundings): SchemaCompiler => {
+  const ajv = createSchemaCompiler({ useDefaults: true, verbose: true });
   ajv.addVocabulary([exactKeyword, requiredKeyword, amountKeyword]);
   // Not declared as `modifying`, although it is: the code that Ajv generates for a modifying keyword re-reads the value into a
   // variable whose declaration may have been optimized away, which makes it a global. No other keyword stands beside this one,
@@ -90,7 +91,7 @@ const decisive = (errors: ErrorObject[]): DefinedError =>
 
 /** Makes the function that makes input readers; one Ajv instance per edge. A reader is compiled when it is first needed: all would take a third of a second. */
 export const createInputReaders = (surroundings: Surroundings) => {
-  const ajv = createAjv(surroundings);
+  const ajv = createCompiler(surroundings);
   const compile = (schema: unknown) => {
     const prepared = inputSchema(schema);
     return { coerce: coercion(prepared), validate: ajv.compile(prepared) };

@@ -1,6 +1,7 @@
 import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { createChangesView } from "../follow/changes-view.js";
+import type { ParsedBlocks } from "../follow/parsed-blocks.js";
 import { createOldest, historyMissing } from "../history/completeness.js";
 import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
 import type { Environment, StoreDatabases } from "../lmdb/environment.js";
@@ -20,6 +21,7 @@ export interface StoreReadsNeeds {
   views: Views;
   marks: ChainMarks;
   searches: Searches;
+  parsed: ParsedBlocks;
 }
 
 export interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView" | "oldest"> {
@@ -38,7 +40,7 @@ const createServedView = ({ isWriter, views }: StoreReadsNeeds) => (): StateView
 
 /** The reading side of the store. */
 export const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
-  const { environment, isWriter, history, views, marks, searches } = needs;
+  const { environment, isWriter, history, views, marks, searches, parsed } = needs;
   const servedView = createServedView(needs);
   const pastLists = createPastLists();
   /** A store that a version without history has made gets the database from whoever writes it next. */
@@ -77,7 +79,7 @@ export const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
     snapshotAt,
     changesView: () => {
       const view = isWriter && !marks.complete ? undefined : servedView();
-      return view && createChangesView(view, views.take(view));
+      return view && createChangesView(view, parsed, views.take(view));
     },
     oldest: () => {
       const view = history ? views.ofNow() : undefined;

@@ -4,6 +4,7 @@ import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/block.js";
 import { systemClock } from "../../clock.js";
 import { putOrphan } from "../follow/orphans.js";
+import type { ParsedBlocks } from "../follow/parsed-blocks.js";
 import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
 import type { Environment } from "../lmdb/environment.js";
 import { readBlock, readState } from "../records/records.js";
@@ -29,6 +30,7 @@ export interface StoreWritesNeeds extends StoreNeeds {
   newest: FreshReads;
   views: Views;
   marks: ChainMarks;
+  parsed: ParsedBlocks;
   /** A snapshot of a state that is not shown yet. */
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
 }
@@ -128,7 +130,12 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
   const line = createLine(pending, writer, views, { show, tell });
 
   const putOn = (blocks: readonly FullBlock[], chainHeight = 0, appliedAt?: number): Sliced<void> =>
-    writer.apply(blocks, chainHeight - undoBlocks, (full) => note({ kind: "applied", full }), appliedAt);
+    writer.apply(blocks, chainHeight - undoBlocks, written, appliedAt);
+
+  const written = (full: FullBlock): void => {
+    needs.parsed.put(full);
+    note({ kind: "applied", full });
+  };
 
   const takeOut = function* (): Sliced<void> {
     const full = writer.revert();

@@ -5,7 +5,7 @@ import type { Progress } from "./batch-apply.js";
 import type { Disowned } from "./disowned.js";
 import type { GoingBack } from "./going-back.js";
 import type { Seen } from "./read-on.js";
-import { follows, headerOfWhole } from "./runs.js";
+import { follows, type ToldBlock } from "./runs.js";
 import type { SourceReads } from "./source-reads.js";
 
 export interface ApplyRunNeeds {
@@ -31,19 +31,19 @@ export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, ha
   };
 
   /** The blocks of a run that the store does not have. If it has one, it has all before it. */
-  const lacking = (run: readonly BlockData[]): readonly BlockData[] => run.slice(firstWhere(0, run.length, (place) => !has(run[place])));
+  const lacking = (run: readonly ToldBlock[]): readonly ToldBlock[] => run.slice(firstWhere(0, run.length, (place) => !has(run[place]?.data)));
 
   /** Blocks that follow the tip and bring all their transactions need no source. */
-  const applyDirectly = async (run: readonly BlockData[]): Promise<void> => {
+  const applyDirectly = async (run: readonly ToldBlock[]): Promise<void> => {
     const tip = store.tip();
-    const first = run[0] && headerOfWhole(run[0]);
-    if (tip !== undefined && first !== undefined && follows(first, tip)) await applyAll(run, silent);
+    const first = run[0]?.isWhole === true ? run[0].header : undefined;
+    if (tip !== undefined && first !== undefined && follows(first, tip)) await applyAll(run.map(({ data }) => data), silent);
   };
 
-  const applyLacking = async (run: readonly BlockData[]): Promise<boolean> => {
+  const applyLacking = async (run: readonly ToldBlock[]): Promise<boolean> => {
     const [first] = lacking(run);
     if (first === undefined) return false;
-    await dropFrom(first.height);
+    await dropFrom(first.data.height);
     try {
       await applyDirectly(lacking(run));
     } catch (error) {
@@ -51,7 +51,7 @@ export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, ha
     }
     if (lacking(run).length === 0) return true;
     // It stays so until the source has the block: hosts emit one before their database has it, and a later try reads it.
-    seen.liveFrom = Math.min(seen.liveFrom, first.height);
+    seen.liveFrom = Math.min(seen.liveFrom, first.data.height);
     await catchUp();
     // A source that lags may have had what was missing before them.
     await applyDirectly(lacking(run));
@@ -59,9 +59,9 @@ export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, ha
   };
 
   return {
-    applyRun: async (run: readonly BlockData[]): Promise<boolean> => {
+    applyRun: async (run: readonly ToldBlock[]): Promise<boolean> => {
       const lackedAny = await applyLacking(run);
-      disowned.applied(run.at(-1));
+      disowned.applied(run.at(-1)?.data);
       return lackedAny;
     },
     takeOut: async ({ id, height }: { id: string; height: number }): Promise<void> => {

@@ -13,6 +13,7 @@ import { type BlockName, createDisowned } from "./disowned.js";
 import { createGoingBack } from "./going-back.js";
 import { createReadOn, type Seen } from "./read-on.js";
 import { createRewardCheck } from "./reward-check.js";
+import type { ToldBlock } from "./runs.js";
 import { createSourceReads, type SourceReads } from "./source-reads.js";
 
 export interface CatchingUpNeeds {
@@ -36,7 +37,7 @@ export interface CatchingUp {
   /** Reverts the tip if the host emitted it but was killed before its database had it. */
   takeOutUnsaved(): Promise<void>;
   /** Writes blocks that follow one another, which the host has applied. Returns whether the store lacked any of them. */
-  applyRun(run: readonly BlockData[]): Promise<boolean>;
+  applyRun(run: readonly ToldBlock[]): Promise<boolean>;
   /** Leaves a block, and what was written on it, unless the source still has it. */
   takeOut(block: BlockName): Promise<void>;
   /** To be called when blocks may have been reverted. */

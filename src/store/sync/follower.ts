@@ -7,7 +7,7 @@ import { PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
 import { type CatchingUp, type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
 import { createRetrying } from "./retry.js";
-import { runsOf } from "./runs.js";
+import { headerOf, runsOf, type ToldBlock } from "./runs.js";
 
 export interface FollowerNeeds extends CatchingUpNeeds {
   /** Is told how long each block of the host's took to be written, in milliseconds. */
@@ -162,7 +162,7 @@ interface HandlingNeeds extends Pick<CatchingUp, "applyRun" | "takeOut"> {
 /** What is done about the host's events. */
 const createHandling = ({ applyRun, takeOut, awaited, attempt, onWritten }: HandlingNeeds): Handling => {
   /** Those of a run are written together, or one after another: each counts with its share. */
-  const timed = async (run: readonly BlockData[]): Promise<boolean> => {
+  const timed = async (run: readonly ToldBlock[]): Promise<boolean> => {
     const begun = performance.now();
     const lackedAny = await applyRun(run);
     const each = (performance.now() - begun) / run.length;
@@ -174,7 +174,8 @@ const createHandling = ({ applyRun, takeOut, awaited, attempt, onWritten }: Hand
     applied: async (blocks) => {
       for (const run of runsOf(blocks)) {
         await attempt(() => {
-          awaited.note(parseBlockHeader(run.at(-1)));
+          const last = run.at(-1);
+          if (last !== undefined) awaited.note(headerOf(last));
           // A run that the store has already shows nothing: the host may be repeating itself.
           return timed(run);
         });

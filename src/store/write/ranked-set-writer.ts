@@ -1,4 +1,5 @@
 import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, topLevel } from "../records/ranked-set.js";
+import { firstWhere } from "../records/binary-search.js";
 import type { Journal } from "./journal.js";
 import type { WriterReading } from "../lmdb/reading.js";
 import type { Sliced } from "../../async/time-slicing.js";
@@ -68,17 +69,7 @@ const countBytes = (count: number): Buffer => {
 const placed = ({ set, level, key }: Separator): Buffer => at(set, level, bytesOf(key));
 
 /** Number of separators of a row that are not above a key. */
-const placeOf = (row: readonly Separator[], key: string): number => {
-  let [low, high] = [0, row.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const candidate = row[middle];
-    if (candidate === undefined) break;
-    if (candidate.key <= key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-};
+const placeOf = (row: readonly Separator[], key: string): number => firstWhere(0, row.length, (place) => (row[place]?.key ?? "") > key);
 
 /** Where a key lies in each level: the row, and the place in it of the separator at or below the key. */
 interface Step {
