@@ -1,12 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { type ConsumerMessages, jetstream, jetstreamManager, type JsMsg } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { createHttpSender, type Sender } from "../webhooks/send/http-sender.js";
-import { createResolver } from "../webhooks/send/resolve.js";
-import { createTargetGuard } from "../webhooks/send/target-guard.js";
+import { createResolver, createTargetGuard } from "../webhooks/send/target-guard.js";
 import { type NatsOptions, openConnection, queueOf } from "./connection.js";
 import { consumerName, type DeliveryJob, type DeliveryResult, ensureQueue, heartbeat, parsed, type WorkerSign } from "./delivery-job.js";
 

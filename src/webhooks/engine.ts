@@ -11,21 +11,17 @@ import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
 import { createPayloads } from "./deliver/payloads.js";
 import { keyOf } from "./deliver/request.js";
 import { startUpkeep } from "./deliver/retention.js";
-import { describeWebhookEvents } from "./own-events.js";
-import { webhookDefaults } from "./options.js";
-import { dryRun } from "./registry/dry-run.js";
+import { describeWebhookEvents, webhookDefaults } from "./options.js";
+import { createRecentEvents, dryRun } from "./registry/dry-run.js";
 import { createRegister, type Register } from "./registry/register.js";
 import { createWebhookService } from "./registry/webhook-service.js";
 import { createHolding } from "./scan/holding.js";
-import { createRecentEvents } from "./scan/recent-events.js";
 import { createRecorder, type RecorderNeeds } from "./scan/recorder.js";
 import { createScanner, type Scanner, type ScannerNeeds } from "./scan/scanner.js";
 import { dispatchedSender } from "./send/dispatched-sender.js";
-import { createHttpSender } from "./send/http-sender.js";
-import { observedSender, type OnOutcome } from "./send/observed-sender.js";
-import { createResolver, type Resolve } from "./send/resolve.js";
+import { createHttpSender, observedSender, type OnOutcome } from "./send/http-sender.js";
 import type { NodeKey } from "./send/signature.js";
-import { createTargetGuard } from "./send/target-guard.js";
+import { createResolver, createTargetGuard, type Resolve } from "./send/target-guard.js";
 import { type After, createTimekeeper, createTimeReader, systemAfter } from "./timekeeper.js";
 
 export interface WebhookEngineNeeds {

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect } from "chai";
-import { countedBy, createClientAddress } from "../../src/http/pipeline/client-address.js";
+import { countedBy, createClientAddress } from "../../src/http/pipeline/rate-limit.js";
 import { ask } from "./ask.js";
 import { manyThings, withThings } from "./things.js";
 

@@ -1,12 +1,10 @@
-import { expect } from "chai";
 import fc from "fast-check";
-import type { Condition, ConditionResult, Operator } from "../../types/webhooks.js";
-import { combine, compileCondition, explain } from "../../src/webhooks/conditions/conditions.js";
+import { expect } from "chai";
+import { combine, compileCondition, explain, namesEvent } from "../../src/webhooks/conditions/conditions.js";
 import { valuesAt } from "../../src/webhooks/conditions/json-value.js";
-import { namesEvent } from "../../src/webhooks/conditions/event-names.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/conditions/matcher.js";
-import { operatorNames, operators } from "../../src/webhooks/conditions/operators.js";
-import { subjectsAt } from "../../src/webhooks/conditions/operand.js";
+import { operatorNames, operators, subjectsAt } from "../../src/webhooks/conditions/operators.js";
+import type { Condition, ConditionResult, Operator } from "../../types/webhooks.js";
 
 /** Cases for each operator: the payload's value, the condition's value, and whether the condition holds. */
 const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][]> = {

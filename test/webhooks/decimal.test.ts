@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
-import { compareDecimals, numberText, toDecimal } from "../../src/webhooks/conditions/decimal.js";
+import { compareDecimals, numberText, toDecimal } from "../../src/webhooks/conditions/json-value.js";
 import { programsFolder } from "../fixtures/programs.js";
 
 /** Decimal text as an exact integer, scaled by the given number of decimal places. */

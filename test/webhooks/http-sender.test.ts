@@ -1,9 +1,8 @@
-import { once } from "node:events";
-import { createServer, type AddressInfo, type Server } from "node:net";
 import { expect } from "chai";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { createHttpSender, type Sender, type SenderOptions } from "../../src/webhooks/send/http-sender.js";
-import type { Resolve } from "../../src/webhooks/send/resolve.js";
-import { createTargetGuard } from "../../src/webhooks/send/target-guard.js";
+import { createTargetGuard, type Resolve } from "../../src/webhooks/send/target-guard.js";
 import { closeServer, createReceiver, listenLocally, readBody, type Receiver } from "./receiver.js";
 
 const options: SenderOptions = { timeout: 5_000, responseLimit: 16_384, concurrencyPerTarget: 4 };

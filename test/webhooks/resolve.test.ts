@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { expect } from "chai";
-import { createResolver, type Resolve } from "../../src/webhooks/send/resolve.js";
+import { createResolver, type Resolve } from "../../src/webhooks/send/target-guard.js";
 
 const typeA = 1;
 const noSuchName = 3;

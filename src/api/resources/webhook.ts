@@ -4,7 +4,7 @@ import { InputOf, ListOf, OneOf, requiredKeyword, Text, WholeNumber } from "../.
 import { mostShown } from "../../webhooks/conditions/conditions.js";
 import { limits } from "../../webhooks/registry/draft.js";
 import { operatorNames, operators } from "../../webhooks/conditions/operators.js";
-import { largestKept } from "../../webhooks/scan/recent-events.js";
+import { largestKept } from "../../webhooks/registry/dry-run.js";
 import { TextOrNull } from "./text.js";
 
 const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });

@@ -1,6 +1,6 @@
 import { AsyncResource } from "node:async_hooks";
 import { isPromised } from "../../async/maybe-promise.js";
-import { runStages, type Stage } from "../pipeline/stages.js";
+import { runStages, type Stage } from "../pipeline/climb.js";
 
 /** For the tests, all of which also pass with it off: batches change nothing but the speed. */
 export const batching = { isOn: true };

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { addressOf, createNetworks } from "../../net/addresses.js";
-import { countedBy } from "../pipeline/client-address.js";
+import { countedBy } from "../pipeline/rate-limit.js";
 import type { EdgeOptions } from "../edge-options.js";
 
 export type ConnectionBounds = Pick<EdgeOptions, "maxConnections" | "maxConnectionsPerAddress" | "rateLimit" | "trustedProxies">;

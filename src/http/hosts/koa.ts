@@ -1,17 +1,16 @@
-import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
 import { Router } from "@koa/router";
 import type { Context, Next } from "koa";
+import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import { andThen } from "../../async/maybe-promise.js";
 import type { BodyBounds, ReadBody } from "../input/body.js";
 import type { Transport } from "../pipeline/request-context.js";
-import type { Route } from "../route.js";
 import { routeName } from "../route-names.js";
 import { publicPath } from "../route-schemas.js";
-import { localTarget } from "../routing/resolve.js";
+import type { Route } from "../route.js";
+import { isBelow, localTarget } from "../routing/resolve.js";
 import { bySpecificity } from "../routing/router.js";
 import type { Generation } from "../routing/version.js";
-import { isBelow } from "./base-path.js";
 import { turnOf } from "./pipelining.js";
 
 export interface KoaNeeds {

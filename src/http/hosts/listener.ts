@@ -1,15 +1,14 @@
+import Koa from "koa";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import Koa from "koa";
+import type { Logger } from "../../../types/node-context.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import type { Logger } from "../../../types/node-context.js";
 import type { BodyBounds, ReadBody } from "../input/body.js";
-import type { RequestId } from "../pipeline/request-id.js";
 import type { Transport } from "../pipeline/request-context.js";
+import type { RequestId } from "../pipeline/request-id.js";
 import { failureOf } from "../reply/error-reply.js";
-import { localTarget } from "../routing/resolve.js";
-import { isBelow } from "./base-path.js";
+import { isBelow, localTarget } from "../routing/resolve.js";
 import { turnOf } from "./pipelining.js";
 
 export type Listener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;

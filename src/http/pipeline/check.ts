@@ -4,7 +4,7 @@ import { andThen } from "../../async/maybe-promise.js";
 import { inputError, PorticoError } from "../../errors.js";
 import type { ResponseCache } from "../cache/response-cache.js";
 import { parseQuery } from "../input/query-string.js";
-import type { VersionHeaders } from "../reply/version-headers.js";
+import type { VersionHeaders } from "../reply/default-headers.js";
 import type { Scope } from "../route.js";
 import { targetOf } from "../routing/resolve.js";
 import type { Step } from "./climb.js";

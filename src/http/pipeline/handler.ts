@@ -5,25 +5,23 @@ import { messageOf, type PorticoError } from "../../errors.js";
 import { createPrewarm } from "../cache/prewarm.js";
 import { createResponseCache } from "../cache/response-cache.js";
 import type { EdgeOptions } from "../edge-options.js";
-import { createDefaultHeaders } from "../reply/default-headers.js";
+import { createDefaultHeaders, createVersionHeaders } from "../reply/default-headers.js";
 import { failureReply, porticoErrorOf } from "../reply/error-reply.js";
-import { createVersionHeaders } from "../reply/version-headers.js";
 import type { Scope } from "../route.js";
 import type { Locate } from "../routing/resolve.js";
 import { createAnswers, createLookUps } from "./answer.js";
 import { createChecks } from "./check.js";
-import { createClimb } from "./climb.js";
+import { createClimb, type Stage } from "./climb.js";
 import type { Endpoint } from "./endpoint.js";
 import { createInFlight, type InFlight } from "./in-flight.js";
 import { createMatch } from "./match.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import { createRateLimit } from "./rate-limit.js";
-import { RequestContext, type Transport } from "./request-context.js";
 import { type Replied, repliedOf } from "./replied.js";
+import { RequestContext, type Transport } from "./request-context.js";
 import type { RequestId } from "./request-id.js";
 import { createSend } from "./send.js";
 import { createStreams, type Streams } from "./streams.js";
-import type { Stage } from "./stages.js";
 
 export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
   openState(at?: string): MaybePromise<State>;

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { PorticoError } from "../../errors.js";
 import type { ResponseCache } from "../cache/response-cache.js";
-import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
+import type { DefaultHeaders, HeaderPairs, VersionHeaders } from "../reply/default-headers.js";
 import { porticoErrorOf } from "../reply/error-reply.js";
 import { emptyReply } from "../reply/reply.js";
-import type { VersionHeaders } from "../reply/version-headers.js";
 import type { Scope } from "../route.js";
 import { type AmountForm, formInHeaders } from "../routing/amounts.js";
 import { type Locate, targetOf, type Whereabouts } from "../routing/resolve.js";

@@ -1,10 +1,9 @@
 import type { Readable } from "node:stream";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
-import { clientHas, headersOf304 } from "../reply/conditional-get.js";
-import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
-import { createNegotiation } from "../reply/negotiate.js";
 import { withOwn } from "../reply/body-reply.js";
+import { clientHas, createNegotiation, headersOf304 } from "../reply/conditional-get.js";
+import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
 import type { Encoding, Reply, Variant } from "../reply/reply.js";
 import type { Scope } from "../route.js";
 import type { InFlight } from "./in-flight.js";

@@ -1,6 +1,8 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Variant } from "./reply.js";
+import Negotiator from "negotiator";
+import { LRUCache } from "lru-cache";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { HeaderPairs } from "./default-headers.js";
+import type { Encoding, Variant } from "./reply.js";
 
 const etagOf = ({ headers }: Variant): string | undefined => {
   const index = headers.indexOf("ETag");
@@ -26,4 +28,35 @@ export const clientHas = (headers: IncomingHttpHeaders, variant: Variant): boole
 export const headersOf304 = ({ headers }: Variant): HeaderPairs => {
   const index = headers.indexOf("Content-Type");
   return index === -1 ? headers : [...headers.slice(0, index), ...headers.slice(index + 2)];
+};
+
+/** Among encodings that a client likes equally, brotli: what it compresses is kept, so that its higher cost is rarely paid. */
+const preferred: readonly Encoding[] = ["br", "gzip"];
+
+const isEncoding = (name: string | undefined): name is Encoding => name === "br" || name === "gzip";
+
+/** The types of negotiator are those of an older version. */
+interface Negotiation {
+  encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined;
+}
+
+const choose = (header: string): Encoding | "identity" => {
+  const negotiation = new Negotiator({ headers: { "accept-encoding": header } }) as unknown as Negotiation;
+  const chosen = negotiation.encoding([...preferred, "identity"], { preferred });
+  return isEncoding(chosen) ? chosen : "identity";
+};
+
+/** Characters; those of browsers and libraries are much shorter. */
+const longestRemembered = 200;
+
+/** Makes the function that chooses the encoding of a reply by `Accept-Encoding`; undefined: none. */
+export const createNegotiation = (): ((request: IncomingMessage) => Encoding | undefined) => {
+  // Few texts are in use. Parsing one takes 0.6 µs, 4 % of a cached reply.
+  const choices = new LRUCache<string, Encoding | "identity">({ max: 1000, memoMethod: choose });
+  return ({ headers }) => {
+    const header = headers["accept-encoding"];
+    if (header === undefined) return undefined;
+    const choice = header.length > longestRemembered ? choose(header) : choices.memo(header);
+    return choice === "identity" ? undefined : choice;
+  };
 };

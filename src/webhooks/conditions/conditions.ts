@@ -1,7 +1,6 @@
 import type { Condition, ConditionResult } from "../../../types/webhooks.js";
 import { anyElement, jsonText } from "./json-value.js";
-import { operators } from "./operators.js";
-import { createSubject, type Subject } from "./operand.js";
+import { createSubject, operators, type Subject } from "./operators.js";
 
 /** A condition made ready: its key split, its value prepared, its pattern compiled. */
 export interface CompiledCondition extends Condition {
@@ -48,3 +47,9 @@ export const explain = ({ key, path, condition, value, test }: CompiledCondition
     reason: `"${key}" ${holds ? "fulfils" : "does not fulfil"} "${meaning}"${expected}: ${found}`,
   };
 };
+
+/** Whether a name is one that a list of names and patterns means: `block.applied`, `transaction.*` (all that begin so), `*` (all). */
+export const namesEvent = (names: readonly string[], event: string): boolean => names.some((name) => name === event || (isNamePattern(name) && event.startsWith(name.slice(0, -1))));
+
+/** A `*` at the end, alone or after a point. */
+export const isNamePattern = (name: string): boolean => name === "*" || name.endsWith(".*");

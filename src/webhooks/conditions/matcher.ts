@@ -1,10 +1,9 @@
 import type { Condition } from "../../../types/webhooks.js";
-import { type CompiledCondition, compileCondition } from "./conditions.js";
-import { isNamePattern, namesEvent } from "./event-names.js";
+import { compileCondition, type CompiledCondition, isNamePattern, namesEvent } from "./conditions.js";
 import { canonical } from "./json-value.js";
-import { type Subject, subjectsAt } from "./operand.js";
-import { compilePattern } from "./pattern.js";
+import { type Subject, subjectsAt } from "./operators.js";
 import type { PatternWorker } from "./pattern-worker.js";
+import { compilePattern } from "./pattern.js";
 
 /** What the matcher needs to know of a webhook, or of whoever else picks events by conditions. */
 export interface Matchable {

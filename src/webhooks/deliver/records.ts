@@ -2,12 +2,32 @@ import type { Clock, Logger } from "../../../types/node-context.js";
 import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../log-failure.js";
-import type { OnOutcome } from "../send/observed-sender.js";
+import type { OnOutcome } from "../send/http-sender.js";
 import type { Register } from "../registry/register.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { announce, isOwnEvent } from "./announce.js";
 import { afterAttempt, nextHealth, type Now, type RetryRules } from "./outcome.js";
-import { batchKeyOf } from "./request.js";
+import { batchKeyOf, keyOf } from "./request.js";
+
+/** An event about webhooks themselves. */
+export interface OwnEvent {
+  event: "webhook.disabled" | "webhook.failing" | "webhook.enabled" | "delivery.dead";
+  data: { webhook: number; delivery?: number; event?: string; reason: string };
+}
+
+/** Whether an event is one of these: its own deliveries that die are not announced. */
+export const isOwnEvent = (event: string): boolean => /^(?:webhook|delivery)\./.test(event);
+
+/** Writes an event for the webhooks that ask for it; within a transaction. Returns which they are. */
+export const announce = (store: WebhookStore, register: Register, at: number, { event, data }: OwnEvent): number[] => {
+  const ids = register.matcher().listens(event) ? register.matcher().match(event, data).ids.filter((id) => id !== data.webhook || event === "webhook.enabled" || event === "delivery.dead") : [];
+  if (ids.length === 0) return [];
+  const eventId = `${store.instance}.${event}.${data.webhook}.${data.delivery ?? 0}.${at.toString(36)}`;
+  store.append(
+    { at, eventId, event, json: JSON.stringify(data) },
+    ids.map((webhookId) => ({ webhookId, event, key: keyOf(webhookId, eventId), begin: { state: "pending" } })),
+  );
+  return ids;
+};
 
 export interface RecordRules extends RetryRules {
   disableAfter: number;

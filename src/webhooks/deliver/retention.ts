@@ -1,7 +1,7 @@
 import type { Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
 import { logFailure } from "../log-failure.js";
-import type { RecentEvents } from "../scan/recent-events.js";
+import type { RecentEvents } from "../registry/dry-run.js";
 import type { After, Timekeeper } from "../timekeeper.js";
 
 export interface UpkeepOptions {

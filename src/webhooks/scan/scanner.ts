@@ -10,7 +10,7 @@ import type { Register } from "../registry/register.js";
 import type { After } from "../timekeeper.js";
 import { createAboutOf, type Plan, type PlannedEvent, restOf } from "./plan.js";
 import { createPlaces, type Place, type Places, type Seat } from "./places.js";
-import type { RecentEvents } from "./recent-events.js";
+import type { RecentEvents } from "../registry/dry-run.js";
 import type { Recorder } from "./recorder.js";
 
 export interface ScannerNeeds {

@@ -2,8 +2,7 @@ import { isIPv6, type LookupFunction } from "node:net";
 import { Agent, buildConnector, type Dispatcher } from "undici";
 import type { AttemptStage, DeliveryAnswer, OutgoingDelivery } from "../../../types/webhooks.js";
 import { messageOf } from "../../errors.js";
-import type { Resolve } from "./resolve.js";
-import { literalAddresses, type TargetGuard } from "./target-guard.js";
+import { literalAddresses, type Resolve, type TargetGuard } from "./target-guard.js";
 
 export interface SenderOptions {
   /** Milliseconds, from the name's resolution to the end of the answer. */
@@ -207,3 +206,23 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
     close: () => agent.destroy(),
   };
 };
+
+/**
+ * Is told how an attempt ended, `delivered` or `failed`, and how many milliseconds it took; and of each delivery that is given up: `dead`
+ * after its last attempt, `superseded` where the chain has left its block.
+ */
+export type OnOutcome = (outcome: "delivered" | "failed" | "dead" | "superseded", milliseconds?: number) => void;
+
+/** A sender whose attempts are counted. */
+export const observedSender = (sender: Sender, onOutcome: OnOutcome | undefined): Sender =>
+  onOutcome === undefined
+    ? sender
+    : {
+        ...sender,
+        send: async (outgoing) => {
+          const begun = performance.now();
+          const answer = await sender.send(outgoing);
+          onOutcome(answer.failure === null ? "delivered" : "failed", performance.now() - begun);
+          return answer;
+        },
+      };
