@@ -72,7 +72,7 @@ describe("decimals", () => {
     // So V8 compiles expressions once a process has a good deal of compiled code: each character of a repetition takes stack then.
     const zeros = 16_000_000;
     const script = `
-      import { toDecimal } from "./src/webhooks/conditions/decimal.js";
+      import { toDecimal } from "./src/webhooks/conditions/json-value.js";
       const zeros = "0".repeat(${zeros});
       const { whole, fraction } = toDecimal("-" + zeros + "12." + zeros + "34" + zeros);
       console.log(whole, fraction.length, toDecimal(zeros + "x"), toDecimal("1." + zeros + "e5"));
