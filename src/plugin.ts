@@ -10,7 +10,7 @@ import { fullClock } from "./clock.js";
 import { consoleRoutes } from "./console/routes.js";
 import { PorticoError } from "./errors.js";
 import { createEdge } from "./http/edge.js";
-import { createClientAddress } from "./http/pipeline/client-address.js";
+import { createClientAddress } from "./http/pipeline/rate-limit.js";
 import { createLifecycle, type Lifecycle, type Phase } from "./lifecycle.js";
 import { createHealth } from "./operate/health.js";
 import { createLoopLag } from "./operate/loop-lag.js";
