@@ -120,7 +120,7 @@ describe("createApiPlugin", () => {
       });
     const now = await adapter.snapshot();
     const snapshot = () => promised(now && later(now));
-    const urls = [await listening(create({ chain: adapter })), await listening(create({ chain: { snapshot } }))];
+    const urls = [await listening(create({ chain: { snapshot: () => adapter.snapshot() } })), await listening(create({ chain: { snapshot } }))];
     for (const path of ["/wallets?limit=7", "/delegates/genesis_1", "/blocks/last", "/blocks/7/transactions", "/transactions?blockId=7", "/v1/blocks/getHeight", "/health"]) {
       const [own, promises] = await Promise.all(urls.map(async (url) => (await fetch(`${url}${path}`)).text()));
       expect(promises, path).to.equal(own);

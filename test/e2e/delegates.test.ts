@@ -91,7 +91,7 @@ for (const name of chainNames) {
     const order = orderRule(...Object.keys(delegateKind.orders));
     const queries: [query: string, key: string, rule: string][] = [
       ...pagingRefusals,
-      ["orderBy=rate", "orderBy", order],
+      ["orderBy=rate", "orderBy", `${order}; did you mean "rank"?`],
       ["orderBy=rank:", "orderBy", order],
       ["approval.from=many", "approval.from", "must be number"],
       ["forgedTotal.to=0.5", "forgedTotal.to", "must be a whole number"],
