@@ -232,6 +232,26 @@ for (const { keepsChain, title } of kinds) {
       expect(last?.json.reverts).to.equal(first?.headers["webhook-id"]);
     });
 
+    it("a block that is applied and reverted again and again is told of each time", async () => {
+      const both = stage.engine.create({ events: ["block.*", "transaction.*"], target: receiver.url });
+      const deeds = [...["applied", "reverted"], ...["applied", "reverted"], ...["applied", "reverted"]] as ("applied" | "reverted")[];
+      const above = Array.from({ length: 20 }, (_, index) => rules.parseBlock(bodyOf(rich + 1 + index)));
+      const expected: string[] = [];
+      for (const deed of deeds) {
+        await change(deed, withTransactions);
+        expected.push(...[`block.${deed} ${withTransactions.block.id}`, ...withTransactions.transactions.map(({ id }) => `transaction.${deed} ${id}`)]);
+        await stage.count(both.id, "delivered", expected.length);
+        if (deed === "reverted") continue;
+        // Enough others that what was loaded for its deliveries is no longer remembered.
+        for (const full of above) await change("applied", full);
+        for (const full of above.toReversed()) await change("reverted", full);
+        expected.push(...above.flatMap(({ block: { id } }) => [`block.applied ${id}`, `block.reverted ${id}`]));
+        await stage.count(both.id, "delivered", expected.length);
+      }
+      expect([...told()].sort()).to.deep.equal(expected.sort());
+      expect(new Set(states(both.id))).to.deep.equal(new Set(["delivered"]));
+    });
+
     it("transactions of a reverted block are never attempted again, even where nobody listens to reversals", async () => {
       const applied = hook("transaction.applied");
       const blocks = hook("block.applied", "/blocks");

@@ -19,6 +19,9 @@ const opposite = (event: string): string => (event.endsWith(".applied") ? event.
 
 const idIn = (data: unknown): unknown => (typeof data === "object" && data !== null ? (data as { id?: unknown }).id : undefined);
 
+/** `BLOCK.applied.PLACE` of an event's id, which goes on with how often the block had been applied before. */
+const withoutTimes = (eventId: string): string => eventId.split(".", 3).join(".");
+
 export const createPayloads = (follow: Follow): Payloads => {
   const groups = new Map<string, Group>();
 
@@ -58,10 +61,11 @@ export const createPayloads = (follow: Follow): Payloads => {
     return parsed.kind === "cursor" ? { block: parsed.cursor.block } : { block: undefined };
   };
 
-  /** The block was reverted, or applied again, since: what it was before had the same payload. */
+  /** The block was reverted, or applied again, since: what it was before had the same payload, and so had each of its applications. */
   const find = (group: Group | undefined, { eventId, event, about }: Message): string | undefined => {
     const [subject] = about?.id.split(" ", 1) ?? [];
-    const isSame = (one: FollowEvent): boolean => one.id === eventId || (event !== undefined && one.event === opposite(event) && idIn(one.data) === subject);
+    const wanted = eventId === undefined ? undefined : withoutTimes(eventId);
+    const isSame = (one: FollowEvent): boolean => withoutTimes(one.id) === wanted || (event !== undefined && one.event === opposite(event) && idIn(one.data) === subject);
     return group?.events.find(isSame)?.json;
   };
 
