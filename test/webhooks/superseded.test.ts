@@ -234,19 +234,24 @@ for (const { keepsChain, title } of kinds) {
 
     it("a block that is applied and reverted again and again is told of each time", async () => {
       const both = stage.engine.create({ events: ["block.*", "transaction.*"], target: receiver.url });
-      const deeds = [...["applied", "reverted"], ...["applied", "reverted"], ...["applied", "reverted"]] as ("applied" | "reverted")[];
-      const above = Array.from({ length: 20 }, (_, index) => rules.parseBlock(bodyOf(rich + 1 + index)));
       const expected: string[] = [];
-      for (const deed of deeds) {
-        await change(deed, withTransactions);
-        expected.push(...[`block.${deed} ${withTransactions.block.id}`, ...withTransactions.transactions.map(({ id }) => `transaction.${deed} ${id}`)]);
+      const all = async (deed: "applied" | "reverted", blocks: readonly FullBlock[]): Promise<void> => {
+        for (const full of blocks) {
+          await change(deed, full);
+          expected.push(`block.${deed} ${full.block.id}`, ...full.transactions.map(({ id }) => `transaction.${deed} ${id}`));
+        }
         await stage.count(both.id, "delivered", expected.length);
-        if (deed === "reverted") continue;
-        // Enough others that what was loaded for its deliveries is no longer remembered.
-        for (const full of above) await change("applied", full);
-        for (const full of above.toReversed()) await change("reverted", full);
-        expected.push(...above.flatMap(({ block: { id } }) => [`block.applied ${id}`, `block.reverted ${id}`]));
-        await stage.count(both.id, "delivered", expected.length);
+      };
+      /** Blocks above it, and off again: of so many blocks that payloads are remembered of some and not of others. */
+      const others = async (branch: string, count: number): Promise<void> => {
+        const blocks = Array.from({ length: count }, (_, index) => ({ ...next, block: { ...next.block, id: `${branch}${index}`, height: rich + 1 + index, previousBlock: index === 0 ? withTransactions.block.id : `${branch}${index - 1}` } }));
+        await all("applied", blocks);
+        await all("reverted", blocks.toReversed());
+      };
+      for (const [turn, count] of [10, 13, 1].entries()) {
+        await all("applied", [withTransactions]);
+        await others(`9${turn}00`, count);
+        await all("reverted", [withTransactions]);
       }
       expect([...told()].sort()).to.deep.equal(expected.sort());
       expect(new Set(states(both.id))).to.deep.equal(new Set(["delivered"]));
@@ -354,6 +359,16 @@ describe("a webhook that has room for a part of a block", () => {
       waiting.splice(0).forEach((response) => response.end());
     };
   };
+
+  it("never has more deliveries open than its window, though many match in one block", async () => {
+    const answer = hold();
+    const { id } = stage.engine.create({ events, target: receiver.url });
+    scripted.apply(withTransactions);
+    await stage.engine.settled();
+    expect(stage.engine.deliveries(id, undefined, page).total).to.equal(2);
+    answer();
+    await stage.count(id, "delivered", 1 + withTransactions.transactions.length);
+  });
 
   it("goes on where the block is reverted before the rest has room; its last word on each transaction is the chain's", async () => {
     const answer = hold();

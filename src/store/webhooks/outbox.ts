@@ -87,7 +87,7 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
 export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
 
 /** Questions about deliveries. None loads rows that it does not answer with. */
-export const createOutboxReader = (db: WebhookDatabases, instance: string) => {
+export const createOutboxReader = (db: WebhookDatabases, instance: string, countOfKey: (key: string) => number) => {
   /** Rows of layouts before 4 have no name of their own: receivers may have seen this one. */
   const named = (row: DeliveryRow): DeliveryRow => ((row.key as string | undefined) === undefined ? { ...row, key: `msg_${instance}_${row.id}_${row.at.toString(36)}` } : row);
 
@@ -134,7 +134,7 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string) => {
   const heldFrom: WebhookStore["heldFrom"] = (blockHeight, limit) =>
     [...db.held.getKeys({ start: ["block", blockHeight, 0, 0], end: ["block", beyondAll, 0, 0], limit })].map(([, , webhookId, id]) => ({ webhookId, id }));
 
-  const countOf: WebhookStore["countOf"] = (webhookId, state) => (db.counters.get(counters.inState(webhookId, state)) as number | undefined) ?? 0;
+  const countOf: WebhookStore["countOf"] = (webhookId, state) => countOfKey(counters.inState(webhookId, state));
 
   return { countOf, message: (id: number) => db.messages.get(id), delivery, deliveries, deliveryIds, retries, releasable, heldFrom };
 };

@@ -238,7 +238,7 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
     transactionSoon,
     ...registerPart(db, transactions),
     ...notesPart(db, transactions),
-    ...deliveriesPart(db, createOutboxReader(db, instance), transactions),
+    ...deliveriesPart(db, createOutboxReader(db, instance, transactions.count), transactions),
   };
 };
 
