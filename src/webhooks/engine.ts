@@ -82,9 +82,9 @@ const placeOld = (toldHeight: number | undefined, store: WebhookStore, register:
 };
 
 /** What a process left behind that was killed may have been under way: its last deliveries are taken for attempted. */
-const attemptedBefore = (store: WebhookStore, isUnderWay: (id: number) => boolean) => {
+const attemptedBefore = (store: WebhookStore, isUnderWay: (row: DeliveryRow) => boolean) => {
   const lastBefore = store.wasKilled() ? store.lastDelivery() : 0;
-  return ({ id, attemptCount }: DeliveryRow): boolean => attemptCount > 0 || id <= lastBefore || isUnderWay(id);
+  return (row: DeliveryRow): boolean => row.attemptCount > 0 || row.id <= lastBefore || isUnderWay(row);
 };
 
 type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns" | "onWork"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onOutcome">;

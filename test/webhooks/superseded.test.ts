@@ -4,6 +4,7 @@ import { open } from "lmdb";
 import type { ServerResponse } from "node:http";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryState, Webhook } from "../../types/webhooks.js";
+import type { WebhookStore } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import type { FullBlock } from "../../src/chain/block.js";
 import { loadChain } from "../data/read.js";
@@ -331,6 +332,46 @@ for (const { keepsChain, title } of kinds) {
     });
   });
 }
+
+describe("a delivery whose outcome is written just when its block is reverted", () => {
+  it("is attempted no more: the reversal is the last that its target hears", async () => {
+    const receiver = await createReceiver();
+    const scripted = createScriptedChain(before, () => stage.clock.now());
+    const isRetrying = (store: WebhookStore): boolean => store.countOf(1, "retrying") > 0;
+    let isReverted = false;
+    /** Whoever has written that the attempt failed learns of it only when the reversal is written, too. */
+    const wrapStore = (store: WebhookStore): WebhookStore => ({
+      ...store,
+      transactionSoon: async (work) => {
+        const done = await store.transactionSoon(work);
+        if (isReverted || !isRetrying(store)) return done;
+        isReverted = true;
+        scripted.revert();
+        await eventually(() => (store.lastDelivery() > 1 ? true : undefined));
+        return done;
+      },
+    });
+    const stage = await createStage({ schedule: [1, 1, 1] }, { changes: scripted.changes, wrapStore });
+    try {
+      const told = (): string[] => receiver.received.map(({ json: { event } }) => event);
+      receiver.answer = (_request, response) => {
+        response.statusCode = told().length === 1 ? 500 : 200;
+        response.end();
+      };
+      const { id } = stage.engine.create({ events: ["block.*"], target: receiver.url });
+      scripted.apply(b);
+      await stage.count(id, "delivered", 1);
+      stage.clock.advance(day);
+      scripted.apply(next);
+      await stage.count(id, "delivered", 2);
+      expect(told()).to.deep.equal(["block.applied", "block.reverted", "block.applied"]);
+      expect(stage.engine.deliveries(id, "superseded", page).total).to.equal(1);
+    } finally {
+      await stage.close();
+      await receiver.close();
+    }
+  });
+});
 
 describe("a webhook that has room for a part of a block", () => {
   let receiver: Receiver;

@@ -10,7 +10,7 @@ import { attemptOf, pauseOf } from "./outcome.js";
 import type { Payloads } from "./payloads.js";
 import type { Records } from "./records.js";
 import { loadEvents, requestOf } from "./request.js";
-import type { Attempt } from "./take.js";
+import type { Attempt, UnderWay } from "./take.js";
 
 export interface AttemptsNeeds {
   store: WebhookStore;
@@ -23,7 +23,7 @@ export interface AttemptsNeeds {
   records: Records;
   lanes: Lanes;
   queue: Set<Target>;
-  underWay: Set<number>;
+  underWay: UnderWay;
   /** There may be something to take: at once, or soon. */
   pump(): void;
   pumpSoon(): void;

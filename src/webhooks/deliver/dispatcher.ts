@@ -1,5 +1,5 @@
 import type { Clock, Logger } from "../../../types/node-context.js";
-import type { WebhookStore } from "../../../types/webhook-store.js";
+import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
 import { logFailure } from "../log-failure.js";
 import type { Register } from "../registry/register.js";
 import type { Sender } from "../send/http-sender.js";
@@ -10,7 +10,7 @@ import { createLimit, monotonic } from "./concurrency.js";
 import { createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Target, type Times } from "./lanes.js";
 import type { Payloads } from "./payloads.js";
 import { createRecords, type RecordNeeds, type RecordRules } from "./records.js";
-import { createTake, slowShare } from "./take.js";
+import { createTake, slowShare, type UnderWay } from "./take.js";
 
 export interface DispatcherRules extends LaneRules, RecordRules {
   concurrency: number;
@@ -42,7 +42,8 @@ export interface Dispatcher {
   wake(webhookIds: Iterable<number>): void;
   /** The register changed. */
   refresh(): void;
-  isUnderWay(deliveryId: number): boolean;
+  /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
+  isUnderWay(row: Pick<DeliveryRow, "id" | "attemptCount">): boolean;
   /** Sends nothing more, gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
   stop(grace: number): Promise<void>;
 }
@@ -177,7 +178,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   const lanes = createLanes({ ...rules, isWithdrawn });
   const limit = createLimit(rules.concurrency, slowShare * rules.concurrency);
   const queue = new Set<Target>();
-  const underWay = new Set<number>();
+  const underWay: UnderWay = new Map();
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
   const pump = (): void => {
@@ -218,7 +219,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     start: loop.start,
     wake,
     refresh: loop.look,
-    isUnderWay: (deliveryId) => underWay.has(deliveryId),
+    isUnderWay: ({ id, attemptCount }) => underWay.get(id) === attemptCount,
     stop: async (grace) => {
       loop.stop();
       stopTaking();

@@ -15,6 +15,12 @@ export interface Attempt extends Next {
 /** How many times as many attempts may be under way in all as are quick; slow targets leave the last quarter of these places to others. */
 export const slowShare = 4;
 
+/**
+ * Deliveries that are taken, by id: how many attempts of each were recorded then. Its row has one more before it is let go of: between
+ * the two, it may be taken back.
+ */
+export type UnderWay = Map<number, number>;
+
 export interface TakeNeeds {
   rules: LaneRules & { concurrency: number };
   store: WebhookStore;
@@ -23,8 +29,7 @@ export interface TakeNeeds {
   limit: Limit;
   /** Targets that may have something to be sent. */
   queue: Set<Target>;
-  /** Deliveries that are taken. */
-  underWay: Set<number>;
+  underWay: UnderWay;
   times(): Times;
   /** There may be something to take at a time of the schedule. */
   lookAt(at: number): void;
@@ -38,10 +43,10 @@ const enter = ({ lane, rows, kind }: Next, target: Target, now: Times, { limit, 
   const isAwaited = kind === "first" && lane.webhook.order !== "none";
   if (isAwaited) target.firsts++;
   if (kind !== "ping") target.last = kind;
-  for (const { id, messageId } of rows) {
+  for (const { id, messageId, attemptCount } of rows) {
     lane.taken.add(id);
     target.underWay.set(id, messageId);
-    underWay.add(id);
+    underWay.set(id, attemptCount);
   }
   if (kind === "first") lane.ready.splice(0, rows.length);
   lane.batchSince = undefined;

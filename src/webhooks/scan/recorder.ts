@@ -19,7 +19,8 @@ export interface RecorderNeeds {
   holding: Holding;
   /** Whether an attempt of a delivery is under way, or may have been when the process before was killed. */
   mayBeAttempted(row: DeliveryRow): boolean;
-  isUnderWay(id: number): boolean;
+  /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
+  isUnderWay(row: DeliveryRow): boolean;
   /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
   withdrawn: Set<number>;
   /** Is told of deliveries that are given up. */
@@ -123,7 +124,7 @@ const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: R
       for (const { webhookId, id } of own) {
         const row = store.delivery(webhookId, id);
         // What is under way ends as what it then is.
-        if (row === undefined || !openStates.includes(row.state) || isUnderWay(id)) continue;
+        if (row === undefined || !openStates.includes(row.state) || isUnderWay(row)) continue;
         const state = isReversal && !mayBeAttempted(row) ? "dropped" : "superseded";
         if (state === "superseded") superseded.push(id);
         store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
