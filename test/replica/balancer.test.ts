@@ -40,13 +40,13 @@ describe("Three replicas behind nginx", function () {
     this.skip();
   });
 
-  it("answer a reader with a cursor in turn, without gap or double, while blocks come and are reverted", async () => {
+  it("answer a reader with a cursor in turn, without gap, while blocks come and are reverted; one that leaves out repeated ids ends with the same chain", async () => {
     const node = await new TestNode(60).start();
     const replicas = await Promise.all([startReplica(node), startReplica(node), startReplica(node)]);
     for (const replica of replicas) await level(node, replica);
     const url = await startNginx(replicas);
     const answered = new Set<string>();
-    const [chain, ids]: [string[], Set<string>] = [[], new Set()];
+    const [chain, ids, byId]: [string[], Set<string>, Set<string>] = [[], new Set(), new Set()];
     let cursor = "genesis";
 
     const read = async (): Promise<boolean> => {
@@ -55,10 +55,13 @@ describe("Three replicas behind nginx", function () {
       answered.add(reply.headers.get("x-replica") ?? "");
       const { data, meta } = (await reply.json()) as Page;
       for (const { id, event, block } of data) {
-        expect(ids.has(id), id).to.equal(false);
-        ids.add(id);
         if (event === "block.applied") expect(chain.push(block.id)).to.equal(block.height);
         else expect(chain.pop()).to.equal(block.id);
+        // A replica that is behind another may take back, and tell again, what that one has told.
+        if (ids.has(id)) continue;
+        ids.add(id);
+        if (event === "block.applied") byId.add(block.id);
+        else byId.delete(block.id);
       }
       cursor = meta.cursor;
       return data.length > 0;
@@ -81,6 +84,7 @@ describe("Three replicas behind nginx", function () {
       return chain.at(-1) === chainBlocks[79]?.id;
     });
     expect(chain).to.deep.equal(chainBlocks.slice(0, 80).map(({ id }) => id));
+    expect([...byId].sort()).to.deep.equal([...chain].sort());
     expect(answered.size).to.equal(3);
   });
 
