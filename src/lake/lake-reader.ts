@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
 import { createGunzip } from "node:zlib";
 import type { BlockData, BlockSource } from "../../types/events.js";
+import { linesIn } from "../async/lines.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "./lake-files.js";
 import type { BlockFile } from "./manifest.js";
@@ -18,24 +18,18 @@ export interface LakeReader extends BlockSource {
 
 const damaged = (message: string): PorticoError => new PorticoError("LAKE_DAMAGED", message);
 
-async function* linesIn(local: string): AsyncGenerator<string> {
+async function* linesOf(local: string): AsyncGenerator<string> {
   const unpacked = createGunzip();
   // Its errors reach whoever reads.
   pipeline(createReadStream(local), unpacked, () => undefined);
-  const decoder = new StringDecoder("utf8");
-  let rest = "";
-  for await (const chunk of unpacked as AsyncIterable<Buffer>) {
-    const parts = (rest + decoder.write(chunk)).split("\n");
-    rest = parts.pop() ?? "";
-    yield* parts;
-  }
+  const rest = yield* linesIn(unpacked);
   if (rest !== "") yield rest;
 }
 
 /** The blocks of one file, each checked against the one before it. The file itself has been checked already. */
 async function* blocksOf(local: string, { from, to, file, last }: BlockFile, path: string, previous: string | undefined): AsyncGenerator<BlockData, undefined> {
   let [height, before] = [from, previous];
-  for await (const line of linesIn(local)) {
+  for await (const line of linesOf(local)) {
     const where = `${path}/${file}, line ${height - from + 1}`;
     let block: BlockData;
     try {

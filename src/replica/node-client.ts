@@ -1,5 +1,5 @@
-import { StringDecoder } from "node:string_decoder";
 import { Agent, type Dispatcher } from "undici";
+import { linesIn } from "../async/lines.js";
 import { messageOf } from "../errors.js";
 import { withoutTrailing } from "../trim-end.js";
 
@@ -89,13 +89,8 @@ export const createNodeClient = (given: string): NodeClient => {
   async function* lines(path: string, { signal }: Pick<Asking, "signal">): AsyncGenerator<string> {
     const { statusCode, body } = await ask(path, { signal });
     if (!isGood(statusCode)) throw new NodeRefusal(statusCode, parsed(await body.text()), `${url}${path}`);
-    const decoder = new StringDecoder("utf8");
-    let rest = "";
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      const parts = (rest + decoder.write(chunk)).split("\n");
-      rest = parts.pop() ?? "";
-      yield* parts;
-    }
+    // What is left at the end was cut off.
+    yield* linesIn(body);
   }
 
   return {
