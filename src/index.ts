@@ -1,5 +1,5 @@
-export { createApiPlugin } from "./plugin.js";
-export { followNode, type FollowNodeOptions } from "./replica-context.js";
+export { createApiPlugin } from "./plugin/plugin.js";
+export { followNode, type FollowNodeOptions } from "./plugin/replica-context.js";
 export type { TipSource } from "./replica/index.js";
 export { errorTable, PorticoError } from "./errors.js";
 export { defaultOptions } from "./options/options.js";

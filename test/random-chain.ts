@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { forgerOf, forgingOrder, roundOf, slotOf } from "../src/chain/rounds.js";
 import { createChainRules } from "../src/chain/rules.js";
-import { type ChainMaker, createChainMaker } from "../src/conformance/chain-maker.js";
+import { type ChainMaker, createChainMaker } from "../src/conformance/chain/chain-maker.js";
 import {
   type Draft,
   foreign,
@@ -18,9 +18,9 @@ import {
   timelock,
   transfer,
   vote,
-} from "../src/conformance/drafts.js";
-import { networkOf } from "../src/conformance/network.js";
-import { type Actor, actors, secondKeys } from "../src/conformance/actors.js";
+} from "../src/conformance/chain/drafts.js";
+import { networkOf } from "../src/conformance/chain/network.js";
+import { type Actor, actors, secondKeys } from "../src/conformance/chain/actors.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
 import type { Milestone, Network } from "../types/node-context.js";

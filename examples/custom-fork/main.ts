@@ -4,7 +4,7 @@ import { setInterval } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "portico";
 import { makeFolder } from "../../src/make-folder.js";
-import { lockFolder } from "../standalone/folder-lock.js";
+import { lockFolder } from "../standalone/files/folder-lock.js";
 import { createForkNetwork } from "./network.js";
 import { createForkNode } from "./node.js";
 import { split } from "./split.js";

@@ -1,7 +1,7 @@
 import { EventEmitter } from "eventemitter3";
 import Fastify from "fastify";
 import { createApiPlugin } from "portico";
-import { readNetwork } from "../standalone/network.js";
+import { readNetwork } from "../standalone/chain/network.js";
 
 const network = readNetwork("local");
 const chain = [network.genesisBlock]; // stands for the node's own database of blocks

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "portico";
-import { readNetwork } from "../standalone/network.js";
+import { readNetwork } from "../standalone/chain/network.js";
 
 const network = readNetwork("local");
 const chain = [network.genesisBlock]; // stands for the node's own database of blocks

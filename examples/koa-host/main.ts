@@ -1,7 +1,7 @@
 import { EventEmitter } from "eventemitter3";
 import Koa from "koa";
 import { createApiPlugin } from "portico";
-import { readNetwork } from "../standalone/network.js";
+import { readNetwork } from "../standalone/chain/network.js";
 
 const network = readNetwork("local"); // parameters, milestones, exceptions, genesis block
 const events = new EventEmitter(); // the node emits "block.applied" and "block.reverted" on it

@@ -1,8 +1,8 @@
 import { version } from "../../src/version.js";
-import { HostError, messageOf } from "./host-error.js";
-import { writeToTerminal } from "./logger.js";
+import { HostError, messageOf } from "./program/host-error.js";
+import { writeToTerminal } from "./program/logger.js";
 import { askedFor, helpText, type HostOptions, readHostOptions } from "./options.js";
-import { createProgressReport } from "./progress-report.js";
+import { createProgressReport } from "./program/progress-report.js";
 import { createLogging, type Logging } from "./program/logging.js";
 import { checkBeforehand } from "./program/preflight.js";
 
@@ -14,7 +14,7 @@ const starterFor = async ({ follow }: HostOptions) => (follow === undefined ? (a
 const runNode = async (options: HostOptions, { logger, access, started }: Logging): Promise<number> => {
   await checkBeforehand(options);
   // Imported only now, so that mistakes are answered without waiting for all modules of a node.
-  const [start, { factsOf, welcome }] = await Promise.all([starterFor(options), import("./welcome.js")]);
+  const [start, { factsOf, welcome }] = await Promise.all([starterFor(options), import("./program/welcome.js")]);
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
   const ended = new Promise<undefined>((resolve) => ending.signal.addEventListener("abort", () => resolve(undefined)));

@@ -2,7 +2,7 @@ import type { Worker } from "node:cluster";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { TransactionData } from "../../types/events.js";
 import type { PoolResult, ProcessMetrics } from "../../types/node-context.js";
-import { messageOf } from "./host-error.js";
+import { messageOf } from "./program/host-error.js";
 import type { HostOptions } from "./options.js";
 
 /** What a worker can ask of the node's own process, over the channel that node:cluster opens between them. */

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
 import { type LogFormat, logFormats, type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
-import { UsageError } from "./host-error.js";
+import { UsageError } from "./program/host-error.js";
 
 export { helpText, type LogFormat, type LogLevel, logLevels, networkNames, optionRows, optionsTable } from "./command-line/option-table.js";
 

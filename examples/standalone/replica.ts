@@ -1,9 +1,9 @@
 import type { AddressInfo } from "node:net";
 import { createApiPlugin, followNode, PorticoError } from "portico";
 import type { ApiPlugin } from "../../types/node-context.js";
-import { lockFolder } from "./folder-lock.js";
+import { lockFolder } from "./files/folder-lock.js";
 import { explain, type HostNeeds, prepareFolder, type Served } from "./host.js";
-import { HostError, messageOf } from "./host-error.js";
+import { HostError, messageOf } from "./program/host-error.js";
 import type { HostOptions } from "./options.js";
 import { natsOptions } from "./nats.js";
 import { createFrontPage } from "./program/front-page.js";

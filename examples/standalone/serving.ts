@@ -1,6 +1,6 @@
 import type { NodeInfo, PorticoOptions } from "../../types/node-context.js";
 import type { HostOptions } from "./options.js";
-import { dynamicFees } from "./pool.js";
+import { dynamicFees } from "./chain/pool.js";
 
 /** What Portico is given in every process that serves. */
 

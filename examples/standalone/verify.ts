@@ -1,6 +1,6 @@
 import { PorticoError, verifyStore } from "../../src/index.js";
-import { HostError } from "./host-error.js";
-import { readNetwork } from "./network.js";
+import { HostError } from "./program/host-error.js";
+import { readNetwork } from "./chain/network.js";
 import type { HostOptions } from "./options.js";
 
 const remedy = "Restore the folder from a backup, or move chain.mdb away and start again: the chain is reindexed from its blocks; webhooks must be created again.";

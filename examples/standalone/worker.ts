@@ -1,6 +1,6 @@
 import { createApiPlugin } from "portico";
-import { codeOf, messageOf } from "./host-error.js";
-import { readNetwork } from "./network.js";
+import { codeOf, messageOf } from "./program/host-error.js";
+import { readNetwork } from "./chain/network.js";
 import { connectToNode } from "./node-channel.js";
 import { createFrontPage } from "./program/front-page.js";
 import { createLogging } from "./program/logging.js";

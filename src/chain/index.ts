@@ -1,12 +1,12 @@
 /** `portico/chain`: the chain's rules, for hosts that keep chain state in their own store. Pure, without I/O. */
 export { addressOf, isAddress } from "./address.js";
 export { approvalOf, averageOf, parseAmount } from "./amount.js";
-export { applyBlock, type BlockChanges, emptyWallet, type LedgerSource, type WalletChange } from "./apply.js";
-export type { FullBlock } from "./block.js";
+export { applyBlock, type BlockChanges, emptyWallet, type LedgerSource, type WalletChange } from "./blocks/apply.js";
+export type { FullBlock } from "./blocks/block.js";
 export { finalHeightAt, finalityAt } from "./finality.js";
 export { createDigest, delegatePart, type DelegateFigures, type Digest, digestOf, lockPart, ranksPart, type StateParts, supplyPart, walletPart } from "./digest.js";
 export { isExpired } from "./locks.js";
 export type { Constants, Milestones } from "./milestones.js";
 export { endsRound, forgerOf, forgingOrder, rankDelegates, type Round, roundOf, slotOf } from "./rounds.js";
 export { type ChainRules, createChainRules } from "./rules.js";
-export { coreTransactionTypes } from "./transaction-types.js";
+export { coreTransactionTypes } from "./blocks/transaction-types.js";

@@ -3,11 +3,11 @@ import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { createAddressOf } from "./address.js";
-import { type FullBlock, parseBlock } from "./block.js";
+import { type FullBlock, parseBlock } from "./blocks/block.js";
 import { createEpoch, type Epoch } from "./epoch.js";
 import { createMilestones, type Milestones } from "./milestones.js";
 import { atOnce, type Sliced } from "../async/time-slicing.js";
-import { createTransactionTypes, recipientsOf, type TransactionTypes } from "./transaction-types.js";
+import { createTransactionTypes, recipientsOf, type TransactionTypes } from "./blocks/transaction-types.js";
 
 /** Everything that is known about a network without reading its chain. */
 export interface ChainRules {

@@ -1,7 +1,7 @@
 import type { BlockData } from "../../types/events.js";
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { Network } from "../../types/node-context.js";
-import { createSampleChain, type SampleChain } from "./sample-chain.js";
+import { createSampleChain, type SampleChain } from "./chain/sample-chain.js";
 
 /** An adapter under test, and the hooks that move its chain. */
 export interface ConformanceSubject {

@@ -10,7 +10,7 @@ import { type BlockName, type Cursor, type CursorText, type LogPlace, parseCurso
 import type { DerivedChange } from "./derive.js";
 import type { Group } from "./event.js";
 import type { Batch, Follow, ReadOptions } from "./follow.js";
-import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host-events.js";
+import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host/host-events.js";
 import { createRecentChanges } from "./recent-changes.js";
 
 export interface ChainReaderNeeds {

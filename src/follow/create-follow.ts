@@ -3,7 +3,7 @@ import type { HostLog } from "../../types/host-log.js";
 import type { ChainRules } from "../chain/rules.js";
 import { createChainReader } from "./chain-reader.js";
 import type { Follow } from "./follow.js";
-import { createLogReader } from "./log-reader.js";
+import { createLogReader } from "./host/log-reader.js";
 
 export interface FollowNeeds {
   /** Undefined: the chain is a host's own that offers no changes, and there is the log alone. */

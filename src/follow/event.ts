@@ -1,4 +1,4 @@
-import type { FullBlock } from "../chain/block.js";
+import type { FullBlock } from "../chain/blocks/block.js";
 import type { BlockName, Cursor } from "./cursor.js";
 
 /** Something that happened: part of a change of the chain, or an event of the host. Shared by all readers; nobody changes it. */

@@ -5,8 +5,8 @@ import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promi
 import type { Transaction } from "../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
-import type { FullBlock } from "../chain/block.js";
-import { blockLine } from "../chain/block-data.js";
+import type { FullBlock } from "../chain/blocks/block.js";
+import { blockLine } from "../chain/blocks/block-data.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { draftMark, putFile, putGzip, readIfThere } from "./files.js";
 import { blockFileName, type BlockFile, type Manifest, manifestBytes, manifestFile, olderManifest, parseManifest, sha256Of, signManifest, snapshotFileName } from "./manifest.js";

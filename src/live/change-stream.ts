@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { blockLine } from "../chain/block-data.js";
+import { blockLine } from "../chain/blocks/block-data.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Change, Group } from "../follow/event.js";
 import type { Batch } from "../follow/follow.js";

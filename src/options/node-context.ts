@@ -2,7 +2,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
-import { versionsOf } from "../chain/transaction-types.js";
+import { versionsOf } from "../chain/blocks/transaction-types.js";
 import { PorticoError } from "../errors.js";
 import { createSchemaCompiler } from "../schema-compiler.js";
 import { isObject } from "./checks.js";

@@ -11,7 +11,7 @@ import { createWatchers } from "./follow/watchers.js";
 import { whenFree } from "./lmdb/when-free.js";
 import { createWriteWatch } from "./lmdb/write-watch.js";
 import { scanState, type StateScan } from "./state/state-scan.js";
-import { copyStore, type StoreCopy } from "./state/store-copy.js";
+import { copyStore, type StoreCopy } from "./copy/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import type { StoreNeeds } from "./state/store-contract.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";

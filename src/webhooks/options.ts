@@ -1,5 +1,5 @@
 import type { EventDescription, WebhookOptions } from "../../types/webhooks.js";
-import { describeEvents } from "../follow/known-events.js";
+import { describeEvents } from "../follow/host/known-events.js";
 import { networks, type OptionRow, part, shortestToken, texts, tokens, waitFrom, wholeFrom, wholes, yesOrNo } from "../options/checks.js";
 
 const second = 1_000;

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "chai";
-import { coreAssets } from "../../src/api/resources/asset.js";
+import { coreAssets } from "../../src/api/resources/transactions/asset.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { type ApiPlugin, createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../data/read.js";

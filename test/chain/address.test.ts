@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Identities } from "@arkecosystem/crypto";
 import { addressOf, createAddressOf, multiSignaturePublicKey } from "../../src/chain/address.js";
-import { actors, secondKeys } from "../../src/conformance/actors.js";
+import { actors, secondKeys } from "../../src/conformance/chain/actors.js";
 
 const keys = Array.from({ length: 20 }, (_, index) => Identities.PublicKey.fromPassphrase(`passphrase ${index}`));
 

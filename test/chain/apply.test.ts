@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { applyBlock, type BlockChanges, emptyWallet } from "../../src/chain/apply.js";
+import { applyBlock, type BlockChanges, emptyWallet } from "../../src/chain/blocks/apply.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { createChainMaker } from "../../src/conformance/chain-maker.js";
+import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
 import {
   type Draft,
   foreign,
@@ -18,9 +18,9 @@ import {
   timelock,
   transfer,
   vote,
-} from "../../src/conformance/drafts.js";
-import { milestones, networkOf } from "../../src/conformance/network.js";
-import { type Actor, actors, secondKeys } from "../../src/conformance/actors.js";
+} from "../../src/conformance/chain/drafts.js";
+import { milestones, networkOf } from "../../src/conformance/chain/network.js";
+import { type Actor, actors, secondKeys } from "../../src/conformance/chain/actors.js";
 import type { Lock } from "../../types/chain.js";
 import type { TransactionType, WalletDraft } from "../../types/transaction-type.js";
 import { refusalOf } from "./refusal.js";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { parseBlock, parseBlockHeader } from "../../src/chain/block.js";
+import { parseBlock, parseBlockHeader } from "../../src/chain/blocks/block.js";
 import { atOnce } from "../../src/async/time-slicing.js";
 import { addressOf } from "../../src/chain/address.js";
-import { actors } from "../../src/conformance/actors.js";
+import { actors } from "../../src/conformance/chain/actors.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { refusalOf } from "./refusal.js";
 

@@ -2,7 +2,7 @@ import type { RoundDelegate } from "../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { Network } from "../../types/node-context.js";
 import type { BlockData } from "../../types/events.js";
-import type { FullBlock } from "../../src/chain/block.js";
+import type { FullBlock } from "../../src/chain/blocks/block.js";
 import { endsRound, rankDelegates, roundOf } from "../../src/chain/rounds.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";

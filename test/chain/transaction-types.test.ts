@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createTransactionTypes, paymentsOf, recipientsOf } from "../../src/chain/transaction-types.js";
+import { createTransactionTypes, paymentsOf, recipientsOf } from "../../src/chain/blocks/transaction-types.js";
 import type { Transaction } from "../../types/chain.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { refusalOf } from "./refusal.js";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type ChainCrypto, createCrypto, type Keys, type SignedTransaction, transactionData } from "../../examples/standalone/crypto.js";
+import { type ChainCrypto, createCrypto, type Keys, type SignedTransaction, transactionData } from "../../examples/standalone/chain/crypto.js";
 import type { Network } from "../../types/node-context.js";
 import { chainFile } from "../data/read.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";

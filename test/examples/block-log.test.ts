@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { openBlockLog } from "../../examples/standalone/block-log.js";
+import { openBlockLog } from "../../examples/standalone/files/block-log.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { programOf } from "../fixtures/programs.js";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { BlockData } from "../../types/events.js";
-import { openBlockLog } from "../../examples/standalone/block-log.js";
-import { type ChainFile, openChainFile } from "../../examples/standalone/chain-file.js";
-import { HostError } from "../../examples/standalone/host-error.js";
+import { openBlockLog } from "../../examples/standalone/files/block-log.js";
+import { type ChainFile, openChainFile } from "../../examples/standalone/files/chain-file.js";
+import { HostError } from "../../examples/standalone/program/host-error.js";
 import { chainFile, loadChain } from "../data/read.js";
 import { localBlocks } from "./local-chain.js";
 

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { lockFolder } from "../../examples/standalone/folder-lock.js";
-import { HostError } from "../../examples/standalone/host-error.js";
+import { lockFolder } from "../../examples/standalone/files/folder-lock.js";
+import { HostError } from "../../examples/standalone/program/host-error.js";
 import { noteOf } from "../../src/noted-process.js";
 import { startUnreaped, type Unreaped } from "../unreaped.js";
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import type { Clock } from "../../types/node-context.js";
-import { type BlockLog, openBlockLog } from "../../examples/standalone/block-log.js";
-import { createForger, type Forger } from "../../examples/standalone/forger.js";
-import { createHostEvents, type HostEmitter } from "../../examples/standalone/host-events.js";
-import { createPool } from "../../examples/standalone/pool.js";
+import { type BlockLog, openBlockLog } from "../../examples/standalone/files/block-log.js";
+import { createForger, type Forger } from "../../examples/standalone/chain/forger.js";
+import { createHostEvents, type HostEmitter } from "../../examples/standalone/chain/host-events.js";
+import { createPool } from "../../examples/standalone/chain/pool.js";
 import { slotOf } from "../../src/chain/rounds.js";
 import { createLocalChain, type LocalChain } from "./local-chain.js";
 

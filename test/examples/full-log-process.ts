@@ -2,7 +2,7 @@
  * A process whose files may not grow beyond 64 KB: `sh -c "ulimit -f 128; exec node full-log-process.ts FILE"`. It appends
  * blocks of which one does not fit, and prints what came of each.
  */
-import { openBlockLog } from "../../examples/standalone/block-log.js";
+import { openBlockLog } from "../../examples/standalone/files/block-log.js";
 import { messageOf } from "../../src/errors.js";
 import { loadChain } from "../data/read.js";
 

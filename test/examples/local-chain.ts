@@ -1,12 +1,12 @@
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
-import { type BlockMaker, createBlockMaker } from "../../examples/standalone/block-maker.js";
-import { createCast } from "../../examples/standalone/cast.js";
-import { blockData, createCrypto, type SignedBlock } from "../../examples/standalone/crypto.js";
-import { createLocalNetwork, localSeed } from "../../examples/standalone/genesis.js";
-import { castKeyRing } from "../../examples/standalone/key-ring.js";
-import type { Random } from "../../examples/standalone/random.js";
-import { createTraffic } from "../../examples/standalone/traffic.js";
+import { type BlockMaker, createBlockMaker } from "../../examples/standalone/chain/block-maker.js";
+import { createCast } from "../../examples/standalone/chain/cast.js";
+import { blockData, createCrypto, type SignedBlock } from "../../examples/standalone/chain/crypto.js";
+import { createLocalNetwork, localSeed } from "../../examples/standalone/chain/genesis.js";
+import { castKeyRing } from "../../examples/standalone/chain/key-ring.js";
+import type { Random } from "../../examples/standalone/traffic/random.js";
+import { createTraffic } from "../../examples/standalone/traffic/traffic.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
 /** The epoch time at which the tests' chains continue after genesis: fixed, so that they always forge the same blocks. */

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Networks } from "@arkecosystem/crypto";
 import { expect } from "chai";
-import { createCast } from "../../examples/standalone/cast.js";
-import { createCrypto } from "../../examples/standalone/crypto.js";
-import { createLocalNetwork, localSeed } from "../../examples/standalone/genesis.js";
-import { HostError } from "../../examples/standalone/host-error.js";
-import { readNetwork } from "../../examples/standalone/network.js";
+import { createCast } from "../../examples/standalone/chain/cast.js";
+import { createCrypto } from "../../examples/standalone/chain/crypto.js";
+import { createLocalNetwork, localSeed } from "../../examples/standalone/chain/genesis.js";
+import { HostError } from "../../examples/standalone/program/host-error.js";
+import { readNetwork } from "../../examples/standalone/chain/network.js";
 import { loadChain } from "../data/read.js";
 
 const refusal = (name: string): HostError => {

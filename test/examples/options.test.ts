@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { HostError, UsageError } from "../../examples/standalone/host-error.js";
+import { HostError, UsageError } from "../../examples/standalone/program/host-error.js";
 import { askedFor, helpText, optionRows, optionsTable, readHostOptions } from "../../examples/standalone/options.js";
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));

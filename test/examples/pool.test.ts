@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { expect } from "chai";
 import type { TransactionData } from "../../types/events.js";
 import type { PoolResult } from "../../types/node-context.js";
-import type { Actor } from "../../examples/standalone/cast.js";
-import { blockData, idOf, type Order, type SignedTransaction, transactionData } from "../../examples/standalone/crypto.js";
-import { token } from "../../examples/standalone/genesis.js";
-import { createHostEvents } from "../../examples/standalone/host-events.js";
-import { createLedger } from "../../examples/standalone/ledger.js";
-import { createPool, type Pool } from "../../examples/standalone/pool.js";
+import type { Actor } from "../../examples/standalone/chain/cast.js";
+import { blockData, idOf, type Order, type SignedTransaction, transactionData } from "../../examples/standalone/chain/crypto.js";
+import { token } from "../../examples/standalone/chain/genesis.js";
+import { createHostEvents } from "../../examples/standalone/chain/host-events.js";
+import { createLedger } from "../../examples/standalone/chain/ledger.js";
+import { createPool, type Pool } from "../../examples/standalone/chain/pool.js";
 import { createLocalChain, type LocalChain } from "./local-chain.js";
 
 describe("the standalone host's pool", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { IndexingProgress } from "../../types/events.js";
-import { createProgressReport, progressLine } from "../../examples/standalone/progress-report.js";
+import { createProgressReport, progressLine } from "../../examples/standalone/program/progress-report.js";
 
 const at = (height: number, rest: Partial<IndexingProgress> = {}): IndexingProgress => ({ tip: { id: "1", height, timestamp: 0 }, blocksPerSecond: 1_234.4, ...rest });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { blockData, type MultiSignatureAsset, type SignedBlock, type SignedTransaction } from "../../examples/standalone/crypto.js";
-import { createRandom, type Random } from "../../examples/standalone/random.js";
+import { blockData, type MultiSignatureAsset, type SignedBlock, type SignedTransaction } from "../../examples/standalone/chain/crypto.js";
+import { createRandom, type Random } from "../../examples/standalone/traffic/random.js";
 import { forgerOf, forgingOrder, roundOf, slotOf } from "../../src/chain/rounds.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createLocalChain, type LocalChain } from "./local-chain.js";

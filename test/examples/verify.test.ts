@@ -1,6 +1,6 @@
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { expect } from "chai";
-import { HostError } from "../../examples/standalone/host-error.js";
+import { HostError } from "../../examples/standalone/program/host-error.js";
 import { verify } from "../../examples/standalone/verify.js";
 import { newestMeta, openPageFile } from "../../src/store/lmdb/file/page-file.js";
 import { loadChain } from "../data/read.js";

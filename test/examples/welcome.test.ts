@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Host } from "../../examples/standalone/host.js";
 import { readHostOptions } from "../../examples/standalone/options.js";
-import { welcome } from "../../examples/standalone/welcome.js";
+import { welcome } from "../../examples/standalone/program/welcome.js";
 import { loadChain } from "../data/read.js";
 
 const { network } = loadChain("core3-testnet-a");

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import type { HostLog } from "../../types/host-log.js";
 import type { EventJournal } from "../../types/webhook-store.js";
-import { type HostFeed, startHostFeed } from "../../src/follow/host-feed.js";
+import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";

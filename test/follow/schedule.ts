@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { applyBlock } from "../../src/chain/apply.js";
-import type { FullBlock } from "../../src/chain/block.js";
+import { applyBlock } from "../../src/chain/blocks/apply.js";
+import type { FullBlock } from "../../src/chain/blocks/block.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import type { Cursor } from "../../src/follow/cursor.js";
 import { cursorText } from "../../src/follow/cursor.js";
 import { createFollow, type FollowRoom } from "../../src/follow/create-follow.js";
 import type { Batch } from "../../src/follow/follow.js";
 import type { Group } from "../../src/follow/event.js";
-import { actors } from "../../src/conformance/actors.js";
-import { networkOf } from "../../src/conformance/network.js";
+import { actors } from "../../src/conformance/chain/actors.js";
+import { networkOf } from "../../src/conformance/chain/network.js";
 import { createHostLog, type LogEnvironment } from "../../src/store/follow/host-log.js";
 import { createStore, type Store } from "../../src/store/state/store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";

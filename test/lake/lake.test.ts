@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
-import { blockLine } from "../../src/chain/block-data.js";
+import { blockLine } from "../../src/chain/blocks/block-data.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createApiPlugin } from "../../src/index.js";
 import { createLakeReader, openLakeFiles } from "../../src/lake/index.js";

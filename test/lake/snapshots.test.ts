@@ -8,7 +8,7 @@ import { createApiPlugin, verifyStore } from "../../src/index.js";
 import { openLakeFiles, unpackSnapshot } from "../../src/lake/index.js";
 import { type Manifest, manifestBytes, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/node-key.js";
-import { restoreFromLake } from "../../src/restore.js";
+import { restoreFromLake } from "../../src/plugin/restore.js";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";

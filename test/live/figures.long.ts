@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createFollow } from "../../src/follow/create-follow.js";
-import { createApiPlugin } from "../../src/plugin.js";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { createMatcher } from "../../src/webhooks/conditions/matcher.js";
 import { count } from "../fixtures/long.js";
 import { silentLogger } from "../silent.js";

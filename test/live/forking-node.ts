@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs"
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/plugin.js";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { webhookOptions } from "../e2e/reader-options.js";
 import { network } from "../follow/schedule.js";
 import { createLogger } from "../webhooks/stage.js";

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { balancesAt } from "../../examples/follow/bookings.js";
 import { followLedger } from "../../examples/follow/ledger.js";
-import { createApiPlugin } from "../../src/plugin.js";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { BlockData } from "../../types/events.js";
 import { silentLogger } from "../silent.js";
 import { at, branch, chain } from "../store/branches.js";

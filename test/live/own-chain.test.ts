@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { request } from "undici";
-import { createApiPlugin } from "../../src/plugin.js";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { EventSource } from "eventsource";
-import { createApiPlugin } from "../../src/plugin.js";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { webhookOptions } from "../e2e/reader-options.js";
 import { createWorkbench, urlIn } from "../hosts/example-process.js";
 import { silentLogger } from "../silent.js";

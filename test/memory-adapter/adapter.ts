@@ -1,5 +1,5 @@
 import type { FeeStatistics, Transaction } from "../../types/chain.js";
-import type { FullBlock } from "../../src/chain/block.js";
+import type { FullBlock } from "../../src/chain/blocks/block.js";
 import type { ChainAdapter, ChainSnapshot, ChangesView, KeptBlock, OrphanBlock, Page, WalletChange, WalletChangesQuery } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";

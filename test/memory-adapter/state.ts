@@ -2,8 +2,8 @@ import type { Delegate, Lock, RoundDelegate, Tip, Transaction, Wallet } from "..
 import type { BlockData } from "../../types/events.js";
 import type { WalletDraft } from "../../types/transaction-type.js";
 import { approvalOf } from "../../src/chain/amount.js";
-import { applyBlock } from "../../src/chain/apply.js";
-import type { FullBlock } from "../../src/chain/block.js";
+import { applyBlock } from "../../src/chain/blocks/apply.js";
+import type { FullBlock } from "../../src/chain/blocks/block.js";
 import { endsRound, rankDelegates, roundOf } from "../../src/chain/rounds.js";
 import type { ChainRules } from "../../src/chain/rules.js";
 

@@ -2,7 +2,7 @@
 export const rooms = {
   chain: {
     what: "rules of the chain",
-    mutate: ["src/chain/{amount,apply,epoch,finality,kinds,locks,milestones,rounds}.ts"],
+    mutate: ["src/chain/{amount,epoch,finality,locks,milestones,rounds}.ts", "src/chain/blocks/{apply,kinds}.ts"],
     tests: ["test/chain/{amount,apply,epoch,finality,locks,milestones,real-chains,rounds}.test.ts"],
   },
   follow: {

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { openChainFile } from "../../examples/standalone/chain-file.js";
+import { openChainFile } from "../../examples/standalone/files/chain-file.js";
 import { createApiPlugin } from "../../src/index.js";
 import { natsDispatch, natsTip, startTipPublisher } from "../../src/nats/index.js";
 import type { BlockData } from "../../types/events.js";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { rowsOf } from "../../src/conformance/comparing.js";
-import { createChainMaker } from "../../src/conformance/chain-maker.js";
-import { registration, transfer, vote } from "../../src/conformance/drafts.js";
+import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
+import { registration, transfer, vote } from "../../src/conformance/chain/drafts.js";
 import { blockSpec, type ListSpec, transactionSpec } from "../../src/conformance/lists.js";
-import { networkOf } from "../../src/conformance/network.js";
-import { actors } from "../../src/conformance/actors.js";
+import { networkOf } from "../../src/conformance/chain/network.js";
+import { actors } from "../../src/conformance/chain/actors.js";
 import { everyRow } from "../../src/conformance/walk.js";
 import { PorticoError } from "../../src/errors.js";
 import { answerList } from "../../src/store/query/list-query.js";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { createChainMaker } from "../../src/conformance/chain-maker.js";
+import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
 import { rowsOf } from "../../src/conformance/comparing.js";
-import { htlcClaim, htlcLock, transfer } from "../../src/conformance/drafts.js";
+import { htlcClaim, htlcLock, transfer } from "../../src/conformance/chain/drafts.js";
 import { lockSpec } from "../../src/conformance/lists.js";
-import { networkOf } from "../../src/conformance/network.js";
-import { actors } from "../../src/conformance/actors.js";
+import { networkOf } from "../../src/conformance/chain/network.js";
+import { actors } from "../../src/conformance/chain/actors.js";
 import { sets } from "../../src/store/layout/keys.js";
 import type { ChainSnapshot, LockFilter, LockOrder } from "../../types/chain-adapter.js";
 import type { BlockData, TransactionData } from "../../types/events.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createChainRules } from "../../src/chain/rules.js";
-import { coreTransactionTypes } from "../../src/chain/transaction-types.js";
+import { coreTransactionTypes } from "../../src/chain/blocks/transaction-types.js";
 import { PorticoError } from "../../src/errors.js";
 import { createStore, type StoreOptions } from "../../src/store/state/store.js";
 import type { Milestone, Network } from "../../types/node-context.js";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createChainMaker } from "../../src/conformance/chain-maker.js";
+import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
 import { rowsOf } from "../../src/conformance/comparing.js";
-import { transfer } from "../../src/conformance/drafts.js";
+import { transfer } from "../../src/conformance/chain/drafts.js";
 import { transactionSpec } from "../../src/conformance/lists.js";
-import { networkOf } from "../../src/conformance/network.js";
-import { actors } from "../../src/conformance/actors.js";
+import { networkOf } from "../../src/conformance/chain/network.js";
+import { actors } from "../../src/conformance/chain/actors.js";
 import { PorticoError } from "../../src/errors.js";
 import type { Store } from "../../src/store/state/store.js";
 import type { ChainSnapshot, Page, TransactionQuery } from "../../types/chain-adapter.js";

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/node-context.js";
 import type { Webhooks } from "../../types/webhooks.js";
-import { createApiPlugin } from "../../src/plugin.js";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createLogger, eventually, localTargets } from "./stage.js";

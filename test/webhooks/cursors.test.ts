@@ -9,7 +9,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import type { ApiPlugin } from "../../types/node-context.js";
 import type { BlockData } from "../../types/events.js";
 import type { Webhook, WebhookSecret } from "../../types/webhooks.js";
-import { createApiPlugin } from "../../src/plugin.js";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createLogger, eventually, localTargets } from "./stage.js";

@@ -1,7 +1,7 @@
-import { type ChainMaker, createChainMaker } from "../../src/conformance/chain-maker.js";
-import { transfer } from "../../src/conformance/drafts.js";
-import { milestones } from "../../src/conformance/network.js";
-import { actors } from "../../src/conformance/actors.js";
+import { type ChainMaker, createChainMaker } from "../../src/conformance/chain/chain-maker.js";
+import { transfer } from "../../src/conformance/chain/drafts.js";
+import { milestones } from "../../src/conformance/chain/network.js";
+import { actors } from "../../src/conformance/chain/actors.js";
 
 const transactionsInBlock = 3;
 

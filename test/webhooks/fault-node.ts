@@ -6,8 +6,8 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../types/events.js";
-import { networkOf } from "../../src/conformance/network.js";
-import { createApiPlugin } from "../../src/plugin.js";
+import { networkOf } from "../../src/conformance/chain/network.js";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { addFaultBlock, createFaultChain } from "./fault-block.js";
 import { createLogger, localTargets } from "./stage.js";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { open } from "lmdb";
 import { createChainRules } from "../../src/chain/rules.js";
-import { networkOf } from "../../src/conformance/network.js";
+import { networkOf } from "../../src/conformance/chain/network.js";
 import { createStore } from "../../src/store/state/store.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { count } from "../fixtures/long.js";

@@ -1,5 +1,5 @@
 import type { ChainChanges, KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
-import type { FullBlock } from "../../src/chain/block.js";
+import type { FullBlock } from "../../src/chain/blocks/block.js";
 
 /** A chain of a host that offers its changes, which a test moves by hand. */
 export interface ScriptedChain {

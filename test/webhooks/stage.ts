@@ -11,8 +11,8 @@ import type { Delivery, DeliveryState, WebhookOptions } from "../../types/webhoo
 import type { Follow } from "../../src/follow/index.js";
 import { createFollow } from "../../src/follow/create-follow.js";
 import { derivedEvents } from "../../src/follow/derive.js";
-import { type HostFeed, startHostFeed } from "../../src/follow/host-feed.js";
-import { describeEvents } from "../../src/follow/known-events.js";
+import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
+import { describeEvents } from "../../src/follow/host/known-events.js";
 import { andThen } from "../../src/async/maybe-promise.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";

@@ -6,7 +6,7 @@ import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryState, Webhook } from "../../types/webhooks.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import type { FullBlock } from "../../src/chain/block.js";
+import type { FullBlock } from "../../src/chain/blocks/block.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";

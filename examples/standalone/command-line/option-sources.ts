@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { HostError, messageOf, UsageError } from "../host-error.js";
-import { readJson } from "../json-file.js";
+import { HostError, messageOf, UsageError } from "../program/host-error.js";
+import { readJson } from "../files/json-file.js";
 import { conflicts, flagOf, memberOf, type Name, rows, variableOf } from "./option-table.js";
 
 /** One option as somebody has set it: `label` is how they wrote its name. */

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync
 import { join, resolve } from "node:path";
 import { openSound } from "../../../src/store/lmdb/open-file.js";
 import type { Logger } from "../../../types/node-context.js";
-import { HostError, messageOf } from "../host-error.js";
+import { HostError, messageOf } from "./host-error.js";
 
 /** What a data folder has that a copy of it must not have: marks of the running process, and what is being written at this moment. */
 const leftOut = /^node\.pid$|\.mdb-|-lock$|-writer$|-trial|\.journal|\.partial$/;

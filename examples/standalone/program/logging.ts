@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import type { AccessLogEntry, Logger } from "../../../types/node-context.js";
-import { createLogger, writeToTerminal } from "../logger.js";
+import { createLogger, writeToTerminal } from "./logger.js";
 import type { HostOptions } from "../options.js";
 
 /** The log of this host: lines for people in a terminal, JSON lines for programs. */

@@ -3,8 +3,8 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from "node:f
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { networkNames } from "../command-line/option-table.js";
-import { codeOf, HostError, messageOf } from "../host-error.js";
-import { readJson } from "../json-file.js";
+import { codeOf, HostError, messageOf } from "./host-error.js";
+import { readJson } from "../files/json-file.js";
 import type { HostOptions } from "../options.js";
 
 /** The error for a port that cannot be opened; undefined for any other error. */

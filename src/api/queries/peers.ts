@@ -6,7 +6,7 @@ import { PorticoError, shown } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import type { ApiState } from "../state.js";
-import { type PeerResource, presentPeer } from "../resources/peer.js";
+import { type PeerResource, presentPeer } from "../resources/node/peer.js";
 import { hostList } from "./host-list.js";
 
 type PresentedPeer = Static<typeof PeerResource>;

@@ -1,10 +1,10 @@
 import type { Static } from "@sinclair/typebox";
 import type { TransactionData } from "../../../types/events.js";
 import type { PoolResult } from "../../../types/node-context.js";
-import { parseTransaction, type UnconfirmedTransaction } from "../../chain/block.js";
+import { parseTransaction, type UnconfirmedTransaction } from "../../chain/blocks/block.js";
 import { PorticoError } from "../../errors.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
-import { presentUnconfirmed, type UnconfirmedTransactionResource } from "../resources/transaction.js";
+import { presentUnconfirmed, type UnconfirmedTransactionResource } from "../resources/transactions/transaction.js";
 import type { ApiState } from "../state.js";
 import { inKnownCase } from "./fields.js";
 import { hostList } from "./host-list.js";

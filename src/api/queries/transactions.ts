@@ -5,7 +5,7 @@ import { inputError } from "../../errors.js";
 import { Amount, amountUnit, ListOf, OrderBy, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { presentTransaction, type TransactionResource } from "../resources/transaction.js";
+import { presentTransaction, type TransactionResource } from "../resources/transactions/transaction.js";
 import type { ApiState } from "../state.js";
 import { blockIdNamed } from "./blocks.js";
 import { Address, BlockId, Hash, Hex, inKnownCase, PublicKey } from "./fields.js";

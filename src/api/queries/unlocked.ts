@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
 import type { ChainSnapshot, Order, TransactionOrder } from "../../../types/chain-adapter.js";
-import { htlcClaimKind, htlcRefundKind } from "../../chain/kinds.js";
+import { htlcClaimKind, htlcRefundKind } from "../../chain/blocks/kinds.js";
 import { lockEndedBy } from "../../chain/locks.js";
 import { ListOf } from "../../http/input/schema.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
-import type { TransactionResource } from "../resources/transaction.js";
+import type { TransactionResource } from "../resources/transactions/transaction.js";
 import type { ApiState } from "../state.js";
 import { Hash } from "./fields.js";
 import { compareTransactions, presentTransactionOf } from "./transactions.js";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Amount } from "./amount.js";
+import { Amount } from "./values/amount.js";
 
 export const BalancesResource = Type.Unsafe<Record<string, bigint>>({
   type: "object",

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block } from "../../../types/chain.js";
 import type { Epoch } from "../../chain/epoch.js";
-import { Amount } from "./amount.js";
-import { TextOrNull } from "./text.js";
-import { TimestampResource } from "./timestamp.js";
+import { Amount } from "./values/amount.js";
+import { TextOrNull } from "./values/text.js";
+import { TimestampResource } from "./values/timestamp.js";
 
 const Generator = Type.Object({
   username: Type.Unsafe<string | null>({ type: ["string", "null"], description: "Null if the generator is not a delegate, as for the genesis block." }),

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Delegate } from "../../../types/chain.js";
 import type { Epoch } from "../../chain/epoch.js";
-import { Amount } from "./amount.js";
-import { TimestampResource } from "./timestamp.js";
+import { Amount } from "./values/amount.js";
+import { TimestampResource } from "./values/timestamp.js";
 
 export const DelegateResource = Type.Object(
   {

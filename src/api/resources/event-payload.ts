@@ -1,8 +1,8 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { EventDescription } from "../../../types/webhooks.js";
-import { AmountText } from "./amount.js";
-import { PayloadAssetResource } from "./asset.js";
-import { TextOrNull } from "./text.js";
+import { AmountText } from "./values/amount.js";
+import { PayloadAssetResource } from "./transactions/asset.js";
+import { TextOrNull } from "./values/text.js";
 
 /** What the events carry, for the docs. Amounts are text, so that no receiver rounds them; times are seconds since the network's epoch. */
 

@@ -2,8 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Lock, Tip } from "../../../types/chain.js";
 import type { Epoch } from "../../chain/epoch.js";
 import { isExpired } from "../../chain/locks.js";
-import { Amount } from "./amount.js";
-import { TimestampResource } from "./timestamp.js";
+import { Amount } from "./values/amount.js";
+import { TimestampResource } from "./values/timestamp.js";
 
 export const LockResource = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { RoundDelegate } from "../../../types/chain.js";
-import { Amount } from "./amount.js";
+import { Amount } from "./values/amount.js";
 
 export const RoundDelegateResource = Type.Object(
   {

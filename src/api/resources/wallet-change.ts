@@ -3,9 +3,9 @@ import type { Block } from "../../../types/chain.js";
 import type { WalletChange } from "../../../types/chain-adapter.js";
 import type { Epoch } from "../../chain/epoch.js";
 import { PorticoError } from "../../errors.js";
-import { Amount } from "./amount.js";
-import { TextOrNull } from "./text.js";
-import { TimestampResource } from "./timestamp.js";
+import { Amount } from "./values/amount.js";
+import { TextOrNull } from "./values/text.js";
+import { TimestampResource } from "./values/timestamp.js";
 
 export const WalletChangeResource = Type.Object(
   {

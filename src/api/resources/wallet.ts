@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Wallet } from "../../../types/chain.js";
-import { Amount } from "./amount.js";
-import { TextOrNull } from "./text.js";
+import { Amount } from "./values/amount.js";
+import { TextOrNull } from "./values/text.js";
 
 export const WalletResource = Type.Object(
   {

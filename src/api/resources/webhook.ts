@@ -5,7 +5,7 @@ import { mostShown } from "../../webhooks/conditions/conditions.js";
 import { limits } from "../../webhooks/registry/draft.js";
 import { operatorNames, operators } from "../../webhooks/conditions/operators.js";
 import { largestKept } from "../../webhooks/registry/dry-run.js";
-import { TextOrNull } from "./text.js";
+import { TextOrNull } from "./values/text.js";
 
 const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });
 const MillisecondsOrNull = Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Milliseconds since 1970." });

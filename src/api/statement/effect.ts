@@ -1,8 +1,8 @@
 import type { Lock, Transaction } from "../../../types/chain.js";
 import type { Ledger, WalletDraft } from "../../../types/transaction-type.js";
-import { emptyWallet } from "../../chain/apply.js";
+import { emptyWallet } from "../../chain/blocks/apply.js";
 import type { ChainRules } from "../../chain/rules.js";
-import { isCoreType } from "../../chain/transaction-types.js";
+import { isCoreType } from "../../chain/blocks/transaction-types.js";
 
 /** What a transaction brings a wallet, takes from it, and costs it; 0 where there is nothing. */
 export interface Effect {

@@ -4,7 +4,7 @@ import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { blockNamed, BlockListQuery, pageOfBlocks } from "../queries/blocks.js";
-import { Amount } from "../resources/amount.js";
+import { Amount } from "../resources/values/amount.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
 import { feeOf, FeeReply, FeesReply, feesOf } from "./fees.js";

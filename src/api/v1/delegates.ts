@@ -8,7 +8,7 @@ import { type Route, routesOf } from "../../http/route.js";
 import { inKnownCase, PublicKey } from "../queries/fields.js";
 import { pageOf } from "../queries/page.js";
 import { votersOf } from "../queries/wallets.js";
-import { Amount } from "../resources/amount.js";
+import { Amount } from "../resources/values/amount.js";
 import { type ApiState, requireSupport } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
 import { feeOf } from "./fees.js";

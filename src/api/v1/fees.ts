@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { Amount } from "../resources/amount.js";
-import { presentStaticFees } from "../resources/constants.js";
+import { Amount } from "../resources/values/amount.js";
+import { presentStaticFees } from "../resources/node/constants.js";
 import type { ApiState } from "../state.js";
 import { SucceededWith } from "./envelope.js";
 

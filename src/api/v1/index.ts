@@ -9,7 +9,7 @@ import { signatureRoutes } from "./signatures.js";
 import { transactionRoutes } from "./transactions.js";
 
 /**
- * The first generation. To remove it, delete this folder and its lines in src/plugin.ts.
+ * The first generation. To remove it, delete this folder and its lines in src/plugin/plugin.ts.
  *
  * What its clients rely on, and what is kept of it:
  * - Replies are HTTP 200 with `success: true`, or with `success: false` and `error` for client errors except 405 and 429.

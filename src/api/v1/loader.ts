@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { hostStatus } from "../queries/host.js";
-import { Ports } from "../resources/peer.js";
+import { Ports } from "../resources/node/peer.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
 

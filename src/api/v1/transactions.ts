@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { TransactionFilter, TransactionOrder } from "../../../types/chain-adapter.js";
 import type { TransactionData } from "../../../types/events.js";
-import type { UnconfirmedTransaction } from "../../chain/block.js";
+import type { UnconfirmedTransaction } from "../../chain/blocks/block.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type Route, routesOf } from "../../http/route.js";
-import { Amount } from "../resources/amount.js";
-import { DataOf } from "../resources/data.js";
+import { Amount } from "../resources/values/amount.js";
+import { DataOf } from "../resources/values/data.js";
 import type { ApiState } from "../state.js";
 
 const { item } = routesOf<ApiState>();

@@ -5,8 +5,8 @@ import { BlockListQuery, BlockSearchBody, BlockSearchQuery, findBlock, listBlock
 import { largestSearch, within } from "../queries/page.js";
 import { listTransactions, transactionFilter, TransactionListQuery, withBlockId } from "../queries/transactions.js";
 import { BlockResource } from "../resources/block.js";
-import { DataOf } from "../resources/data.js";
-import { TransactionResource } from "../resources/transaction.js";
+import { DataOf } from "../resources/values/data.js";
+import { TransactionResource } from "../resources/transactions/transaction.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

@@ -8,7 +8,7 @@ import { largestSearch, within } from "../queries/page.js";
 import { balancesOfVoters, listWallets, walletFilter, WalletListQuery } from "../queries/wallets.js";
 import { BalancesResource } from "../resources/balances.js";
 import { BlockResource } from "../resources/block.js";
-import { DataOf } from "../resources/data.js";
+import { DataOf } from "../resources/values/data.js";
 import { DelegateResource, presentDelegate } from "../resources/delegate.js";
 import { WalletResource } from "../resources/wallet.js";
 import type { ApiState } from "../state.js";

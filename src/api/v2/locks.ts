@@ -5,9 +5,9 @@ import { findLock, listLocks, LockListQuery, LockSearchBody, LockSearchQuery } f
 import { TransactionSearchQuery } from "../queries/transactions.js";
 import { listUnlocked, UnlockedBody } from "../queries/unlocked.js";
 import { largestSearch } from "../queries/page.js";
-import { DataOf } from "../resources/data.js";
+import { DataOf } from "../resources/values/data.js";
 import { LockResource } from "../resources/lock.js";
-import { TransactionResource } from "../resources/transaction.js";
+import { TransactionResource } from "../resources/transactions/transaction.js";
 import { type ApiState, requireSupport } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { DataOf } from "../resources/data.js";
+import { DataOf } from "../resources/values/data.js";
 import { presentRoundDelegate, RoundDelegateResource } from "../resources/round.js";
 import { type ApiState, requireSupport } from "../state.js";
 

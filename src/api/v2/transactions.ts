@@ -14,12 +14,12 @@ import {
   TransactionSearchQuery,
 } from "../queries/transactions.js";
 import { largestSearch } from "../queries/page.js";
-import { presentStaticFees, StaticFees } from "../resources/constants.js";
-import { DataOf } from "../resources/data.js";
-import { PoolResultResource } from "../resources/pool-result.js";
-import { TransactionResource, UnconfirmedTransactionResource } from "../resources/transaction.js";
-import { presentTransactionSchemas, TransactionSchemasResource } from "../resources/transaction-schemas.js";
-import { presentTransactionTypes, TransactionTypesResource } from "../resources/transaction-types.js";
+import { presentStaticFees, StaticFees } from "../resources/node/constants.js";
+import { DataOf } from "../resources/values/data.js";
+import { PoolResultResource } from "../resources/transactions/pool-result.js";
+import { TransactionResource, UnconfirmedTransactionResource } from "../resources/transactions/transaction.js";
+import { presentTransactionSchemas, TransactionSchemasResource } from "../resources/transactions/transaction-schemas.js";
+import { presentTransactionTypes, TransactionTypesResource } from "../resources/transactions/transaction-types.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { isVote, voteKind } from "../../chain/kinds.js";
+import { isVote, voteKind } from "../../chain/blocks/kinds.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { listTransactions, presentTransactionOf, transactionNamed, VoteListQuery } from "../queries/transactions.js";
-import { DataOf } from "../resources/data.js";
-import { TransactionResource } from "../resources/transaction.js";
+import { DataOf } from "../resources/values/data.js";
+import { TransactionResource } from "../resources/transactions/transaction.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

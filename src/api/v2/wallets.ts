@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { voteKind } from "../../chain/kinds.js";
+import { voteKind } from "../../chain/blocks/kinds.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
@@ -12,9 +12,9 @@ import {
   VoteListQuery,
 } from "../queries/transactions.js";
 import { findWallet, listWallets, walletFilter, WalletListQuery, WalletSearchBody, WalletSearchQuery } from "../queries/wallets.js";
-import { DataOf } from "../resources/data.js";
+import { DataOf } from "../resources/values/data.js";
 import { LockResource } from "../resources/lock.js";
-import { TransactionResource } from "../resources/transaction.js";
+import { TransactionResource } from "../resources/transactions/transaction.js";
 import { presentWallet, WalletResource } from "../resources/wallet.js";
 import { type ApiState, requireSupport } from "../state.js";
 

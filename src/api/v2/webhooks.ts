@@ -4,7 +4,7 @@ import type { Webhooks } from "../../../types/webhooks.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { OneOf, Text } from "../../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../http/route.js";
-import { DataOf } from "../resources/data.js";
+import { DataOf } from "../resources/values/data.js";
 import {
   CreatedWebhookResource,
   DeliveryDetailResource,

@@ -7,7 +7,7 @@ import { atTip } from "../figures/at-tip.js";
 import { delegatesOf, type Figures, roundOf, walletsOf } from "../figures/figures.js";
 import { ofFork } from "../figures/of-fork.js";
 import { blockSpec, delegateSpec, lockSpec, transactionSpec, walletSpec } from "../lists.js";
-import type { SampleChain } from "../sample-chain.js";
+import type { SampleChain } from "../chain/sample-chain.js";
 import { readingOf } from "../target.js";
 import { everyRow, walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";

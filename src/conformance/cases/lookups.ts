@@ -1,8 +1,8 @@
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import { rowOf, same } from "../comparing.js";
-import { labelled } from "../drafts.js";
+import { labelled } from "../chain/drafts.js";
 import { delegateSpec, walletSpec } from "../lists.js";
-import { actors } from "../actors.js";
+import { actors } from "../chain/actors.js";
 import { everyRow } from "../walk.js";
 import type { CaseDefinition } from "./case.js";
 

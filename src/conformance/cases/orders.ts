@@ -1,7 +1,7 @@
 import type { ChainSnapshot, DelegateOrder, Order, WalletOrder } from "../../../types/chain-adapter.js";
 import { same } from "../comparing.js";
 import { delegateSpec, walletSpec } from "../lists.js";
-import { actors } from "../actors.js";
+import { actors } from "../chain/actors.js";
 import { type Fixture, readingOf } from "../target.js";
 import { walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";

@@ -3,7 +3,7 @@ import type { BlockData } from "../../../types/events.js";
 import { rowOf, same } from "../comparing.js";
 import { literalTransactions, type Place } from "../figures/transactions.js";
 import { transactionSpec } from "../lists.js";
-import { actors } from "../actors.js";
+import { actors } from "../chain/actors.js";
 import type { Fixture } from "../target.js";
 import { walk } from "../walk.js";
 import type { CaseDefinition } from "./case.js";

@@ -1,4 +1,4 @@
-import { actors, secondKeys } from "../actors.js";
+import { actors, secondKeys } from "../chain/actors.js";
 import { delegate, type Figures, wallet } from "./figures.js";
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, rae, sam, council, pair } = actors;

@@ -1,8 +1,8 @@
 import type { Delegate, Lock, RoundDelegate, Wallet } from "../../../types/chain.js";
 import type { BlockData } from "../../../types/events.js";
-import { labelled } from "../drafts.js";
-import type { Actor } from "../actors.js";
-import { fakeHash } from "../fake-hash.js";
+import { labelled } from "../chain/drafts.js";
+import type { Actor } from "../chain/actors.js";
+import { fakeHash } from "../chain/fake-hash.js";
 
 /** The expected state of the suite's chain at one height, worked out from the rules without this project's code. */
 export interface Figures {

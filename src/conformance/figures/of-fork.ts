@@ -1,4 +1,4 @@
-import { actors, secondKeys } from "../actors.js";
+import { actors, secondKeys } from "../chain/actors.js";
 import { delegate, type Figures, lock, wallet } from "./figures.js";
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council, pair } = actors;

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../types/chain.js";
-import { type Actor, actors } from "../actors.js";
+import { type Actor, actors } from "../chain/actors.js";
 
 const { bob, council, cyd, gus, hal, ivy, joe, kim, mia, pia } = actors;
 

@@ -1,11 +1,11 @@
 import type { KeptBlock, OrphanBlock } from "../../../types/chain-adapter.js";
-import type { FullBlock } from "../../chain/block.js";
+import type { FullBlock } from "../../chain/blocks/block.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { numberKey, textDigest, textKey } from "../layout/keys.js";
 import type { Environment } from "../lmdb/environment.js";
 import type { Getting } from "../lmdb/reading.js";
 import { transact } from "../lmdb/transact.js";
-import type { WriteBatch } from "../write/write-batch.js";
+import type { WriteBatch } from "../write/batch/write-batch.js";
 
 /**
  * What the store keeps of blocks beyond the chain, for readers that follow it. Three kinds of keys in the database `orphans`:

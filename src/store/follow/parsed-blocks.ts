@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Tip, Transaction } from "../../../types/chain.js";
-import type { FullBlock } from "../../chain/block.js";
+import type { FullBlock } from "../../chain/blocks/block.js";
 
 /** Blocks that are kept: a reader at the tip is seldom further behind than this. */
 const keptBlocks = 32;

@@ -7,8 +7,8 @@ import { createWriteLog } from "../layout/write-log.js";
 import { type Environment, openEnvironment } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
 import { readFullBlock, transactionsOfBlock } from "../records/records.js";
-import { createFreshReads } from "../write/fresh-read.js";
-import { createWriteBatch } from "../write/write-batch.js";
+import { createFreshReads } from "../write/batch/fresh-read.js";
+import { createWriteBatch } from "../write/batch/write-batch.js";
 import { createWriter } from "../write/writer.js";
 import type { Tip } from "../../../types/chain.js";
 

@@ -1,5 +1,5 @@
 import type { Block, Lock, Transaction } from "../../../types/chain.js";
-import type { FullBlock } from "../../chain/block.js";
+import type { FullBlock } from "../../chain/blocks/block.js";
 import { PorticoError } from "../../errors.js";
 import {
   type Codec,

@@ -1,5 +1,5 @@
 import type { ChainRules } from "../../chain/rules.js";
-import { versionsOf } from "../../chain/transaction-types.js";
+import { versionsOf } from "../../chain/blocks/transaction-types.js";
 import { PorticoError } from "../../errors.js";
 import type { StateRecord } from "../layout/codec.js";
 import type { Environment } from "../lmdb/environment.js";

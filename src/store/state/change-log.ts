@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FullBlock } from "../../chain/block.js";
+import type { FullBlock } from "../../chain/blocks/block.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import type { Environment } from "../lmdb/environment.js";
 import { changeBounds, changeKey, numberAtEnd } from "../layout/keys.js";
-import type { WriteBatch } from "../write/write-batch.js";
+import type { WriteBatch } from "../write/batch/write-batch.js";
 import { createReading } from "../lmdb/reading.js";
 import { readFullBlock } from "../records/records.js";
 import { transact } from "../lmdb/transact.js";

@@ -9,7 +9,7 @@ import type { Environment } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
 import { transact } from "../lmdb/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
-import type { WriteBatch } from "../write/write-batch.js";
+import type { WriteBatch } from "../write/batch/write-batch.js";
 import { directly, putOrphan, withApplied } from "../follow/orphans.js";
 import type { ChangeListener } from "./change-log.js";
 

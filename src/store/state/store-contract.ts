@@ -1,6 +1,6 @@
 import type { Block, Tip } from "../../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, ChangesView, SnapshotBounds } from "../../../types/chain-adapter.js";
-import type { FullBlock } from "../../chain/block.js";
+import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import type { FullClock } from "../../clock.js";
 import type { Environment, StoreAccess } from "../lmdb/environment.js";

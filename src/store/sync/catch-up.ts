@@ -1,5 +1,5 @@
 import { runSliced, type Pace } from "../../async/time-slicing.js";
-import type { FullBlock } from "../../chain/block.js";
+import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import type { FullClock } from "../../clock.js";
 import { messageOf } from "../../errors.js";

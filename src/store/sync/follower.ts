@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Tip } from "../../../types/chain.js";
 import type { BlockData, HostEvents } from "../../../types/events.js";
-import { parseBlockHeader } from "../../chain/block.js";
+import { parseBlockHeader } from "../../chain/blocks/block.js";
 import { closeAll } from "../../async/close-all.js";
 import { PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";

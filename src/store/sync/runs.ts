@@ -1,6 +1,6 @@
 import type { Block, Tip } from "../../../types/chain.js";
 import type { BlockData } from "../../../types/events.js";
-import { parseBlockHeader } from "../../chain/block.js";
+import { parseBlockHeader } from "../../chain/blocks/block.js";
 
 /** Whether a block brings all its transactions. */
 const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): boolean => (transactions?.length ?? 0) === numberOfTransactions;

@@ -1,5 +1,5 @@
 import type { Block } from "../../../types/chain.js";
-import type { BlockChanges } from "../../chain/apply.js";
+import type { BlockChanges } from "../../chain/blocks/apply.js";
 import { delegatePart, lockPart, walletPart } from "../../chain/digest.js";
 import { PorticoError } from "../../errors.js";
 import { appendToList } from "../records/posting-list.js";

@@ -1,6 +1,6 @@
 import type { Block, Transaction } from "../../../types/chain.js";
-import type { FullBlock } from "../../chain/block.js";
-import { isVote } from "../../chain/kinds.js";
+import type { FullBlock } from "../../chain/blocks/block.js";
+import { isVote } from "../../chain/blocks/kinds.js";
 import { PorticoError } from "../../errors.js";
 import { appendToList } from "../records/posting-list.js";
 import { type FeeRecord, feeCodec, type KindRecord, type StateRecord, type TimesApart, type WalletRecord } from "../layout/codec.js";

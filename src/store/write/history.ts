@@ -19,7 +19,7 @@ import type { Getting } from "../lmdb/reading.js";
 import { atOnce } from "../../async/time-slicing.js";
 import { readDelegate, readWallet } from "../records/records.js";
 import { readDigest } from "./state-digest.js";
-import type { WriteBatch } from "./write-batch.js";
+import type { WriteBatch } from "./batch/write-batch.js";
 
 /** Writes what a block overwrites, as rows of the database `history`. */
 export interface HistoryRows {

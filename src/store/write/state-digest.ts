@@ -5,7 +5,7 @@ import { type DatabaseName, numberKey, textKey } from "../layout/keys.js";
 import type { Getting, WriterReading } from "../lmdb/reading.js";
 import { readRanking, readState } from "../records/records.js";
 import type { Sliced } from "../../async/time-slicing.js";
-import type { WriteBatch } from "./write-batch.js";
+import type { WriteBatch } from "./batch/write-batch.js";
 
 /**
  * The digests of the store's states. Each names its block: an earlier version, which does not know of them, may have written other blocks

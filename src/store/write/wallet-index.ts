@@ -1,6 +1,6 @@
 import type { WalletRecord } from "../layout/codec.js";
 import type { RankedSetWriter } from "./ranked-set-writer.js";
-import type { Journal } from "./journal.js";
+import type { Journal } from "./batch/journal.js";
 import { amountKey, idKey, numberKey, sets, textKey } from "../layout/keys.js";
 
 /**

@@ -3,7 +3,7 @@ import type { ChainRules } from "../../chain/rules.js";
 import type { DelegateStandings } from "./delegate-standings.js";
 import type { RankedSetWriter } from "./ranked-set-writer.js";
 import type { HistoryRows } from "./history.js";
-import type { Journal } from "./journal.js";
+import type { Journal } from "./batch/journal.js";
 import type { WriterReading } from "../lmdb/reading.js";
 
 /** What the writing of one block uses. */

@@ -1,7 +1,7 @@
 import type { RecentEvent, WebhookStore } from "../../../types/webhook-store.js";
 import type { DryRunRequest, DryRunResult } from "../../../types/webhooks.js";
 import { inputError, PorticoError } from "../../errors.js";
-import { canonicalEvent } from "../../follow/known-events.js";
+import { canonicalEvent } from "../../follow/host/known-events.js";
 import { combine, compileCondition, type CompiledCondition, explain } from "../conditions/conditions.js";
 import { jsonLength } from "../conditions/json-value.js";
 import { type Subject, subjectsAt } from "../conditions/operators.js";

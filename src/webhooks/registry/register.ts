@@ -1,5 +1,5 @@
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { canonicalEvent } from "../../follow/known-events.js";
+import { canonicalEvent } from "../../follow/host/known-events.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
 
 /**

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { About, DeliveryRow, Message, PartOfGroup, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { cursorText } from "../../follow/index.js";
-import { canonicalEvent } from "../../follow/known-events.js";
+import { canonicalEvent } from "../../follow/host/known-events.js";
 import { namesEvent } from "../conditions/conditions.js";
 import { keyOf } from "../deliver/request.js";
 import type { Register } from "../registry/register.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { presentConstants } from "../../../src/api/resources/constants.js";
-import { presentCryptoConfiguration } from "../../../src/api/resources/crypto-configuration.js";
-import { presentNodeConfiguration } from "../../../src/api/resources/node-configuration.js";
+import { presentConstants } from "../../../src/api/resources/node/constants.js";
+import { presentCryptoConfiguration } from "../../../src/api/resources/node/crypto-configuration.js";
+import { presentNodeConfiguration } from "../../../src/api/resources/node/node-configuration.js";
 import { createChainRules } from "../../../src/chain/rules.js";
 import { loadChain } from "../../data/read.js";
 

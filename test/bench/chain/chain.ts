@@ -1,5 +1,5 @@
 import { type ChainRules, createChainRules } from "../../../src/chain/rules.js";
-import type { FullBlock } from "../../../src/chain/block.js";
+import type { FullBlock } from "../../../src/chain/blocks/block.js";
 import type { BlockData } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
 import type { BenchLedger } from "./ledger.js";

@@ -1,5 +1,5 @@
 import type { Block, Transaction } from "../../../types/chain.js";
-import type { FullBlock } from "../../../src/chain/block.js";
+import type { FullBlock } from "../../../src/chain/blocks/block.js";
 import * as names from "./names.js";
 import { blocktime, reward } from "./network.js";
 import type { PlannedBlock, PlannedTransaction } from "./planned.js";

@@ -1,6 +1,6 @@
 import type { ChainChanges, KeptBlock } from "../../../types/chain-adapter.js";
 import { createChainRules } from "../../../src/chain/rules.js";
-import { actors } from "../../../src/conformance/actors.js";
+import { actors } from "../../../src/conformance/chain/actors.js";
 import { genesis, hex, network } from "../../follow/schedule.js";
 
 /** A chain that is made as it is read: any length costs nothing. Its blocks are eight seconds apart. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStore } from "../../../src/store/state/store.js";
-import type { FullBlock } from "../../../src/chain/block.js";
+import type { FullBlock } from "../../../src/chain/blocks/block.js";
 import { blockData, genesis, transferData } from "../../follow/schedule.js";
 import type { Row } from "../table/row.js";
 import { openSink } from "../webhooks/sink.js";

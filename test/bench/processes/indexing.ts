@@ -1,7 +1,7 @@
 /** The process that measures how fast blocks are written: no server, and one store, reset to where it was after each turn. */
 import { rmSync } from "node:fs";
 import { defaultOptions } from "../../../src/options/options.js";
-import type { FullBlock } from "../../../src/chain/block.js";
+import type { FullBlock } from "../../../src/chain/blocks/block.js";
 import { checksumsKey } from "../../../src/store/layout/checksums.js";
 import { openEnvironment } from "../../../src/store/lmdb/environment.js";
 import { createStore, type Store } from "../../../src/store/state/store.js";

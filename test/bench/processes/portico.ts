@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import Koa from "koa";
-import { createApiPlugin } from "../../../src/plugin.js";
+import { createApiPlugin } from "../../../src/plugin/plugin.js";
 import type { ApiPlugin } from "../../../types/node-context.js";
 import { benchNetwork } from "../chain/chain.js";
 import { sizes, type SizeName } from "../chain/sizes.js";

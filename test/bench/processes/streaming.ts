@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../../src/plugin.js";
+import { createApiPlugin } from "../../../src/plugin/plugin.js";
 import type { BlockData } from "../../../types/events.js";
 import { blockData, genesis, network, transferData } from "../../follow/schedule.js";
 import type { StreamsTold } from "./streams.js";

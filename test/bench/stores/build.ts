@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync } from "node:fs";
-import type { FullBlock } from "../../../src/chain/block.js";
+import type { FullBlock } from "../../../src/chain/blocks/block.js";
 import { createStore, type Store } from "../../../src/store/state/store.js";
 import { type BenchChain, createBenchChain } from "../chain/chain.js";
 import type { ChainSize } from "../chain/sizes.js";

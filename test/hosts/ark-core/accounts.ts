@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ChainCrypto, type Keys, type MultiSignatureAsset, type Order, transactionData } from "../../../examples/standalone/crypto.js";
+import { type ChainCrypto, type Keys, type MultiSignatureAsset, type Order, transactionData } from "../../../examples/standalone/chain/crypto.js";
 import type { TransactionData } from "../../../types/events.js";
 
 /** Someone who sends transactions one after another. */

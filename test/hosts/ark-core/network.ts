@@ -1,4 +1,4 @@
-import { presetNetwork } from "../../../examples/standalone/crypto.js";
+import { presetNetwork } from "../../../examples/standalone/chain/crypto.js";
 import type { Network } from "../../../types/node-context.js";
 
 export const activeDelegates = 7;

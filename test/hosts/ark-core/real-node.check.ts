@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createCrypto } from "../../../examples/standalone/crypto.js";
+import { createCrypto } from "../../../examples/standalone/chain/crypto.js";
 import type { TransactionData } from "../../../types/events.js";
 import { comparePools, compareWithNode } from "./comparison.js";
 import { activeDelegates, rewardHeight, shortRounds } from "./network.js";

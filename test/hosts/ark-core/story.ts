@@ -1,4 +1,4 @@
-import type { ChainCrypto } from "../../../examples/standalone/crypto.js";
+import type { ChainCrypto } from "../../../examples/standalone/chain/crypto.js";
 import type { TransactionData } from "../../../types/events.js";
 import { createAccounts, sha256 } from "./accounts.js";
 

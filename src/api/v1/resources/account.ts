@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Wallet } from "../../../../types/chain.js";
-import { Amount, AmountText } from "../../resources/amount.js";
-import { TextOrNull } from "../../resources/text.js";
+import { Amount, AmountText } from "../../resources/values/amount.js";
+import { TextOrNull } from "../../resources/values/text.js";
 
 const Keys = Type.Array(Type.String());
 const Bit = Type.Integer({ minimum: 0, maximum: 1, description: "1 if there is a second public key, otherwise 0." });

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block } from "../../../../types/chain.js";
-import { Amount } from "../../resources/amount.js";
-import { TextOrNull } from "../../resources/text.js";
+import { Amount } from "../../resources/values/amount.js";
+import { TextOrNull } from "../../resources/values/text.js";
 
 export const BlockResource = Type.Object(
   {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Delegate } from "../../../../types/chain.js";
-import { Amount, AmountText } from "../../resources/amount.js";
-import { TextOrNull } from "../../resources/text.js";
+import { Amount, AmountText } from "../../resources/values/amount.js";
+import { TextOrNull } from "../../resources/values/text.js";
 
 const common = {
   username: Type.String(),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type PeerResource as SecondPeerResource, Ports } from "../../resources/peer.js";
+import { type PeerResource as SecondPeerResource, Ports } from "../../resources/node/peer.js";
 
 export const PeerResource = Type.Object(
   {

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../../types/chain.js";
-import type { UnconfirmedTransaction } from "../../../chain/block.js";
-import { Amount } from "../../resources/amount.js";
-import { FlatAssetResource, presentAsset } from "../../resources/asset.js";
+import type { UnconfirmedTransaction } from "../../../chain/blocks/block.js";
+import { Amount } from "../../resources/values/amount.js";
+import { FlatAssetResource, presentAsset } from "../../resources/transactions/asset.js";
 
 const common = {
   id: Type.String(),

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FullBlock } from "../../../../src/chain/block.js";
+import type { FullBlock } from "../../../../src/chain/blocks/block.js";
 import { createStore, type Store } from "../../../../src/store/state/store.js";
 import { createBenchChain } from "../../chain/chain.js";
 import { sizes } from "../../chain/sizes.js";

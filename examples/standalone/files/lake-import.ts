@@ -1,0 +1,66 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PorticoError } from "portico";
+import { createLakeReader, openLakeFiles } from "../../../src/lake/index.js";
+import { restoreFromLake } from "../../../src/plugin/restore.js";
+import type { BlockData } from "../../../types/events.js";
+import type { Logger, Network } from "../../../types/node-context.js";
+import type { ChainFile } from "./chain-file.js";
+import { createRewardCheck } from "./chain-source.js";
+import { HostError, messageOf } from "../program/host-error.js";
+import type { HostOptions } from "../options.js";
+
+/** A lake as a chain to import: from a folder, or from the URL of a node or a web server. */
+
+export const isLake = (path: string): boolean => /^https?:\/\//.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** File in the data folder that holds the first key seen. */
+const keyFile = "lake-key";
+
+const rememberedKey = (dataDir: string): string | undefined => {
+  const path = join(dataDir, keyFile);
+  return statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : readFileSync(path, "utf8").trim();
+};
+
+/** What is wrong with a lake ends the host; that it cannot be reached at the moment does not. */
+const explained = (error: unknown): unknown =>
+  error instanceof PorticoError && error.code.startsWith("LAKE_") ? new HostError(`${error.message}.`, { cause: error }) : error;
+
+const explaining = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    throw explained(error);
+  }
+};
+
+/** Checks all manifests; files are checked before they are read. @throws HostError */
+export const openLakeImport = async (path: string, network: Network, { dataDir, lakeKey }: Pick<HostOptions, "dataDir" | "lakeKey">, logger: Logger): Promise<ChainFile> => {
+  const key = lakeKey ?? rememberedKey(dataDir);
+  const files = await explaining(openLakeFiles(path, { nethash: network.network.nethash, key })).catch((error: unknown) => {
+    throw error instanceof HostError ? error : new HostError(`${messageOf(error)}.`, { cause: error });
+  });
+  const reader = createLakeReader(files);
+  const checkRewards = createRewardCheck(network);
+
+  const read = async (fromHeight: number, limit: number): Promise<BlockData[]> => {
+    const blocks = await explaining(reader.read(fromHeight, limit));
+    const fault = checkRewards(blocks);
+    if (fault === undefined) return blocks;
+    const good = blocks.filter(({ height }) => height < fault.height);
+    if (good.length > 1) return good;
+    throw new HostError(`${files.path}: ${fault.message}.`);
+  };
+
+  try {
+    const [firstBlock] = await read(1, 1);
+    if (firstBlock === undefined) throw new HostError(`${files.path} has no blocks yet.`);
+    if (firstBlock.id !== network.genesisBlock.id) throw new HostError(`${files.path}: the chain begins with block ${firstBlock.id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
+    await explaining(restoreFromLake(files, { dataDir, network, logger }));
+    if (key === undefined) writeFileSync(join(dataDir, keyFile), `${files.manifest.key}\n`);
+    return { path: files.path, first: 1, firstBlock, height: reader.height, read, close: reader.close };
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+};

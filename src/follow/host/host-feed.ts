@@ -1,0 +1,123 @@
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { HostEvents } from "../../../types/events.js";
+import type { HostLog } from "../../../types/host-log.js";
+import type { Clock, Logger } from "../../../types/node-context.js";
+import type { EventJournal } from "../../../types/webhook-store.js";
+import { closeAll } from "../../async/close-all.js";
+import { messageOf, PorticoError } from "../../errors.js";
+import type { BlockName } from "../cursor.js";
+import { canonicalEvent } from "./known-events.js";
+import { payloadJson } from "../payload.js";
+
+/** That the store cannot be written lasts, and is logged by whoever keeps the store, once. */
+const isTold = (error: unknown): boolean => error instanceof Error && (error.name === "WriteRefused" || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE"));
+
+export interface HostFeedNeeds {
+  events: HostEvents;
+  /** Those to listen to, by any of their names. */
+  names: readonly string[];
+  log: HostLog;
+  journal: EventJournal;
+  clock: Pick<Clock, "now">;
+  logger: Logger;
+  /** Resolves when the blocks that the host has emitted so far are in the chain. */
+  blocksWritten(): Promise<void>;
+  /** The tip now. */
+  tip(): MaybePromise<BlockName | undefined>;
+  /** Called when the log has new events. */
+  logged(): void;
+}
+
+/**
+ * Takes what the host emits into the log: in the journal before the emitter's call returns, in the log soon after, so that no event is lost
+ * if the process ends, and the host never waits for the disk.
+ */
+export interface HostFeed {
+  /** Resolves when everything emitted so far is in the log, or cannot be. */
+  settled(): Promise<void>;
+  /** Listens no more, settles, and closes the journal. */
+  end(): Promise<void>;
+}
+
+/** Events taken into the log in one transaction. */
+const takenTogether = 500;
+/** Milliseconds that events wait for the blocks emitted before them, at the most: a reader that is told of a transaction asks for it. */
+const patience = 5_000;
+/** Milliseconds until a log that failed is tried again. */
+const retryDelay = 1_000;
+
+/** Resolves with what is waited for, or when it takes too long. */
+const withPatience = async (awaited: Promise<void>): Promise<void> => {
+  let giveUp: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => (giveUp = setTimeout(resolve, patience).unref()));
+  await Promise.race([awaited, timeout]).finally(() => clearTimeout(giveUp));
+};
+
+export const startHostFeed = ({ events, names, log, journal, clock, logger, blocksWritten, tip, logged }: HostFeedNeeds): HostFeed => {
+  let last = Math.max(journal.kept().at(-1)?.number ?? 0, log.last());
+  let position: BlockName | null = null;
+  let draining: Promise<void> | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let ended = false;
+
+  const drain = async (): Promise<void> => {
+    // With nothing to drain, this would otherwise end before `draining` is set.
+    await Promise.resolve();
+    try {
+      for (let newest = journal.kept().at(-1); newest !== undefined; newest = journal.kept().at(-1)) {
+        const until = newest.number;
+        await withPatience(blocksWritten());
+        const now = await tip();
+        if (now !== undefined) position = { height: now.height, id: now.id };
+        const taken = journal.kept().filter(({ number }) => number <= until).slice(0, takenTogether);
+        await log.append(taken.map(({ number, at, event, json }) => ({ sequence: number, at, event, json, position })));
+        // Before the journal, which may fail on a full disk.
+        logged();
+        journal.forget(taken.at(-1)?.number ?? 0);
+      }
+    } catch (error) {
+      if (!isTold(error)) logger.error(`the host's events cannot be moved from the journal into the log: ${messageOf(error)}`);
+      clearTimeout(retry);
+      if (!ended) retry = setTimeout(drainSoon, retryDelay).unref();
+    } finally {
+      draining = undefined;
+    }
+  };
+
+  const drainSoon = (): void => {
+    draining ??= drain();
+  };
+
+  /** Nothing that fails here reaches the host's emitter. */
+  const hear = (name: string, payload: unknown): void => {
+    try {
+      journal.append({ number: last + 1, at: clock.now(), event: canonicalEvent(name), json: payloadJson(payload) });
+      last++;
+      drainSoon();
+    } catch (error) {
+      if (!isTold(error)) logger.error(`${name} could not be kept for readers: ${messageOf(error)}`);
+    }
+  };
+
+  const listeners = names.map((name) => ({ name, listener: (payload?: unknown) => hear(name, payload) }));
+  for (const { name, listener } of listeners) events.on(name, listener);
+  if (journal.kept().length > 0) drainSoon();
+
+  const settled = async (): Promise<void> => {
+    drainSoon();
+    await draining;
+  };
+
+  let ending: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    ended = true;
+    clearTimeout(retry);
+    return closeAll(...listeners.map(({ name, listener }) => () => events.off(name, listener)), settled, () => journal.close());
+  };
+
+  return {
+    settled,
+    // Once, however often it is called: the journal's file may be another's by then.
+    end: () => (ending ??= end()),
+  };
+};

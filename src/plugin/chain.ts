@@ -1,0 +1,37 @@
+import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { NodeContext, ReaderContext } from "../../types/node-context.js";
+import type { ChainRules } from "../chain/rules.js";
+import { PorticoError } from "../errors.js";
+import type { Following } from "./follow.js";
+import type { Shared } from "./webhooks.js";
+import { createLmdbChain, type LmdbChain, type StoreCompanion } from "../store/lmdb-chain.js";
+import { createReaderChain } from "../store/reader-chain.js";
+import type { Prewarm, StoreNeeds } from "../store/state/store.js";
+
+/** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
+export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "reindexHistory" | "scanState" | "settled" | "problem">>;
+
+export interface ChainNeeds {
+  rules: ChainRules;
+  companion: StoreCompanion;
+  prewarm: Prewarm;
+  onLog: Following["onLog"];
+  onWritten(milliseconds: number): void;
+  /** How searches share the process. */
+  searches: StoreNeeds["searches"];
+}
+
+/** The host's own chain, or else the LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. */
+export const createChain = (context: NodeContext | ReaderContext, { options, prewarm, ...needs }: Shared & ChainNeeds): Chain => {
+  if (context.reader !== true && context.chain !== undefined) return context.chain;
+  const { dataDir } = context;
+  if (dataDir === undefined) {
+    throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");
+  }
+  const companion = options.webhooks === false ? undefined : needs.companion;
+  if (context.reader === true) {
+    return createReaderChain({ dataDir, history: options.history }, { ...needs, companion, onLog: (log) => needs.onLog(log, false) });
+  }
+  const { events, blocks: source, onProgress, follows } = context;
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress, timesOf: follows?.timesOf });
+};

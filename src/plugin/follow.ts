@@ -1,0 +1,99 @@
+import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { HostLog } from "../../types/host-log.js";
+import type { NodeContext, ReaderContext } from "../../types/node-context.js";
+import { closeAll } from "../async/close-all.js";
+import { andThen } from "../async/maybe-promise.js";
+import type { ChainRules } from "../chain/rules.js";
+import { messageOf } from "../errors.js";
+import { createFollow, type FollowRoom } from "../follow/create-follow.js";
+import { derivedEvents } from "../follow/derive.js";
+import { type HostFeed, startHostFeed } from "../follow/host/host-feed.js";
+import { describeEvents } from "../follow/host/known-events.js";
+import type { Shared } from "./webhooks.js";
+import { openEventJournal } from "../store/webhooks/event-journal.js";
+
+interface FollowingNeeds extends Shared {
+  rules: ChainRules;
+  chain: () => ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
+}
+
+/** Milliseconds between two looks for events that are older than they are kept. */
+const trimInterval = 60_000;
+
+/** Following, over the chain in use and the log of the host's events. */
+export interface Following {
+  readonly follow: FollowRoom;
+  /** Names of all events that there may be. */
+  readonly eventNames: readonly string[];
+  /** Whether the chain offers its changes; if not, events of blocks are the host's. */
+  readonly offersChanges: boolean;
+  /** To be called when the log is open, with undefined before it closes. `writes`: whether this process keeps the host's events. */
+  onLog(log: HostLog | undefined, writes: boolean): Promise<void>;
+  /** Resolves when all that the host has emitted so far is in the log. */
+  settled(): Promise<void>;
+}
+
+export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
+  const { options, logger, clock, rules, chain } = needs;
+  const isReader = context.reader === true;
+  const ownChain = isReader ? undefined : context.chain;
+  /** The store is made later than this, which it calls. */
+  const changes = ownChain === undefined ? { view: () => chain().changes?.view(), watch: (changed: () => void) => chain().changes?.watch(changed) ?? (() => undefined) } : ownChain.changes;
+  const declared = options.webhooks === false ? [] : options.webhooks.events;
+  const eventNames = describeEvents(declared, ownChain === undefined).map(({ event }) => event);
+  let opened: HostLog | undefined;
+  let feed: HostFeed | undefined;
+  let trimming: NodeJS.Timeout | undefined;
+
+  const follow = createFollow({ changes, log: () => opened, rules, finality: options.finality });
+
+  const trim = (log: HostLog): void => {
+    try {
+      log.trim(clock.now() - options.followHostEvents);
+    } catch (error) {
+      logger.warn(`old events of the host cannot be removed: ${messageOf(error)}`);
+    }
+  };
+
+  const begin = (log: HostLog, dataDir: string): void => {
+    feed = startHostFeed({
+      events: (context as NodeContext).events,
+      names: eventNames.filter((name) => changes === undefined || !derivedEvents.includes(name)),
+      log,
+      journal: openEventJournal(dataDir, { logger, name: "host-events.journal" }),
+      clock,
+      logger,
+      blocksWritten: async () => {
+        if (chain().isReady?.() !== false) await chain().settled?.();
+      },
+      tip: () =>
+        changes &&
+        andThen(changes.view(), (view) => {
+          view?.release?.();
+          return view?.tip;
+        }),
+      logged: follow.logged,
+    });
+    trimming = setInterval(() => trim(log), trimInterval).unref();
+  };
+
+  const end = async (): Promise<void> => {
+    const ending = feed;
+    clearInterval(trimming);
+    feed = undefined;
+    await closeAll(() => ending?.end());
+    opened = undefined;
+  };
+
+  return {
+    follow,
+    eventNames,
+    offersChanges: changes !== undefined,
+    onLog: async (log, writes) => {
+      if (log === undefined) return end();
+      opened = log;
+      if (writes && !isReader && context.dataDir !== undefined) begin(log, context.dataDir);
+    },
+    settled: async () => feed?.settled(),
+  };
+};

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
+import { PorticoError } from "../errors.js";
+import type { Route, Scope } from "../http/route.js";
+import { lakeRoutes } from "../lake/lake-routes.js";
+import { createLakeWriter, type LakeWriter } from "../lake/lake-writer.js";
+import { openNodeKey } from "../node-key.js";
+import type { LmdbChain } from "../store/lmdb-chain.js";
+import { lakeDefaults, type Options } from "../options/options.js";
+
+export interface LakeNeeds {
+  options: Readonly<Options>;
+  chain: ChainAdapter & Partial<Pick<LmdbChain, "copyAt">>;
+  finalHeight(tip: number): number;
+  logger: Logger;
+}
+
+/** Below the data folder: where snapshots are made. */
+const copyFolder = "snapshot-draft";
+
+/** The lake as the plugin holds it: every process serves its files, the node's own writes them. */
+export interface Lake<State extends Scope> {
+  routes: Route<State>[];
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** @throws PorticoError OPTION_INVALID */
+export const createLake = <State extends Scope>(context: NodeContext | ReaderContext, { options, chain, finalHeight, logger }: LakeNeeds): Lake<State> => {
+  const given = options.lake;
+  const settings = given === false ? undefined : { ...lakeDefaults, ...given };
+  const { dataDir } = context;
+  if (settings !== undefined && dataDir === undefined) throw new PorticoError("OPTION_INVALID", "options.lake needs `dataDir`, where the key is kept that signs the lake");
+  let writer: LakeWriter | undefined;
+  return {
+    routes: lakeRoutes<State>(settings?.dir),
+    start: () => {
+      if (settings === undefined || dataDir === undefined || context.reader === true) return;
+      const { nethash } = context.network.network;
+      const copyAt = chain.copyAt;
+      const copying = copyAt === undefined ? {} : { copyAt: (height: number, signal: AbortSignal) => copyAt(height, join(dataDir, copyFolder), signal) };
+      writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger, ...copying });
+      writer.start();
+    },
+    stop: async () => {
+      await writer?.stop();
+      writer = undefined;
+    },
+  };
+};

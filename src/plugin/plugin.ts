@@ -1,0 +1,231 @@
+import type { ApiPlugin, NodeContext, ReaderContext } from "../../types/node-context.js";
+import { examples } from "../api/examples.js";
+import { groups } from "../api/groups.js";
+import type { ApiState } from "../api/state.js";
+import { v1Routes } from "../api/v1/index.js";
+import { v2Routes } from "../api/v2/index.js";
+import { webhookRequests } from "../api/webhook-requests.js";
+import { createChainRules } from "../chain/rules.js";
+import { fullClock } from "../clock.js";
+import { consoleRoutes } from "../console/routes.js";
+import { PorticoError } from "../errors.js";
+import { createEdge } from "../http/edge.js";
+import { createClientAddress } from "../http/pipeline/rate-limit.js";
+import { createLifecycle, type Lifecycle, type Phase } from "../lifecycle.js";
+import { createHealth } from "../operate/health.js";
+import { createLoopLag } from "../operate/loop-lag.js";
+import { createMetrics, type Metrics } from "../operate/metrics/metrics.js";
+import { metricsRoute } from "../operate/metrics/route.js";
+import { createObserved, createReplyObserver } from "../operate/observe.js";
+import { probeRoutes } from "../operate/routes.js";
+import { consoleLogger, quietLogger } from "../options/guarded-logger.js";
+import { requireContext } from "../options/node-context.js";
+import { readOptions } from "../options/options.js";
+import { createPatientHost } from "../options/patient-host.js";
+import { type Chain, createChain } from "./chain.js";
+import { createFollowing, type Following } from "./follow.js";
+import { createLake } from "./lake.js";
+import { createLive } from "./live.js";
+import { createReplica } from "./replica.js";
+import { createStates } from "./states.js";
+import { createWebhooks } from "./webhooks.js";
+import { createProblems, type Problems } from "../problems.js";
+import type { Prewarm } from "../store/state/store.js";
+import { version } from "../version.js";
+
+/** What the parts ask of one another before all of them are made. */
+interface Late {
+  phase(): Phase;
+  /** Aborted while the node stops. */
+  stopping: AbortController;
+  edge?: ReturnType<typeof createPluginEdge>;
+  metrics?: Metrics | undefined;
+}
+
+/** The chain, and what follows it. */
+const createNode = (context: NodeContext | ReaderContext, late: Late) => {
+  requireContext(context);
+  const options = readOptions(context.options);
+  const logger = quietLogger(context.logger ?? consoleLogger);
+  const clock = fullClock(context.clock);
+  const rules = createChainRules(context.network, context.transactionTypes);
+  const problems = createProblems(logger);
+  const shared = { options, logger, clock, problems };
+  const replica = createReplica(context, { problems, logger });
+  const webhooks = createWebhooks(context, {
+    ...shared,
+    onLog: (log, writes) => following.onLog(log, writes),
+    follow: () => following.follow,
+    onOutcome: (outcome, milliseconds) => late.metrics?.deliveryEnded(outcome, milliseconds === undefined ? undefined : milliseconds / 1000),
+  });
+  const prewarm: Prewarm = async (open) => late.edge?.prewarm(states.ofNew(open));
+  const following: Following = createFollowing(context, { ...shared, rules, chain: () => chain });
+  const onWritten = (milliseconds: number): void => late.metrics?.blockApplied(milliseconds / 1000);
+  const loopLag = createLoopLag();
+  const ownChain: Chain = createChain(context, { ...shared, rules, companion: webhooks, prewarm, searches: { lag: loopLag.milliseconds }, onLog: following.onLog, onWritten });
+  const chain = replica?.guard(ownChain) ?? ownChain;
+  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
+  const states = createStates({ chain, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
+  return { ...shared, rules, replica, webhooks, following, chain, host, states, loopLag };
+};
+
+type Node = ReturnType<typeof createNode>;
+
+/** Health, and metrics. */
+const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, host, replica, webhooks, states, loopLag }: Node, late: Late) => {
+  const { seen, openSnapshot, unreadable, finalHeight, snapshotAt } = states;
+  const reports = createHealth({
+    ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, rules, clock },
+    told: context.reader === true ? context.problem : undefined,
+    staleAfter: options.staleAfter,
+    sync: host.sync,
+    distance: replica?.distance,
+  });
+
+  const observed = createObserved({
+    reports,
+    clock,
+    sync: context.sync,
+    dataDir: context.dataDir,
+    loopLag,
+    streams: () => late.edge?.streams.count ?? 0,
+    // Of several processes, the one that delivers tells.
+    webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
+  });
+  const metrics = options.metrics === false ? undefined : createMetrics(observed);
+  const token = typeof options.metrics === "object" ? options.metrics.token : undefined;
+  const metricsRoutes = metrics === undefined ? [] : [metricsRoute<ApiState>({ metrics, token, others: context.otherMetrics })];
+  late.metrics = metrics;
+
+  const clientOf = options.logClients ? createClientAddress(options.trustedProxies) : undefined;
+  const onReply = createReplyObserver({ metrics, accessLog: context.accessLog, clock, clientOf });
+  return { reports, metrics, onReply, routes: [...probeRoutes<ApiState>(reports), ...metricsRoutes] };
+};
+
+type Operating = ReturnType<typeof createOperating>;
+
+/** What is served besides the chain. */
+const createServices = (context: NodeContext | ReaderContext, { options, chain, logger, states, following, replica }: Node, late: Late) => ({
+  lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger }),
+  live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => late.phase() === "stopping" }),
+});
+
+type Services = ReturnType<typeof createServices>;
+
+const createDamaged = (problems: Problems, phase: () => Phase) => {
+  const damage = problems.define({ begun: "the store is damaged", ended: "the store is sound again" });
+  return (reason: string): void => {
+    // What is read while the store is being closed is no damage.
+    if (phase() === "started") damage.begin(`${reason.replace(/^The store is damaged: /, "")} Stop the node and verify the store (verifyStore, or --verify of the example host). This is said until the node is started anew`);
+  };
+};
+
+const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { live, lake }: Services, operating: Operating, late: Late) =>
+  createEdge(node.options, {
+    damaged: createDamaged(node.problems, late.phase),
+    onReply: operating.onReply,
+    routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...operating.routes, ...(node.options.console ? consoleRoutes<ApiState>() : [])],
+    openState: node.states.openState,
+    tipId: node.chain.tipId,
+    health: operating.reports.report,
+    isStopping: () => late.phase() === "stopping",
+    authorize: node.webhooks.authorize,
+    logger: node.logger,
+    info: {
+      title: "Portico",
+      version,
+      description: `The public interface of a node of the network ${context.network.network.name}.`,
+      license: { name: "MIT", identifier: "MIT" },
+      contact: { name: "The operator of this node" },
+    },
+    groups,
+    examples,
+    epoch: node.rules.epoch.timestamp(0).human,
+    outgoing: webhookRequests(node.webhooks.events),
+  });
+
+const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<typeof createPluginEdge>, late: Late): Lifecycle =>
+  createLifecycle({
+    prepare: async () => {
+      await node.replica?.prepare(late.stopping.signal);
+      await node.webhooks.prepare();
+    },
+    open: async () => {
+      node.loopLag.start();
+      await node.chain.start?.();
+      node.replica?.begin();
+    },
+    opened: async () => {
+      if (node.chain.height === undefined) (await node.states.openSnapshot())?.release?.();
+      services.lake.start();
+    },
+    close: async () => {
+      try {
+        await services.lake.stop();
+        await node.replica?.end();
+        await node.chain.stop?.();
+      } finally {
+        await node.webhooks.closing();
+        await services.live.close();
+        node.problems.clear();
+        node.loopLag.stop();
+      }
+    },
+    createServer: edge.createServer,
+    drained: edge.drained,
+    streams: edge.streams,
+    stopTimeout: node.options.stopTimeout,
+    logger: node.logger,
+  });
+
+/**
+ * Creates the public interface of a node. Nothing is opened or subscribed to before `start()` or `listen()`.
+ * @throws PorticoError OPTION_INVALID
+ */
+export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin => {
+  const late: Late = { phase: () => lifecycle.phase(), stopping: new AbortController() };
+  const node = createNode(context, late);
+  const services = createServices(context, node, late);
+  const operating = createOperating(context, node, late);
+  const edge = (late.edge = createPluginEdge(context, node, services, operating, late));
+  const lifecycle: Lifecycle = createPluginLifecycle(node, services, edge, late);
+  const { chain, webhooks, following } = node;
+  const { reports, metrics } = operating;
+
+  const renew = (): void => {
+    if (late.stopping.signal.aborted) late.stopping = new AbortController();
+  };
+
+  return {
+    router: edge.router,
+    chain,
+    get webhooks() {
+      return webhooks.engine();
+    },
+    health: reports.health,
+    metrics: async () => (await metrics?.values()) ?? [],
+    callback: edge.callback,
+    mount: edge.mount,
+    listen: (port, address, outside) => {
+      renew();
+      return lifecycle.listen(port, address, outside);
+    },
+    start: () => {
+      renew();
+      return lifecycle.start();
+    },
+    stop: () => {
+      late.stopping.abort();
+      return lifecycle.stop();
+    },
+    reindexHistory: async (during) => {
+      if (chain.reindexHistory === undefined) throw new PorticoError("NOT_SUPPORTED", "The chain is the host's own.");
+      return chain.reindexHistory(during);
+    },
+    settled: async () => {
+      await chain.settled?.();
+      await following.settled();
+      await webhooks.engine()?.settled();
+    },
+  };
+};

@@ -1,0 +1,135 @@
+import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { BlockMark, FollowedNode, Logger, NodeContext, ReaderContext, ReplicaDistance } from "../../types/node-context.js";
+import { isPromised } from "../async/maybe-promise.js";
+import { messageOf } from "../errors.js";
+import { createPatience, type Patience } from "./patience.js";
+import type { Problems } from "../problems.js";
+import type { LmdbChain } from "../store/lmdb-chain.js";
+
+export interface ReplicaNeeds {
+  problems: Problems;
+  logger: Logger;
+}
+
+/** A plugin that follows another node. */
+export interface Replica {
+  readonly url: string;
+  /** The same chain, without a state once that was found to be another than the node's. */
+  guard<C extends ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "isReady" | "standing">>>(chain: C): C;
+  prepare(signal: AbortSignal): Promise<void>;
+  begin(): void;
+  end(): Promise<void>;
+  distance(height: number): ReplicaDistance;
+  readonly patience: Patience;
+}
+
+/** Blocks that may be on their way. */
+const toleratedGap = 5;
+
+/** Watches whether a store's state is the node's, block by block. */
+const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNeeds) => {
+  const problem = problems.define({ kind: "diverged", begun: "the state is not the node's and is not served", ended: "the state is the node's again" });
+  let diverged = false;
+
+  const found = (reason: string): void => {
+    if (diverged) return;
+    diverged = true;
+    problem.begin(`${reason}; start the replica again: it begins with a snapshot or the blocks`);
+    follows.discardStore(reason);
+  };
+
+  const compare = (tip: BlockMark | undefined, own: string | undefined): void => {
+    const theirs = tip && follows.digestOf(tip);
+    if (tip !== undefined && own !== undefined && theirs !== undefined && theirs !== own) found(`at block ${tip.height} (${tip.id}) the digest is ${own}, the node's is ${theirs}`);
+  };
+
+  return {
+    isDiverged: () => diverged,
+    compareTip: (chain: ChainAdapter): void => {
+      const snapshot = chain.snapshot();
+      if (snapshot === undefined || isPromised(snapshot)) return;
+      try {
+        compare(snapshot.tip, snapshot.digest);
+      } catch (error) {
+        logger.warn(`the digest cannot be compared with the node's: ${messageOf(error)}`);
+      } finally {
+        snapshot.release?.();
+      }
+    },
+    /** A store that was changed by other hands has kept the digest of what it was. */
+    compareWhole: async (chain: ChainAdapter & Partial<Pick<LmdbChain, "scanState">>): Promise<void> => {
+      const scanned = await chain.scanState?.();
+      if (scanned !== undefined && scanned.found !== scanned.kept) found(`at block ${scanned.tip.height} (${scanned.tip.id}) the store's state has the digest ${scanned.found}, not ${scanned.kept} as when it was written`);
+    },
+    forget: () => {
+      diverged = false;
+    },
+  };
+};
+
+const tipOf = (chain: ChainAdapter): BlockMark | undefined => {
+  const snapshot = chain.snapshot();
+  if (snapshot === undefined || isPromised(snapshot)) return undefined;
+  const { height, id } = snapshot.tip;
+  snapshot.release?.();
+  return { height, id };
+};
+
+/** Undefined where the process is a node itself. */
+export const createReplica = (context: NodeContext | ReaderContext, needs: ReplicaNeeds): Replica | undefined => {
+  const follows = context.reader === true ? undefined : context.follows;
+  if (follows === undefined) return undefined;
+  const away = needs.problems.define({ kind: "node unreachable", level: "warn", begun: "the node cannot be reached", ended: "the node is reached again" });
+  const comparison = createComparison(follows, needs);
+  let chain: (ChainAdapter & Partial<Pick<LmdbChain, "height" | "settled" | "scanState">>) | undefined;
+  let leave: (() => void)[] = [];
+
+  const look = (): void => {
+    const problem = follows.problem();
+    if (problem === undefined) away.end();
+    else away.begin(problem);
+    if (chain !== undefined) comparison.compareTip(chain);
+  };
+
+  return {
+    url: follows.url,
+    guard: (given) => {
+      chain = given;
+      const { isDiverged } = comparison;
+      const { changes } = given;
+      const standing = (): ReturnType<LmdbChain["standing"]> => {
+        const own = given.standing?.();
+        return own ?? (follows.distance(chain?.height?.() ?? 0).behind > toleratedGap ? "catching up" : undefined);
+      };
+      return {
+        ...given,
+        snapshot: (bounds) => (isDiverged() ? undefined : given.snapshot(bounds)),
+        snapshotAt: (height, bounds) => (isDiverged() ? undefined : given.snapshotAt?.(height, bounds)),
+        ...(changes === undefined ? {} : { changes: { view: () => (isDiverged() ? undefined : changes.view()), watch: (changed) => changes.watch(changed) } }),
+        tipId: () => (isDiverged() ? undefined : given.tipId?.()),
+        isReady: () => !isDiverged() && given.isReady?.() !== false,
+        standing,
+      };
+    },
+    prepare: async (signal) => {
+      comparison.forget();
+      leave.push(follows.watch(look));
+      await follows.prepare(signal);
+    },
+    begin: () => {
+      const following = chain;
+      if (following === undefined) return;
+      leave.push(following.changes?.watch(look) ?? (() => undefined));
+      follows.follow({ tip: () => tipOf(following), settled: async () => following.settled?.() });
+      void comparison.compareWhole(following).catch((error: unknown) => needs.logger.warn(`the store's state cannot be checked: ${messageOf(error)}`));
+      look();
+    },
+    end: async () => {
+      for (const one of leave) one();
+      leave = [];
+      await follows.end();
+    },
+    distance: follows.distance,
+    patience: createPatience({ height: () => chain?.height?.() ?? 0, watch: (changed) => chain?.changes?.watch(changed) ?? (() => undefined) }),
+  };
+};

@@ -1,0 +1,114 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Network } from "../../../types/node-context.js";
+import { runSliced } from "../../async/time-slicing.js";
+import type { ChainRules } from "../../chain/rules.js";
+import { PorticoError } from "../../errors.js";
+import { makeFolder } from "../../make-folder.js";
+import { schemaVersion } from "../layout/keys.js";
+import { type Environment, storeFile } from "../lmdb/environment.js";
+import { createReading } from "../lmdb/reading.js";
+import { keepFromOthers } from "../lmdb/file-mode.js";
+import { scanDigest } from "../write/state-digest.js";
+import type { CopyAnswer, CopyTask } from "./copy-process.js";
+import { createStore, type Store } from "../state/store.js";
+import type { TakenBack } from "./take-back.js";
+
+/** A copy of a store as it was at a block, without webhooks and their secrets. */
+export interface StoreCopy {
+  /** Its file. */
+  file: string;
+  height: number;
+  id: string;
+  layout: number;
+  /** 64 hex digits. */
+  digest: string;
+}
+
+const syncFile = (path: string): void => {
+  const file = openSync(path, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+};
+
+/** Of a copy: nobody else opens it, and it can be made again. */
+const openCopy = (dataDir: string, rules: ChainRules, undoBlocks: number): Store => createStore({ dataDir, undoBlocks, disposable: true }, { rules });
+
+const digestOf = (store: Store): string => {
+  const snapshot = store.snapshot();
+  const digest = snapshot?.digest ?? "";
+  snapshot?.release?.();
+  return digest;
+};
+
+export interface CopyOptions {
+  folder: string;
+  height: number;
+  network: Network;
+  undoBlocks: number;
+  signal: AbortSignal;
+}
+
+const fromSources = import.meta.url.endsWith(".ts");
+
+/** Has the copy taken back to the height by a process of its own. */
+const takeBackElsewhere = async (task: CopyTask, signal: AbortSignal): Promise<TakenBack | undefined> => {
+  const file = fileURLToPath(new URL(`./copy-process.${fromSources ? "ts" : "js"}`, import.meta.url));
+  const child = fork(file, { execArgv: fromSources ? ["--import", "tsx"] : [], stdio: ["ignore", "ignore", "ignore", "ipc"], signal, killSignal: "SIGKILL" });
+  const ended = once(child, "exit", { signal });
+  child.send(task);
+  const [answer] = (await Promise.race([once(child, "message", { signal }), ended])) as [CopyAnswer | number | null];
+  if (typeof answer !== "object" || answer === null) throw new Error("the process that makes the snapshot has ended");
+  await ended;
+  if ("error" in answer) throw new Error(answer.error);
+  return answer.copy;
+};
+
+/**
+ * Copies an open store into `folder`, which is emptied, and takes the copy back to a height. The copying holds one state of the store, as a
+ * reader does; writes go on. Undefined if the store cannot be taken back that far.
+ */
+export const copyStore = async ({ root }: Pick<Environment, "root">, { folder, signal, ...task }: CopyOptions): Promise<StoreCopy | undefined> => {
+  rmSync(folder, { recursive: true, force: true });
+  const first = join(folder, "first");
+  // It holds webhooks and their secrets until they are removed.
+  makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
+  makeFolder(first);
+  await root.backup(storeFile(first), false);
+  signal.throwIfAborted();
+  const taken = await takeBackElsewhere({ folder: first, result: folder, ...task }, signal);
+  rmSync(first, { recursive: true, force: true });
+  return taken && { file: storeFile(folder), layout: schemaVersion, ...taken };
+};
+
+/**
+ * Makes a copy the store of a data folder that has none, after checking that its state is what it is said to be.
+ * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; the folder is then as it was, and the copy is left to the caller
+ */
+export const adoptStore = async ({ file, height, id, digest }: Omit<StoreCopy, "layout">, { dataDir, folder, rules, undoBlocks }: { dataDir: string; folder: string; rules: ChainRules; undoBlocks: number }): Promise<void> => {
+  if (existsSync(storeFile(dataDir))) throw new PorticoError("STORE_IN_USE", `${storeFile(dataDir)} is there already`);
+  makeFolder(folder);
+  const draft = storeFile(folder);
+  renameSync(file, draft);
+  const store = openCopy(folder, rules, undoBlocks);
+  try {
+    const tip = store.tip();
+    if (tip?.height !== height || tip.id !== id) throw new PorticoError("STORE_DAMAGED", `the snapshot is of block ${tip?.height ?? 0} (${tip?.id ?? "none"}), not of ${height} (${id})`);
+    const found = (await runSliced(scanDigest(createReading(store.environment)), "cooperative")).toString("hex");
+    if (found !== digest || digestOf(store) !== digest) throw new PorticoError("STORE_DAMAGED", `the snapshot of block ${height} has the state ${found}, not ${digest}`);
+  } finally {
+    await store.stop();
+  }
+  syncFile(draft);
+  keepFromOthers(draft);
+  makeFolder(dataDir);
+  linkSync(draft, storeFile(dataDir));
+  rmSync(draft);
+};

@@ -1,0 +1,179 @@
+import type { Transaction as ReadTransaction } from "lmdb";
+import type { Environment, StoreDatabase } from "../../lmdb/environment.js";
+import { type DatabaseName, databases } from "../../layout/keys.js";
+import { createChecksumChanges } from "./checksums.js";
+import type { FreshReads } from "./fresh-read.js";
+import { type Bytes, createMemtable, type Memtable } from "./memtable.js";
+import { createReading, type KeyBounds, type Reading, type WriterReading } from "../../lmdb/reading.js";
+import { stateKey } from "../../records/records.js";
+
+/**
+ * The writes of blocks that are not committed yet, as an overlay on the store: reading through it is as if they were, and nobody else
+ * sees them. Preparing a block takes many turns of the event loop; all of it is then committed at once, in a thread of its own.
+ * Meanwhile the next blocks can be prepared on top of it.
+ */
+export interface WriteBatch extends WriterReading {
+  bytes(database: DatabaseName, key: Buffer): Bytes;
+  /** A caller that knows the value of the key passes it (`before`), which saves reading it for the checksums. */
+  put(database: DatabaseName, key: Buffer, value: unknown, before?: Bytes): void;
+  putBytes(database: DatabaseName, key: Buffer, bytes: Bytes, before?: Bytes): void;
+  /**
+   * Commits what was put so far, in one LMDB transaction; what is put meanwhile belongs to the next one. Must not be called again before
+   * it settles. Rejects when the commit fails.
+   */
+  commit(): Promise<void>;
+  /** Discards what was put since the last commit began. */
+  clear(): void;
+}
+
+/** What lmdb-js's types leave out. */
+interface Coding {
+  encoder: { encode(value: unknown): Buffer };
+  decoder: { decode(bytes: Buffer): unknown };
+}
+
+/** What is stored, as one read transaction sees it. */
+interface Stored {
+  transaction: ReadTransaction;
+  reading: Reading;
+}
+
+interface Row {
+  key: Buffer;
+  value: unknown;
+}
+
+interface PendingRow {
+  key: Buffer;
+  bytes: Bytes;
+}
+
+/** What is stored, held from the first read to the next commit, so that a block is prepared on one state. */
+const createStored = (db: Environment["db"], newest: FreshReads) => {
+  let opened: Stored | undefined;
+  return {
+    reading: (): Reading => {
+      if (opened === undefined) {
+        const transaction = newest.open();
+        opened = { transaction, reading: createReading({ db }, transaction) };
+      }
+      return opened.reading;
+    },
+    letGo: (): void => {
+      opened?.transaction.done();
+      opened = undefined;
+    },
+  };
+};
+
+/** Values as bytes and back, by the encoding of their database. */
+const createCoding = (db: Environment["db"]) => {
+  const isRaw = (database: DatabaseName): boolean => databases[database] === "raw";
+  const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
+  return {
+    encode: (database: DatabaseName, value: unknown): Buffer => (isRaw(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
+    decode: (database: DatabaseName, bytes: Buffer): unknown => (isRaw(database) ? bytes : coding(database).decoder.decode(bytes)),
+  };
+};
+
+/** Both in order; what is pending hides what is stored. */
+function* merged(stored: Iterable<Row>, pending: readonly PendingRow[], valueOf: (bytes: Buffer) => unknown): Generator<Row> {
+  let next = 0;
+  const upTo = function* (key: Buffer | undefined): Generator<Row> {
+    for (let row = pending[next]; row !== undefined; row = pending[next]) {
+      if (key !== undefined && row.key.compare(key) > 0) return;
+      next++;
+      if (row.bytes !== null) yield { key: row.key, value: valueOf(row.bytes) };
+    }
+  };
+  for (const row of stored) {
+    yield* upTo(row.key);
+    if (pending[next - 1]?.key.equals(row.key) !== true) yield row;
+  }
+  yield* upTo(undefined);
+}
+
+/** What is put and not committed, and what is being committed. */
+const createUncommitted = () => {
+  let latest: Memtable = createMemtable();
+  /** Empty unless a commit is under way. */
+  let committing: Memtable = createMemtable();
+  return {
+    latest: () => latest,
+    /** What was put so far is being committed from now on. */
+    take: (): Memtable => {
+      [latest, committing] = [committing, latest];
+      return committing;
+    },
+    /** Undefined where nothing is pending. */
+    find: (database: DatabaseName, key: Buffer): Bytes | undefined => {
+      const bytes = latest.find(database, key);
+      return bytes === undefined ? committing.find(database, key) : bytes;
+    },
+    inRange: (database: DatabaseName, bounds: KeyBounds): PendingRow[] => {
+      const found = new Map<string, Bytes>();
+      committing.addWithin(database, bounds, found);
+      latest.addWithin(database, bounds, found);
+      const rows = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+      return rows.map(([key, bytes]) => ({ key: Buffer.from(key, "latin1"), bytes }));
+    },
+  };
+};
+
+export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">, newest: FreshReads): WriteBatch => {
+  const { latest, take, find, inRange } = createUncommitted();
+  const { reading: stored, letGo } = createStored(db, newest);
+  const { encode, decode } = createCoding(db);
+
+  const storedBytes = (database: DatabaseName, key: Buffer): Bytes => stored().bytes(database, key) ?? null;
+
+  const get = (database: DatabaseName, key: Buffer): unknown => {
+    const bytes = find(database, key);
+    if (bytes !== undefined) return bytes === null ? undefined : decode(database, bytes);
+    return stored().get(database, key);
+  };
+
+  const checksums = createChecksumChanges({ get, find, stored: storedBytes });
+
+  const putBytes = (database: DatabaseName, key: Buffer, bytes: Bytes, before?: Bytes): void => {
+    checksums.change(database, key, bytes, before);
+    latest().put(database, key, bytes);
+  };
+
+  return {
+    get,
+    range: (database, bounds) => {
+      const pending = inRange(database, bounds);
+      const rows = stored().range(database, bounds);
+      return pending.length === 0 ? rows : merged(rows, pending, (bytes) => decode(database, bytes));
+    },
+    count: (database, bounds) => {
+      let count = stored().count(database, bounds);
+      for (const { key, bytes } of inRange(database, bounds)) count += Number(bytes !== null) - Number(storedBytes(database, key) !== null);
+      return count;
+    },
+    bytes: (database, key) => {
+      const bytes = find(database, key);
+      return bytes === undefined ? storedBytes(database, key) : bytes;
+    },
+    put: (database, key, value, before) => putBytes(database, key, encode(database, value), before),
+    putBytes,
+    commit: async () => {
+      for (const { key, bytes } of checksums.take()) latest().put("meta", key, bytes);
+      letGo();
+      const committing = take();
+      try {
+        await newest.commit(committing.log(), committing.find("meta", stateKey));
+      } finally {
+        letGo();
+        root.resetReadTxn();
+        committing.clear();
+      }
+    },
+    clear: () => {
+      letGo();
+      latest().clear();
+      checksums.clear();
+    },
+  };
+};
