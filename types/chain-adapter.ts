@@ -265,6 +265,11 @@ export interface ChangesView {
   blocks(from: number, limit: number): MaybePromise<readonly KeptBlock[]>;
   /** A block that is not on the chain, but was; undefined where it is not kept. */
   orphan(id: string): MaybePromise<OrphanBlock | undefined>;
+  /**
+   * `times` of the chain's block at a height (`kind` applied), or of a kept one that is not on it (reverted). Optional: without it the whole
+   * block is asked for, to see whether it has been told of already.
+   */
+  timesOf?(kind: "applied" | "reverted", block: { height: number; id: string }): MaybePromise<number>;
   /** As in `ChainSnapshot`. */
   round(round: number): MaybePromise<readonly RoundDelegate[] | undefined>;
   /** Frees whatever kept the state from changing. Called once. */

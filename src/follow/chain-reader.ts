@@ -130,7 +130,8 @@ const createTakeChange = ({ milestones, recent, highest }: Chain) => {
   /** The changes of the next blocks of the chain, up to a height: one at least. */
   function* readAhead(view: ChangesView, from: number, last: number): Asking<DerivedChange[]> {
     if (last === from) {
-      const known = recent.applied((yield* ask(view.idAt(from))) ?? "");
+      const id = yield* ask(view.idAt(from));
+      const known = id === undefined ? undefined : yield* recent.find(view, "applied", { height: from, id });
       if (known !== undefined) return [known];
     }
     const found: DerivedChange[] = [];
@@ -155,7 +156,7 @@ const createTakeChange = ({ milestones, recent, highest }: Chain) => {
       reading.ahead = yield* readAhead(view, height + 1, last);
       return reading.ahead.length > 0 && (yield* takeChange(reading));
     }
-    const known = block && recent.reverted(block.id);
+    const known = block && (yield* recent.find(view, "reverted", block));
     const orphan = known === undefined && block !== undefined ? yield* ask(view.orphan(block.id)) : undefined;
     const change = known ?? (orphan && recent.putReverted(orphan));
     if (change === undefined) throw yield* unknown(view);
@@ -227,7 +228,6 @@ const createLocating = ({ highest, logFor }: Chain) => {
 export const createChainReader = (needs: ChainReaderNeeds): Pick<Follow, "locate" | "tip" | "after" | "behind"> => {
   const { changes } = needs;
   const chain = createChain(needs);
-  const { recent } = chain;
   const readOn = createReadOn(chain);
   const { tipOf, locate } = createLocating(chain);
 
@@ -238,7 +238,6 @@ export const createChainReader = (needs: ChainReaderNeeds): Pick<Follow, "locate
         const view = yield* ask(changes.view());
         if (view === undefined) throw new PorticoError("NOT_READY");
         try {
-          yield* recent.see(view.tip, (height) => view.idAt(height));
           return yield* work(view);
         } finally {
           view.release?.();

@@ -1,8 +1,9 @@
 import type { ChainChanges, ChangesView } from "../../../types/chain-adapter.js";
 import type { BlockData } from "../../../types/events.js";
+import { roundOf } from "../../chain/rounds.js";
 import { createChainRules } from "../../chain/rules.js";
 import { same } from "../comparing.js";
-import { type ConformanceSubject, type Fixture, Skipped } from "../target.js";
+import { type ConformanceSubject, type Fixture, readingOf, Skipped } from "../target.js";
 import type { CaseDefinition } from "./case.js";
 
 const changesOf = ({ adapter }: ConformanceSubject): ChainChanges => {
@@ -77,6 +78,7 @@ const keepsOrphans = async (fixture: Fixture): Promise<void> => {
     same(orphan?.block, whole.block, "the block that was reverted");
     same(orphan?.transactions, whole.transactions, "the transactions of the block that was reverted");
     same(orphan?.times ?? 0, 0, "how often the block had been applied before");
+    same((await view.timesOf?.("reverted", next)) ?? 0, 0, "timesOf of the block that was reverted");
     if (!((orphan?.revertedAt ?? 0) > 0)) throw new Error("`revertedAt` of the block that was reverted is not a time");
   });
   const before = told;
@@ -85,6 +87,46 @@ const keepsOrphans = async (fixture: Fixture): Promise<void> => {
   await viewing(subject, async (view) => {
     const [again] = await view.blocks(next.height, 1);
     same(again?.times, 1, "how often a block had been applied before that is applied again");
+    same((await view.timesOf?.("applied", next)) ?? 1, 1, "timesOf of a block that is applied again");
+  });
+  await revert(next);
+  await viewing(subject, async (view) => {
+    same((await view.orphan(next.id))?.times, 1, "how often a block had been applied before that is reverted again");
+    same((await view.timesOf?.("reverted", next)) ?? 1, 1, "timesOf of a block that is reverted again");
+  });
+};
+
+/** A reader asks several things of one state, between which a host's store may move on. */
+const keepsViews = async (fixture: Fixture): Promise<void> => {
+  const { chain } = fixture;
+  const [below, tip, next] = chain.blocks.slice(9, 12) as [BlockData, BlockData, BlockData];
+  const { subject, apply, revert } = movable(await fixture.open(chain.blocks.slice(0, 11)));
+  await viewing(subject, async (view) => {
+    const still = async (when: string): Promise<void> => {
+      same(view.tip.id, tip.id, `the tip of an open view, ${when}`);
+      same(await view.idAt(tip.height), tip.id, `idAt the tip of an open view, ${when}`);
+      same(await view.idAt(next.height), undefined, `idAt above the tip of an open view, ${when}`);
+      same((await view.blocks(below.height, 7)).map(({ block }) => block.id).join(), `${below.id},${tip.id}`, `blocks of an open view, ${when}`);
+      same(await view.orphan(tip.id), undefined, `orphan of the tip of an open view, ${when}`);
+    };
+    await apply(next);
+    await still("after a block was applied");
+    await revert(next);
+    await revert(tip);
+    await still("after its tip was reverted");
+  });
+};
+
+const givesRounds = async (fixture: Fixture): Promise<void> => {
+  await fixture.needs("rounds");
+  const { chain } = fixture;
+  const { milestones } = createChainRules(chain.network);
+  const subject = await fixture.open(chain.blocks);
+  const { round: current } = roundOf(chain.blocks.length, milestones);
+  await viewing(subject, async (view) => {
+    await readingOf(subject, async (snapshot) => {
+      for (const round of [1, current, current + 2]) same(await view.round(round), await snapshot.round(round), `round ${round}`);
+    });
   });
 };
 
@@ -92,4 +134,6 @@ const keepsOrphans = async (fixture: Fixture): Promise<void> => {
 export const followingCases: readonly CaseDefinition[] = [
   { name: "following: the chain's blocks are given with their transactions, in order", run: givesBlocks },
   { name: "following: a block that is reverted is kept, and watchers are told", run: keepsOrphans },
+  { name: "following: an open view does not change", run: keepsViews },
+  { name: "following: rounds are those of a snapshot", run: givesRounds },
 ];

@@ -4,7 +4,7 @@ import type { RoundDelegate, Tip } from "../../../types/chain.js";
 import type { StateView } from "../state/snapshot.js";
 import { readBlock, readFullBlock, readRound } from "../records/records.js";
 import { readDigest } from "../write/state-digest.js";
-import { readOrphan, withApplied } from "./orphans.js";
+import { readOrphan, readTimes, withApplied } from "./orphans.js";
 import type { ParsedBlocks } from "./parsed-blocks.js";
 
 /** Milliseconds that blocks are read for in one piece. */
@@ -15,6 +15,7 @@ export interface StoreChangesView extends ChangesView {
   idAt(height: number): string | undefined;
   blocks(from: number, limit: number): readonly KeptBlock[];
   orphan(id: string): OrphanBlock | undefined;
+  timesOf(kind: "applied" | "reverted", block: { height: number; id: string }): number;
   round(round: number): readonly RoundDelegate[] | undefined;
   release(): void;
 }
@@ -40,6 +41,7 @@ export const createChangesView = ({ reading, state }: Pick<StateView, "reading" 
       return found;
     },
     orphan: (id) => readOrphan(reading, id),
+    timesOf: (kind, block) => readTimes(reading, kind, block),
     round: (round) => readRound(reading, round),
     release,
   };

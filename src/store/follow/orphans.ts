@@ -83,6 +83,14 @@ export const readOrphan = (reading: Getting, id: string): OrphanBlock | undefine
   };
 };
 
+/** How often a block of the chain, or one that was reverted, had been applied before. */
+export const readTimes = (reading: Getting, kind: "applied" | "reverted", { height, id }: { height: number; id: string }): number => {
+  const digest = textDigest(id);
+  if (kind === "reverted") return (reading.get("orphans", orphanKey(digest)) as OrphanRow | undefined)?.[4] ?? 0;
+  const row = reading.get("orphans", appliedKey(height)) as AppliedRow | undefined;
+  return row !== undefined && digest.equals(row[0]) ? row[2] : 0;
+};
+
 /** Blocks removed in one transaction. */
 const removedTogether = 200;
 
