@@ -1,7 +1,6 @@
 import type { Tip } from "../../../types/chain.js";
 import type { BlockData, BlockSource } from "../../../types/events.js";
 import type { FullClock } from "../../clock.js";
-import { PorticoError } from "../../errors.js";
 import type { Logger } from "../../../types/node-context.js";
 import { firstWhere } from "../records/binary-search.js";
 import type { Store } from "../state/store.js";
@@ -39,15 +38,17 @@ export interface ReadOnNeeds {
 /** Blocks asked of the source at a time. */
 const readSize = 500;
 
-/** The store has all that the source has: it is complete, unless the source ends before the blocks that it had when a rebuild began. */
+/**
+ * The store has all that the source has: it is complete. A source may have become shorter since a rebuild began: it is the host's chain all
+ * the same. Whoever follows from one of the blocks that are gone with it is told that the block is not known.
+ */
 const finish = ({ store, source, logger }: ReadOnNeeds): void => {
   if (source.isStopped() || store.isComplete()) return;
   const rebuild = store.rebuilding();
-  if (rebuild !== undefined && rebuild.height < rebuild.fork) {
-    throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${rebuild.height}, but it had ${rebuild.fork} blocks when the store began to be rebuilt from it`);
-  }
   store.markComplete();
-  if (rebuild !== undefined) logger.info(`the store is rebuilt, up to block ${rebuild.height}`);
+  if (rebuild === undefined) return;
+  if (rebuild.height < rebuild.fork) logger.warn(`the block source ends at height ${rebuild.height}, but had ${rebuild.fork} blocks of the store's when that began to be rebuilt from it: was the host's database rolled back?`);
+  logger.info(`the store is rebuilt, up to block ${rebuild.height}`);
 };
 
 /** Leaves the blocks that the source does not have, if it has others instead. Returns whether it did: if not, the source is behind. */
