@@ -1,5 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { connect, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node";
+import type { Logger } from "../../types/node-context.js";
+import { messageOf } from "../errors.js";
 
 /** How to reach the servers of NATS. */
 export interface NatsOptions {
@@ -17,7 +20,7 @@ export interface NatsOptions {
 const patience = 5_000;
 
 /** Opens a connection that is kept open: it is opened again, for ever, when it is lost. Rejects while no server can be reached. */
-export const openConnection = async ({ servers, credentials, tls }: NatsOptions, name: string): Promise<NatsConnection> =>
+const openConnection = async ({ servers, credentials, tls }: NatsOptions, name: string): Promise<NatsConnection> =>
   connect({
     servers,
     name,
@@ -29,6 +32,69 @@ export const openConnection = async ({ servers, credentials, tls }: NatsOptions,
     ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(await readFile(credentials)) }),
     ...(tls === undefined ? {} : { tls }),
   });
+
+export interface LinkNeeds {
+  /** What the server calls the connection. */
+  name: string;
+  /** Milliseconds between a failure and the next try. */
+  retryDelay: number;
+  logger: Pick<Logger, "warn" | "info"> | undefined;
+  /** What the log says while it fails, before the reason, and once it works again. Each is said once. */
+  says: { fails: string; works: string };
+  /** Works until something fails. Calls `working` as soon as it does. The signal aborts when the link is stopped. */
+  work(connection: NatsConnection, working: () => void, signal: AbortSignal): Promise<void>;
+}
+
+/** Work over a connection, begun again whenever it fails, until it is stopped. */
+export interface Link {
+  connection(): NatsConnection | undefined;
+  /** `before` is called with the connection before that is closed. */
+  stop(before?: (connection: NatsConnection | undefined) => Promise<void>): Promise<void>;
+}
+
+export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says, work }: LinkNeeds): Link => {
+  const ending = new AbortController();
+  const { signal } = ending;
+  let connection: NatsConnection | undefined;
+  let problem: string | undefined;
+
+  const working = (): void => {
+    if (problem !== undefined) logger?.info(says.works);
+    problem = undefined;
+  };
+
+  const failed = (error: unknown): void => {
+    if (signal.aborted) return;
+    const message = messageOf(error);
+    if (message !== problem) logger?.warn(`${says.fails}: ${message}`);
+    problem = message;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if (connection === undefined || connection.isClosed()) connection = await openConnection(options, name);
+        await work(connection, working, signal);
+      } catch (error) {
+        failed(error);
+      }
+      await delay(retryDelay, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const ended = run();
+
+  return {
+    connection: () => connection,
+    stop: async (before) => {
+      ending.abort();
+      await before?.(connection);
+      await connection?.close();
+      await ended;
+      // One that was being opened meanwhile.
+      await connection?.close();
+    },
+  };
+};
 
 /** The stream of work for delivery workers, and the subjects beside it, which are kept by nobody. */
 export const queueOf = ({ prefix = "portico" }: Pick<NatsOptions, "prefix">) => ({

@@ -1,12 +1,11 @@
 import { type ConsumerMessages, jetstream, jetstreamManager, type JsMsg } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { createHttpSender, type Sender } from "../webhooks/send/http-sender.js";
 import { createResolver, createTargetGuard } from "../webhooks/send/target-guard.js";
-import { type NatsOptions, openConnection, queueOf } from "./connection.js";
+import { keepLink, type NatsOptions, queueOf } from "./connection.js";
 import { consumerName, type DeliveryJob, type DeliveryResult, ensureQueue, heartbeat, parsed, type WorkerSign } from "./delivery-job.js";
 
 export interface DeliveryWorkerOptions {
@@ -24,8 +23,6 @@ export interface DeliveryWorker {
   /** Takes nothing more, and ends what is under way. */
   stop(): Promise<void>;
 }
-
-const retryDelay = 500;
 
 /** Senders by the limits that jobs name. */
 const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOptions) => {
@@ -77,63 +74,48 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
   const queue = queueOf(options);
   const worker = randomUUID();
   const senders = createSenders(given);
-  const ending = new AbortController();
   const work = createWork(senders, concurrency, logger);
-  let [takesJobs, problem] = [false, undefined as string | undefined];
-  let connection: NatsConnection | undefined;
+  let takesJobs = false;
   let messages: ConsumerMessages | undefined;
 
-  const sign = (leaves: boolean): void => {
+  const sign = (connection: NatsConnection | undefined, leaves: boolean): void => {
     if (connection?.isClosed() === false) connection.publish(queue.workers, JSON.stringify({ worker, leaves } satisfies WorkerSign));
   };
 
-  const consume = async (via: NatsConnection): Promise<void> => {
-    await ensureQueue(await jetstreamManager(via), queue);
-    const consumer = await jetstream(via).consumers.get(queue.name, consumerName);
+  const consume = async (connection: NatsConnection, working: () => void): Promise<void> => {
+    await ensureQueue(await jetstreamManager(connection), queue);
+    const consumer = await jetstream(connection).consumers.get(queue.name, consumerName);
     messages = await consumer.consume({ max_messages: concurrency, abort_on_missing_resource: true });
-    if (problem !== undefined) logger?.info("the worker takes jobs again");
-    [problem, takesJobs] = [undefined, true];
-    sign(false);
+    working();
+    takesJobs = true;
+    sign(connection, false);
     try {
-      for await (const message of messages) await work.take(message, via);
+      for await (const message of messages) await work.take(message, connection);
     } finally {
       takesJobs = false;
     }
   };
 
-  const failed = (error: unknown): void => {
-    if (ending.signal.aborted) return;
-    const message = messageOf(error);
-    if (message !== problem) logger?.warn(`the worker takes no jobs: ${message}`);
-    problem = message;
-  };
-
-  const run = async (): Promise<void> => {
-    while (!ending.signal.aborted) {
-      try {
-        if (connection === undefined || connection.isClosed()) connection = await openConnection(options, "portico worker");
-        await consume(connection);
-      } catch (error) {
-        failed(error);
-      }
-      await delay(retryDelay, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
-    }
-  };
-
+  const link = keepLink(options, {
+    name: "portico worker",
+    retryDelay: 500,
+    logger,
+    says: { fails: "the worker takes no jobs", works: "the worker takes jobs again" },
+    work: consume,
+  });
   // A worker that takes no jobs gives no signs.
-  const signs = setInterval(() => (takesJobs ? sign(false) : undefined), heartbeat);
-  const ended = run();
+  const signs = setInterval(() => (takesJobs ? sign(link.connection(), false) : undefined), heartbeat);
 
   return {
     sent: work.sent,
     stop: async () => {
-      ending.abort();
       clearInterval(signs);
-      messages?.stop();
-      await work.ended();
-      sign(true);
-      await connection?.drain().catch(() => undefined);
-      await ended;
+      await link.stop(async (connection) => {
+        messages?.stop();
+        await work.ended();
+        sign(connection, true);
+        await connection?.drain().catch(() => undefined);
+      });
       await senders.close();
     },
   };

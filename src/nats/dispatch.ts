@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import type { DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../types/webhooks.js";
-import { messageOf } from "../errors.js";
-import { type NatsOptions, openConnection, queueOf } from "./connection.js";
+import { keepLink, type NatsOptions, queueOf } from "./connection.js";
 import { type DeliveryJob, type DeliveryResult, ensureQueue, goneAfter, parsed, type WorkerSign } from "./delivery-job.js";
 
 export interface DispatchOptions {
@@ -33,7 +31,7 @@ interface Waiting {
 }
 
 /** The queue, while a server is connected. */
-interface Link {
+interface Queue {
   publish(job: DeliveryJob): Promise<void>;
 }
 
@@ -43,7 +41,6 @@ const queueTime = 10_000;
 const slack = 2_000;
 /** A request is given to workers so often; then the node sends it itself. */
 const mostTries = 2;
-const retryDelay = 250;
 
 const stopped: DeliveryAnswer = { status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage: "response", error: "The node has stopped." } };
 
@@ -60,7 +57,7 @@ const createJobs = (results: string, { timeout = 15_000, responseLimit = 16_384 
       for (const { end } of waiting.values()) end(undefined);
     },
     /** Resolves with undefined if nothing came back. */
-    ask: (outgoing: OutgoingDelivery, publish: Link["publish"], signal: AbortSignal): Promise<DeliveryAnswer | undefined> =>
+    ask: (outgoing: OutgoingDelivery, publish: Queue["publish"], signal: AbortSignal): Promise<DeliveryAnswer | undefined> =>
       new Promise((resolve) => {
         const job: DeliveryJob = { ...outgoing, id: randomUUID(), results, deadline: Date.now() + queueTime, timeout, responseLimit };
         const end = (answer: DeliveryAnswer | undefined): void => {
@@ -111,13 +108,13 @@ const listen = (to: NatsConnection, subject: string, take: (value: object) => vo
   });
 };
 
-interface LinkNeeds {
+interface QueueNeeds {
   workers: ReturnType<typeof createWorkers>;
   jobs: ReturnType<typeof createJobs>;
 }
 
 /** The queue may be gone, with all that the server had in memory: it is made anew, and the job published once more. */
-const openLink = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs }: LinkNeeds): Promise<Link> => {
+const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs }: QueueNeeds): Promise<Queue> => {
   const manager = await jetstreamManager(to);
   const js = jetstream(to, { timeout: slack });
   await ensureQueue(manager, queue);
@@ -144,42 +141,31 @@ export const natsDispatch = (options: NatsOptions, given: DispatchOptions = {}):
   const counts = { answered: 0, repeated: 0, here: 0 };
   const jobs = createJobs(results, given);
   const workers = createWorkers(jobs.giveUpAll);
-  const ending = new AbortController();
-  let link: Link | undefined;
-  let connection: NatsConnection | undefined;
-  let problem: string | undefined;
+  let open: Queue | undefined;
 
-  const failed = (error: unknown): void => {
-    if (ending.signal.aborted) return;
-    const message = messageOf(error);
-    if (message !== problem) logger?.warn(`requests of webhooks are sent by the node itself: ${message}`);
-    problem = message;
-  };
-
-  const run = async (): Promise<void> => {
-    while (!ending.signal.aborted) {
+  const link = keepLink(options, {
+    name: "portico dispatch",
+    retryDelay: 250,
+    logger,
+    says: { fails: "requests of webhooks are sent by the node itself", works: "requests of webhooks are given to workers again" },
+    work: async (connection, working) => {
       try {
-        connection = await openConnection(options, "portico dispatch");
-        link = await openLink(connection, queue, results, { workers, jobs });
-        if (problem !== undefined) logger?.info("requests of webhooks are given to workers again");
-        problem = undefined;
+        open = await openQueue(connection, queue, results, { workers, jobs });
+        working();
         await connection.closed();
-      } catch (error) {
-        failed(error);
-        await connection?.close().catch(() => undefined);
+      } finally {
+        open = undefined;
+        // What listens on it must not be doubled.
+        await connection.close();
       }
-      link = undefined;
-      await delay(retryDelay, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
-    }
-  };
-
-  const ended = run();
+    },
+  });
 
   return {
     send: async (outgoing, here, signal) => {
-      for (let tries = 1; tries <= mostTries && link !== undefined && workers.count() > 0; tries++) {
+      for (let tries = 1; tries <= mostTries && open !== undefined && workers.count() > 0; tries++) {
         if (tries > 1) counts.repeated++;
-        const answer = await jobs.ask(outgoing, link.publish, signal);
+        const answer = await jobs.ask(outgoing, open.publish, signal);
         if (answer === undefined) continue;
         counts.answered++;
         return answer;
@@ -190,9 +176,7 @@ export const natsDispatch = (options: NatsOptions, given: DispatchOptions = {}):
     counts: () => ({ ...counts }),
     workers: workers.count,
     close: async () => {
-      ending.abort();
-      await connection?.close();
-      await ended;
+      await link.stop();
       workers.clear();
       jobs.giveUpAll();
     },

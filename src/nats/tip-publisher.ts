@@ -1,11 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { jetstream, jetstreamManager, type JetStreamManager, RetentionPolicy, StorageType, DiscardPolicy } from "@nats-io/jetstream";
-import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { parseChange } from "../replica/change-line.js";
 import { createNodeClient } from "../replica/node-client.js";
-import { type NatsOptions, openConnection, streamOf } from "./connection.js";
+import { keepLink, type NatsOptions, streamOf } from "./connection.js";
 
 /** Carries the changes of a node into a stream of JetStream, for its replicas. */
 export interface TipPublisher {
@@ -24,7 +22,6 @@ export interface TipPublisherNeeds {
 /** What a stream keeps: replicas that were away for longer read the rest from the node. */
 const keptMessages = 10_000;
 const keptNanoseconds = 3_600e9;
-const retryDelay = 250;
 /** Bytes of a message besides its payload. */
 const overhead = 1_024;
 
@@ -64,52 +61,32 @@ const ensureStream = async (manager: JetStreamManager, { name, subject }: Return
 export const startTipPublisher = (options: NatsOptions, { url, nethash, logger }: TipPublisherNeeds): TipPublisher => {
   const client = createNodeClient(url);
   const stream = streamOf(options, nethash);
-  const ending = new AbortController();
   let published = 0;
-  let problem: string | undefined;
 
-  const publishFrom = async (connection: NatsConnection): Promise<void> => {
-    const place = await ensureStream(await jetstreamManager(connection), stream);
-    const js = jetstream(connection);
-    const most = connection.info?.max_payload ?? 1_048_576;
-    const after = place.cursor === undefined ? "tip" : `${place.cursor},tip`;
-    for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal: ending.signal })) {
-      const { seq } = await js.publish(stream.subject, fitting(line, most), { expect: { lastSequence: place.sequence } });
-      place.sequence = seq;
-      published++;
-      if (problem !== undefined) logger.info("changes are published to NATS again");
-      problem = undefined;
-    }
-  };
-
-  const failed = (error: unknown): void => {
-    if (ending.signal.aborted) return;
-    const message = messageOf(error);
-    if (message !== problem) logger.warn(`changes are not published to NATS, replicas ask the node: ${message}`);
-    problem = message;
-  };
-
-  const run = async (): Promise<void> => {
-    let connection: NatsConnection | undefined;
-    while (!ending.signal.aborted) {
-      try {
-        if (connection === undefined || connection.isClosed()) connection = await openConnection(options, "portico node");
-        await publishFrom(connection);
-      } catch (error) {
-        failed(error);
+  const link = keepLink(options, {
+    name: "portico node",
+    retryDelay: 250,
+    logger,
+    says: { fails: "changes are not published to NATS, replicas ask the node", works: "changes are published to NATS again" },
+    work: async (connection, working, signal) => {
+      const place = await ensureStream(await jetstreamManager(connection), stream);
+      const js = jetstream(connection);
+      const most = connection.info?.max_payload ?? 1_048_576;
+      const after = place.cursor === undefined ? "tip" : `${place.cursor},tip`;
+      for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) {
+        const { seq } = await js.publish(stream.subject, fitting(line, most), { expect: { lastSequence: place.sequence } });
+        place.sequence = seq;
+        published++;
+        working();
       }
-      await delay(retryDelay, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
-    }
-    await connection?.close();
-    await client.close();
-  };
+    },
+  });
 
-  const ended = run();
   return {
     published: () => published,
     stop: async () => {
-      ending.abort();
-      await ended;
+      await link.stop();
+      await client.close();
     },
   };
 };
