@@ -141,6 +141,19 @@ describe("a store whose host goes back further than undo records reach", functio
     expect(follower.problem()).to.equal(undefined);
   });
 
+  it("is complete when the host has gone back to genesis, and goes on from there", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    source.blocks = before.slice(0, 1);
+    events.emit("block.reverted", at(2));
+    await untilTip(at(1).id);
+    source.blocks = after;
+    events.emit("block.applied", newTip);
+    await untilTip(newTip.id);
+    await follower.settled();
+    await requireRebuilt();
+  });
+
   it("is rebuilt once the source has the blocks that the host has applied, and is failing until then", async () => {
     const source = sourceOf(before);
     await start(source);

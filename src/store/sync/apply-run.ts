@@ -58,9 +58,15 @@ export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, ha
     return true;
   };
 
+  /** What the host says may have made the store begin to be rebuilt: it is complete only when it has been compared with the source to its end. */
+  const completed = async (): Promise<void> => {
+    if (store.rebuilding() !== undefined && !source.isStopped()) await catchUp();
+  };
+
   return {
     applyRun: async (run: readonly ToldBlock[]): Promise<boolean> => {
       const lackedAny = await applyLacking(run);
+      await completed();
       disowned.applied(run.at(-1)?.data);
       return lackedAny;
     },
@@ -68,6 +74,7 @@ export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, ha
       if (idAt(height) !== id) return;
       if (store.tip()?.id === id) await disowned.leave({ height, id });
       else await dropFrom(height);
+      await completed();
     },
   };
 };
