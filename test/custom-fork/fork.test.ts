@@ -80,6 +80,24 @@ describe("the custom fork", () => {
       });
     }
 
+    it("tells those who follow it the same blocks and events, from genesis on", async () => {
+      const lines = async (url: string): Promise<unknown[]> => {
+        const text = await (await fetch(`${url}/changes?after=genesis`)).text();
+        return text.trimEnd().split("\n").map((line) => ({ ...(JSON.parse(line) as object), digest: undefined }));
+      };
+      const [own, builtIn] = await Promise.all(urls.map(lines));
+      expect(own).to.have.length(25);
+      expect(own).to.deep.equal(builtIn);
+      // The host's own store noted when it applied each block; the other read them while catching up.
+      const events = async (url: string): Promise<{ event: string }[]> => {
+        const { data } = (await (await fetch(`${url}/events/feed?after=genesis&limit=1000&event=block.*,transaction.*,round.*`)).json()) as { data: { event: string; cursor: string }[] };
+        return data.map((event) => ({ ...event, timestamp: undefined }));
+      };
+      const [ownEvents, builtInEvents] = await Promise.all(urls.map(events));
+      expect(ownEvents?.filter(({ event }) => event === "round.created").length).to.be.greaterThan(1);
+      expect(ownEvents).to.deep.equal(builtInEvents);
+    });
+
     it("shows amounts above 2^63 with all their digits", async () => {
       const wallet = await (await fetch(`${urls[0]}/wallets/${treasuryAddress}`)).text();
       expect(/"balance":(\d+)/.exec(wallet)?.[1]).to.match(/^1999849\d{13}$/);

@@ -92,6 +92,36 @@ describe("the custom fork's chain", () => {
     expect((await open()).tip()?.height).to.equal(4);
   });
 
+  it("keeps blocks that were reverted for readers that follow it, for as long as it is told to", async () => {
+    const { chain, node, forged } = await grown(3, { keepReverted: 60_000 });
+    const last = forged[2] as BlockData;
+    node.revert(last);
+    const orphan = async () => {
+      const view = await chain.changes?.view();
+      try {
+        return await view?.orphan(last.id);
+      } finally {
+        view?.release?.();
+      }
+    };
+    expect((await orphan())?.block.id).to.equal(last.id);
+    await chain.stop();
+    const later = await open({ keepReverted: 60_000 });
+    expect((await later.changes?.view())?.tip.id).to.equal(forged[1]?.id);
+    later.apply(last);
+    later.revert();
+    const again = await later.changes?.view();
+    expect([(await again?.orphan(last.id))?.times, await again?.timesOf?.("reverted", last)]).to.deep.equal([1, 1]);
+    again?.release?.();
+    await later.stop();
+    // What is kept for no time at all goes with the next block.
+    const forgetful = await open({ keepReverted: -1 });
+    await createForkNode({ network, chain: forgetful, events: new EventEmitter() }).forge();
+    const view = await forgetful.changes?.view();
+    expect(await view?.orphan(last.id)).to.equal(undefined);
+    view?.release?.();
+  });
+
   it("applies a block completely or not at all", async () => {
     const { chain, node } = await grown(2);
     const before = chain.tip();

@@ -67,13 +67,23 @@ export const rules = createChainRules(network);
 /** Balances by address: what a reader makes of the blocks that it is told of. */
 export type Ledger = Map<string, bigint>;
 
-const book = (ledger: Ledger, { block, transactions }: FullBlock, by: 1n | -1n): void => {
+export const book = (ledger: Ledger, { block, transactions }: FullBlock, by: 1n | -1n): void => {
   const add = (address: string, amount: bigint): void => void ledger.set(address, (ledger.get(address) ?? 0n) + by * amount);
   for (const { senderId, recipientId, amount, fee } of transactions) {
     add(senderId, -amount - fee);
     add(recipientId!, amount);
   }
   add(rules.addressOf(block.generatorPublicKey), block.reward + block.totalFee);
+};
+
+/** Balances by the chain's own rules, from genesis on. */
+export const ledgerOf = (chain: readonly FullBlock[]): Ledger => {
+  const wallets = new Map<string, ReturnType<typeof applyBlock>["wallets"] extends Map<string, { after: infer Wallet }> ? Wallet : never>();
+  for (const full of chain) {
+    const { wallets: changed } = applyBlock(full, { wallet: (address) => wallets.get(address), lock: () => undefined }, rules);
+    for (const [address, { after }] of changed) wallets.set(address, after);
+  }
+  return new Map([...wallets].map(([address, { balance }]) => [address, balance]));
 };
 
 /** A reader that does what it is told, and notices when that makes no sense. */
@@ -213,13 +223,7 @@ export class Node {
     return this.logged;
   }
 
-  /** Balances by the chain's own rules, from genesis on. */
   ledger(upTo: number): Ledger {
-    const wallets = new Map<string, ReturnType<typeof applyBlock>["wallets"] extends Map<string, { after: infer Wallet }> ? Wallet : never>();
-    for (const full of this.chain.slice(0, upTo)) {
-      const { wallets: changed } = applyBlock(full, { wallet: (address) => wallets.get(address), lock: () => undefined }, rules);
-      for (const [address, { after }] of changed) wallets.set(address, after);
-    }
-    return new Map([...wallets].map(([address, { balance }]) => [address, balance]));
+    return ledgerOf(this.chain.slice(0, upTo));
   }
 }

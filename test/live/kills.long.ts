@@ -1,10 +1,9 @@
 /** A node and a webhook receiver killed 200 times, while the chain forks. */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { request } from "undici";
-import { balancesAt, createBookings } from "../../examples/follow/bookings.js";
+import { balancesAt } from "../../examples/follow/bookings.js";
 import { followLedger } from "../../examples/follow/ledger.js";
 import { token } from "../e2e/reader-options.js";
 import { count, seedOr } from "../fixtures/long.js";
@@ -13,54 +12,10 @@ import { freePort } from "../free-port.js";
 import { createWorkbench, type ExampleProcess } from "../hosts/example-process.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { ForkingChain, type Step } from "./forking-host.js";
+import { Listener } from "./listener.js";
 import { balancesOfNode } from "./node-wallets.js";
 
 const kills = count(200, 200);
-
-interface Delivery {
-  event: string;
-  id: string;
-  data: { id: string; previousBlock?: string | null };
-}
-
-/** What a receiver does with what it is told: the last word on each block and transaction counts. Notices what makes no sense. */
-class Listener {
-  readonly onChain = new Map<string, boolean>();
-  readonly blocks: string[] = [];
-  readonly bookings = createBookings();
-  readonly faults: string[] = [];
-  private readonly bodies = new Map<string, string>();
-  private readonly names = new Map<string, string>();
-  repeats = 0;
-
-  /** Notes that a request arrived, whatever it is answered. */
-  hear(webhookId: string, body: string): void {
-    const { id } = JSON.parse(body) as Delivery;
-    if (this.bodies.has(webhookId)) this.repeats++;
-    const digest = createHash("sha256").update(body).digest("hex");
-    if ((this.bodies.get(webhookId) ?? digest) !== digest) this.faults.push(`${webhookId} has another body`);
-    if ((this.names.get(id) ?? webhookId) !== webhookId) this.faults.push(`${id} comes as ${webhookId}, and came as ${this.names.get(id)}`);
-    this.bodies.set(webhookId, digest);
-    this.names.set(id, webhookId);
-  }
-
-  /** `inOrder`: each block has to stand on the one before. */
-  take(body: string, inOrder: boolean): void {
-    const { event, data } = JSON.parse(body) as Delivery;
-    const [kind = "", what] = event.split(".");
-    const subject = `${kind} ${data.id}`;
-    const isOnChain = what === "applied";
-    if ((this.onChain.get(subject) ?? false) === isOnChain) return;
-    this.onChain.set(subject, isOnChain);
-    this.bookings.book(event, data);
-    if (kind !== "block" || !inOrder) return;
-    const top = this.blocks.at(-1) ?? null;
-    if (isOnChain && top !== data.previousBlock) this.faults.push(`${data.id} applied on ${String(top)}`);
-    if (!isOnChain && top !== data.id) this.faults.push(`${data.id} reverted from ${String(top)}`);
-    if (isOnChain) this.blocks.push(data.id);
-    else this.blocks.pop();
-  }
-}
 
 const ask = async <T>(api: string, path: string, body?: object): Promise<T> => {
   const headers = { Authorization: token, "Content-Type": "application/json" };

@@ -6,6 +6,7 @@ import { ask, find, lists } from "./questions.js";
 import { historyMissing, walletChanges } from "./history.js";
 import { forgetBefore, readState, readStateAt, revisionOf, type State } from "./revisions.js";
 import { alive, createTables } from "./schema.js";
+import { changesViewOf, createVisits, forgetReverted, noteApplied, noteReverted } from "./visits.js";
 import { revertBlock, writeBlock } from "./writer.js";
 
 export interface SqliteChainOptions {
@@ -15,7 +16,11 @@ export interface SqliteChainOptions {
   transactionTypes?: TransactionType[];
   /** How many blocks can be reverted. Default 1000. */
   undoBlocks?: number;
+  /** Milliseconds for which blocks that were reverted are kept for readers that follow the chain. Default: 30 days. */
+  keepReverted?: number;
 }
+
+const day = 86_400_000;
 
 /** The fork's chain state in SQLite: the node writes blocks to it, and Portico reads it. */
 export interface SqliteChain extends ChainAdapter {
@@ -74,10 +79,12 @@ const snapshotOf = (database: Database, state: State, rules: ChainRules, release
   release,
 });
 
-export const createSqliteChain = ({ path, network, transactionTypes, undoBlocks = 1000 }: SqliteChainOptions): SqliteChain => {
+export const createSqliteChain = ({ path, network, transactionTypes, undoBlocks = 1000, keepReverted = 30 * day }: SqliteChainOptions): SqliteChain => {
   const rules = createChainRules(network, transactionTypes);
   /** Revision -> how many snapshots of it are open. */
   const held = new Map<number, number>();
+  /** Who is told when the tip moves. */
+  const watchers = new Set<() => void>();
   let open: Database | undefined;
 
   const database = (): Database => {
@@ -99,6 +106,12 @@ export const createSqliteChain = ({ path, network, transactionTypes, undoBlocks 
     const height = readState(database())?.tip.height ?? 0;
     const undone = revisionOf(database(), height - undoBlocks);
     if (undone !== undefined) forgetBefore(database(), Math.min(undone, ...held.keys()));
+    forgetReverted(database(), Date.now() - keepReverted);
+  };
+
+  const write = (work: (open: Database) => void): void => {
+    database().transaction(() => work(database()));
+    for (const changed of watchers) changed();
   };
 
   return {
@@ -106,6 +119,7 @@ export const createSqliteChain = ({ path, network, transactionTypes, undoBlocks 
       if (open !== undefined) return;
       open = openDatabase(path);
       createTables(open);
+      createVisits(open);
       await Promise.resolve();
     },
     stop: async () => {
@@ -125,12 +139,29 @@ export const createSqliteChain = ({ path, network, transactionTypes, undoBlocks 
       if (state === undefined) throw historyMissing(database());
       return snapshotOf(database(), state, rules, hold(state.revision));
     },
+    changes: {
+      view: () => {
+        const state = open === undefined ? undefined : readState(open);
+        return state && changesViewOf(database(), state, rules, { round: (round) => roundDelegates(database(), state, rules, round), release: hold(state.revision) });
+      },
+      watch: (changed) => {
+        const watcher = (): void => changed();
+        watchers.add(watcher);
+        return () => void watchers.delete(watcher);
+      },
+    },
     tip: () => readState(database())?.tip,
     apply: (block) =>
-      database().transaction(() => {
-        writeBlock(block, { database: database(), rules });
+      write((open) => {
+        noteApplied(open, writeBlock(block, { database: open, rules }), Date.now());
         forget();
       }),
-    revert: () => database().transaction(() => revertBlock(database())),
+    revert: () =>
+      write((open) => {
+        const state = readState(open);
+        if (state === undefined) return;
+        noteReverted(open, state, state.revision + 1, Date.now());
+        revertBlock(open);
+      }),
   };
 };

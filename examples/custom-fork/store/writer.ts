@@ -124,8 +124,8 @@ const requireChained = ({ block }: FullBlock, before: State | undefined): void =
   if (!follows) throw new Error(`block ${block.height} (${block.id}) does not follow the tip`);
 };
 
-/** Writes a block as the next revision, within the caller's transaction. @throws Error if it does not follow the tip */
-export const writeBlock = (data: BlockData, needs: Needs): void => {
+/** Writes a block as the next revision, within the caller's transaction, and returns the state it leads to. @throws Error if it does not follow the tip */
+export const writeBlock = (data: BlockData, needs: Needs): State => {
   const { database, rules } = needs;
   const full = rules.parseBlock(data);
   const { block } = full;
@@ -143,7 +143,9 @@ export const writeBlock = (data: BlockData, needs: Needs): void => {
   insert(database, "blocks", revision, valuesOf(blockColumns, block));
   writeTransactions(full, revision, needs);
   const supply = (state?.supply ?? block.totalAmount) + block.reward;
-  writeState(database, { revision, tip: { id: block.id, height: block.height, timestamp: block.timestamp }, supply, before });
+  const after = { revision, tip: { id: block.id, height: block.height, timestamp: block.timestamp }, supply, before };
+  writeState(database, after);
+  return after;
 };
 
 /** Reverts the tip, as a further revision, within the caller's transaction. @throws Error if the state before it is no longer kept */
