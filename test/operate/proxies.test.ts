@@ -91,14 +91,14 @@ for (const { tool, command } of proxies) {
       for (const path of ["/api/blocks?limit=2", "/api/openapi.json", "/api/docs"]) {
         expect(await (await fetch(origin + path)).text(), path).to.equal(await (await fetch(direct + path)).text());
       }
-      for (const path of ["/api/metrics", "/api/v2/metrics"]) {
+      for (const path of ["/api/metrics", "/api/v2/metrics", "/api/v01/metrics", "/api/strings/metrics", "/api/numbers/v2/metrics"]) {
         expect([(await fetch(origin + path)).status, (await fetch(direct + path)).status], path).to.deep.equal([404, 200]);
       }
     });
 
     it("sends an event on at once, while the stream goes on", async () => {
       const leave = new AbortController();
-      const reply = await fetch(`${origin}/api/events?event=block.applied`, { signal: leave.signal });
+      const reply = await fetch(`${origin}/api/strings/v2/events?event=block.applied`, { signal: leave.signal });
       const reader = (reply.body ?? expect.fail("no body")).pipeThrough(new TextDecoderStream()).getReader();
       const first = await reader.read();
       expect(first.value).to.match(/^id: 59-/);
