@@ -34,7 +34,15 @@ export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams
     const pace = reports.pace();
     return pace === undefined ? undefined : (clock.now() - pace.forgedAt) / 1000;
   },
-  blocksBehind: async () => (sync === undefined ? 0 : Math.max(0, (await sync.networkHeight()) - reports.health().height)),
+  blocksBehind: async () => {
+    if (sync === undefined) return 0;
+    try {
+      return Math.max(0, (await sync.networkHeight()) - reports.health().height);
+    } catch {
+      // What the host cannot say must not hide all that this process can.
+      return undefined;
+    }
+  },
   storeBytes: () => (dataDir === undefined ? undefined : sizeOf(join(dataDir, "chain.mdb")) + sizeOf(join(dataDir, "webhooks.mdb"))),
   loopLag: () => loopLag.milliseconds() / 1000,
   streams,

@@ -71,21 +71,25 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
 
 type Node = ReturnType<typeof createNode>;
 
+/** Milliseconds that probes and metrics wait for the host: who asks for them gives up sooner than a client does. */
+const probePatience = 1_000;
+
 /** Health, and metrics. */
-const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, host, replica, webhooks, states, loopLag }: Node, late: Late) => {
+const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, replica, webhooks, states, loopLag }: Node, late: Late) => {
   const { seen, openSnapshot, unreadable, finalHeight, snapshotAt } = states;
+  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal });
   const reports = createHealth({
     ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, rules, clock },
     told: context.reader === true ? context.problem : undefined,
     staleAfter: options.staleAfter,
-    sync: host.sync,
+    sync,
     distance: replica?.distance,
   });
 
   const observed = createObserved({
     reports,
     clock,
-    sync: context.sync,
+    sync,
     dataDir: context.dataDir,
     loopLag,
     streams: () => late.edge?.streams.count ?? 0,

@@ -82,6 +82,15 @@ describe("the metrics", () => {
     }
   });
 
+  it("are told without the distance to the network where the host cannot tell that, or does not answer", async () => {
+    const silent = [() => Promise.reject(new Error("no peers")), () => new Promise<never>(() => undefined)];
+    for (const networkHeight of silent) {
+      const url = await listening(create({ events: new EventEmitter(), blocks: blocksUpTo(9), sync: { networkHeight }, options: { metrics: true, hostTimeout: 20 } }));
+      const text = await scrape(url);
+      expect([value(text, "portico_tip_height"), value(text, "portico_blocks_behind")]).to.deep.equal([9, undefined]);
+    }
+  });
+
   it("are one reply for all processes", async () => {
     const other = create({ blocks: blocksUpTo(5) });
     const otherUrl = await listening(other);
