@@ -4,9 +4,25 @@ const { EventEmitter } = require("node:events");
 const { Container, Providers } = require("@arkecosystem/core-kernel");
 const { createApiPlugin } = require("portico");
 const { readBlocks, readHeight } = require("./history.js");
-const { describeNode, describePeer, ownPort } = require("./node.js");
+const { announceAsApi, describeNode, describePeer, ownPort, withTransactions } = require("./node.js");
 
 const { Identifiers } = Container;
+
+/** Milliseconds between two lines of the log about a catch-up that takes longer. */
+const toldEvery = 30_000;
+
+/** Logs a catch-up when it is at its end, and now and then until there. */
+const createProgressLog = (log) => {
+  let toldAt = Date.now();
+  return ({ tip, target, blocksPerSecond }) => {
+    if (tip.height !== target && Date.now() - toldAt < toldEvery) return;
+    toldAt = Date.now();
+    log.info(`Portico: block ${tip.height} of ${target ?? "?"}, ${Math.round(blocksPerSecond)} a second`);
+  };
+};
+
+/** What is outside the interface: peers look at `/` to see whether a port answers. */
+const answerOutside = ({ url }, response) => void response.writeHead(url === "/" ? 200 : 404).end();
 
 /** Portico as a plugin of an ARK Core 3 node, in the node's process and beside the node's own interface. */
 class ServiceProvider extends Providers.ServiceProvider {
@@ -18,11 +34,12 @@ class ServiceProvider extends Providers.ServiceProvider {
     const { app } = this;
     const log = app.get(Identifiers.LogService);
     const config = this.config().all();
+    if (ownPort(app) === undefined) announceAsApi(app, this);
 
     // One listener passes on every event of the node; Portico subscribes to those that it needs.
     this.events = new EventEmitter().setMaxListeners(0);
     this.forget = app.get(Identifiers.EventDispatcherService).listen("*", {
-      handle: ({ name, data }) => void this.events.emit(name, data),
+      handle: ({ name, data }) => void this.events.emit(name, name === "block.applied" ? withTransactions(app, data) : data),
     });
 
     // Resolved when needed, since a service may be bound by a plugin that is registered after this one.
@@ -60,8 +77,7 @@ class ServiceProvider extends Providers.ServiceProvider {
         warn: (message) => log.warning(`Portico: ${message}`),
         error: (message) => log.error(`Portico: ${message}`),
       },
-      onProgress: ({ tip, target, blocksPerSecond }) =>
-        log.info(`Portico: block ${tip.height} of ${target ?? "?"}, ${Math.round(blocksPerSecond)} a second`),
+      onProgress: createProgressLog(log),
       options: config.options,
     });
   }
@@ -74,7 +90,7 @@ class ServiceProvider extends Providers.ServiceProvider {
       return;
     }
     // Not awaited: reading a long chain for the first time takes a while, and the node must go on forging.
-    this.portico.listen(port, host).then(
+    this.portico.listen(port, host, answerOutside).then(
       () => log.info(`Portico: listening on http://${host}:${port}${options.basePath ?? "/api"}`),
       (error) => log.error(`Portico: cannot start: ${error.message}`),
     );

@@ -44,6 +44,29 @@ const describeNode = (app, port) => {
   };
 };
 
+/**
+ * Makes the node tell its peers of this plugin's port as that of the API. It tells them the ports of the plugins that its configuration
+ * lists, under the packages' names: so this plugin gets another entry there, and the other name.
+ */
+const announceAsApi = (app, plugin) => {
+  const config = app.get(Identifiers.ConfigRepository);
+  const listed = config.get("app.plugins");
+  // Another instance of it may have the name.
+  if (listed.some((entry) => entry.package === coreApi)) return;
+  app.get(Identifiers.ServiceProviderRepository).alias(plugin.name(), coreApi);
+  plugin.config().set("server.http.port", Number(plugin.config().get("port")));
+  config.set("app.plugins", [...listed, { package: coreApi }]);
+};
+
+/**
+ * A block as the node dispatches it, with its transactions, which its database has only later: the node still holds the block that it has
+ * just applied. Without them, Portico reads the block from the database.
+ */
+const withTransactions = (app, data) => {
+  const last = app.get(Identifiers.StateStore).getLastBlock();
+  return last.data.id === data.id ? { ...data, transactions: last.transactions.map((transaction) => transaction.data) } : data;
+};
+
 /** Converts a peer of the node. A peer whose interface is off reports -1 as that port, or no port. */
 const describePeer = ({ ip, port, ports, version, state, latency }) => ({
   ip,
@@ -56,4 +79,4 @@ const describePeer = ({ ip, port, ports, version, state, latency }) => ({
   isPublic: (ports["@arkecosystem/core-api"] ?? 0) > 0,
 });
 
-module.exports = { describeNode, describePeer, ownPort };
+module.exports = { announceAsApi, describeNode, describePeer, ownPort, withTransactions };

@@ -170,6 +170,28 @@ describe("the metrics", () => {
       target.close();
     }
   });
+
+  it("count deliveries that are given up because their block is reverted before an attempt succeeds", async () => {
+    const events = new EventEmitter();
+    const plugin = create({ events, blocks: blocksUpTo(9), options: { metrics: true, webhooks: { allowTargets: ["127.0.0.0/8"], schedule: [3_600_000] } } });
+    const url = await listening(plugin);
+    const target = createServer((_, response) => void response.writeHead(503).end()).listen(0, "127.0.0.1");
+    await once(target, "listening");
+    const whenCounted = (outcome: string) => until(async () => {
+      const now = await scrape(url);
+      return value(now, `portico_webhook_deliveries_total{outcome="${outcome}"}`) === 1 ? now : undefined;
+    });
+    try {
+      plugin.webhooks?.create({ event: "block.applied", target: `http://127.0.0.1:${(target.address() as AddressInfo).port}/` });
+      events.emit("block.applied", chain.blocks[9]);
+      await whenCounted("failed");
+      events.emit("block.reverted", chain.blocks[9]);
+      const text = await whenCounted("superseded");
+      expect(["delivered", "failed", "dead"].map((outcome) => value(text, `portico_webhook_deliveries_total{outcome="${outcome}"}`))).to.deep.equal([0, 1, 0]);
+    } finally {
+      target.close();
+    }
+  });
 });
 
 describe("the event loop's lag", () => {

@@ -407,6 +407,23 @@ describe("the follower", () => {
     expect(tip()).to.equal(at(41).id);
   });
 
+  it("keeps a tip that the source gets while it is compared with it", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 38));
+    await follow(source);
+    await emit("block.applied", at(39));
+    await emit("block.applied", at(40));
+    // Now the source has a fork's branch below the tip, or so it seems: it ends there, and has the rest when it is read again.
+    let late = 2;
+    const { read } = source;
+    source.read = (from, limit) => {
+      if (--late === 0) source.blocks = chain.blocks.slice(0, 41);
+      return read.call(source, from, limit);
+    };
+    await emit("block.applied", headerOf(at(42)));
+    expect(told.filter((line) => line.includes("reverted"))).to.deep.equal([]);
+    expect(store.tip()?.height).to.be.within(40, 41);
+  });
+
   it("keeps its chain when the source ends further below", async () => {
     await follow(sourceOf(chain.blocks.slice(0, 40)));
     await restart(sourceOf(chain.blocks.slice(0, 20)));

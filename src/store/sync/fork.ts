@@ -2,7 +2,7 @@
 export interface Fork {
   /** Of the last block that both have; 0: not even genesis. */
   height: number;
-  /** Whether the source has another block above it. If not, its chain ends there. */
+  /** Whether the source has another block above it. If not, its chain ended there when it was looked at. */
   goesOn: boolean;
 }
 
@@ -10,7 +10,7 @@ export interface Fork {
  * Finds the fork below a tip that the source does not have, in a number of reads that grows with the logarithm of its depth: a chain's
  * blocks name those before them, so whoever shares a block shares all below it.
  */
-export const findFork = async (tip: number, isShared: (height: number) => Promise<boolean>, has: (height: number) => Promise<boolean>): Promise<Fork> => {
+export const findFork = async (tip: number, isShared: (height: number) => Promise<boolean>, hasOther: (height: number) => Promise<boolean>): Promise<Fork> => {
   let [shared, other] = [tip - 1, tip];
   for (let step = 1; shared > 0 && !(await isShared(shared)); step *= 2) {
     other = shared;
@@ -21,5 +21,5 @@ export const findFork = async (tip: number, isShared: (height: number) => Promis
     if (await isShared(middle)) shared = middle;
     else other = middle;
   }
-  return { height: shared, goesOn: await has(shared + 1) };
+  return { height: shared, goesOn: await hasOther(shared + 1) };
 };

@@ -67,7 +67,12 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
       const block = await source.at(height);
       return block !== undefined && block.id === idAt(height);
     };
-    return findFork(store.tip()?.height ?? 0, isShared, async (height) => (await source.at(height)) !== undefined);
+    // What the source lacked before, it may have now: a host's database can be a moment behind.
+    const hasOther = async (height: number): Promise<boolean> => {
+      const block = await source.at(height);
+      return block !== undefined && block.id !== idAt(height);
+    };
+    return findFork(store.tip()?.height ?? 0, isShared, hasOther);
   };
 
   const revertTo = async (height: number): Promise<void> => {

@@ -20,6 +20,30 @@ const flags = {
   processType: "core",
 };
 
+const { Identifiers } = Container;
+
+/** What the check may tell the node to do. */
+const ordersOf = (app) => ({
+  /** Removes its last blocks, as the node does itself when it finds that it is on a fork. */
+  removeBlocks: (count) => app.get(Identifiers.BlockchainService).removeBlocks(count),
+  /** Takes blocks as it takes those that it has downloaded from a peer. */
+  enqueueBlocks: (blocks) => void app.get(Identifiers.BlockchainService).enqueueBlocks(blocks),
+  /** What a node that pings this one on its port of peers notes of its plugins' ports. */
+  portsForPeers: async (port) => {
+    const peer = app.get(Identifiers.PeerFactory)("127.0.0.1");
+    Object.assign(peer, { port });
+    const communicator = app.get(Identifiers.PeerCommunicator);
+    await communicator.ping(peer, 5_000, true);
+    await communicator.pingPorts(peer);
+    return peer.ports;
+  },
+  /** The last block that its database has, and the processor time that its process has taken, in milliseconds. */
+  standing: () => {
+    const { user, system } = process.cpuUsage();
+    return { stored: app.get(Identifiers.StateStore).getLastStoredBlockHeight(), spent: (user + system) / 1_000 };
+  },
+});
+
 // Must not outlive a check that was cut short.
 process.once("disconnect", () => process.exit(1));
 
@@ -32,8 +56,8 @@ Utils.buildApplication({
   },
 }).then(
   (app) => {
-    // Removes its last blocks, as the node does itself when it finds that it is on a fork.
-    process.on("message", ({ removeBlocks }) => void app.get(Container.Identifiers.BlockchainService).removeBlocks(removeBlocks));
+    const orders = ordersOf(app);
+    process.on("message", async ({ id, name, argument }) => process.send?.({ id, answer: await orders[name](argument) }));
     process.send?.("booted");
     process.once("SIGTERM", () => void app.terminate("Told to stop").then(() => process.exit(0)));
   },

@@ -48,8 +48,8 @@ const nodePlugins: PluginEntry[] = [
   // Without the servers that it would contact to see whether it is online.
   { package: "@arkecosystem/core-p2p", options: { dns: [], ntp: [] } },
   { package: "@arkecosystem/core-blockchain" },
-  { package: "@arkecosystem/core-api" },
 ];
+const ownInterface: PluginEntry = { package: "@arkecosystem/core-api" };
 const forger: PluginEntry = { package: "@arkecosystem/core-forger" };
 
 export interface NodeConfiguration {
@@ -57,12 +57,14 @@ export interface NodeConfiguration {
   p2pPort: number;
   /** Of the delegates that the node forges for. */
   secrets: string[];
+  /** Whether the node has its own interface. */
+  ownInterface: boolean;
   /** Besides the node's own. */
   plugins: PluginEntry[];
 }
 
 /** Writes what a node's operator configures. */
-export const configureNode = (folder: string, { network, p2pPort, secrets, plugins }: NodeConfiguration): void => {
+export const configureNode = (folder: string, { network, p2pPort, secrets, ownInterface: hasOwn, plugins }: NodeConfiguration): void => {
   const config = join(folder, "config");
   for (const name of ["config/crypto", "data", "cache", "log", "temp"]) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(config, ".env"), "");
@@ -73,6 +75,6 @@ export const configureNode = (folder: string, { network, p2pPort, secrets, plugi
   for (const [name, part] of Object.entries({ network: parameters, milestones, exceptions, genesisBlock })) {
     writeJson(join(config, "crypto", `${name}.json`), part);
   }
-  const all = { plugins: [...nodePlugins, ...plugins, forger] };
+  const all = { plugins: [...nodePlugins, ...(hasOwn ? [ownInterface] : []), ...plugins, forger] };
   writeJson(join(config, "app.json"), { core: all, relay: all, forger: { plugins: [] } });
 };

@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { BlockData } from "../../../types/events.js";
 
 export interface NodeSettings {
   /** The folder of the node's installation. */
@@ -19,7 +20,13 @@ export interface NodeProcess {
   /** Resolves with the first matching line, including those printed before. */
   line(pattern: RegExp): Promise<string>;
   /** Makes it remove its last blocks. */
-  removeBlocks(count: number): void;
+  removeBlocks(count: number): Promise<void>;
+  /** Gives it blocks as if it had downloaded them from a peer. */
+  enqueueBlocks(blocks: readonly BlockData[]): Promise<void>;
+  /** The ports of its plugins, as a node that pings it on its port of peers notes them; -1 where none answers. */
+  portsForPeers(port: number): Promise<Record<string, number>>;
+  /** Height of the last block in its database, and the milliseconds of processor time that it has taken so far. */
+  standing(): Promise<{ stored: number; spent: number }>;
   /** Ends it immediately, like a power cut. */
   kill(): Promise<void>;
   /** Lets it dispose of its plugins first. */
@@ -49,6 +56,22 @@ const environment = ({ installation, folder, postgres, ports }: NodeSettings): N
   CORE_API_RATE_LIMIT_DISABLED: "true",
   CORE_API_NO_ESTIMATED_TOTAL_COUNT: "true",
 });
+
+/** Orders to the node's process (launch.cjs), each with its answer. */
+const createOrders = (node: ChildProcess) => {
+  const asked = new Map<number, (answer: unknown) => void>();
+  let last = 0;
+  node.on("message", (message: "booted" | { id: number; answer: unknown }) => {
+    if (message === "booted") return;
+    asked.get(message.id)?.(message.answer);
+    asked.delete(message.id);
+  });
+  return (name: string, argument?: unknown): Promise<unknown> =>
+    new Promise((resolve) => {
+      asked.set(++last, resolve);
+      node.send({ id: last, name, argument });
+    });
+};
 
 /** Resolves once the node has booted all its plugins. */
 export const startNode = async (settings: NodeSettings): Promise<NodeProcess> => {
@@ -88,6 +111,10 @@ export const startNode = async (settings: NodeSettings): Promise<NodeProcess> =>
       if (known === undefined) waiting.push({ pattern, found });
       else found(known);
     });
-  const removeBlocks = (count: number): void => void node.send({ removeBlocks: count });
-  return { log, line, removeBlocks, kill: () => end("SIGKILL"), terminate: () => end("SIGTERM") };
+  const tell = createOrders(node);
+  const removeBlocks = async (count: number): Promise<void> => void (await tell("removeBlocks", count));
+  const enqueueBlocks = async (blocks: readonly BlockData[]): Promise<void> => void (await tell("enqueueBlocks", blocks));
+  const portsForPeers = (port: number) => tell("portsForPeers", port) as Promise<Record<string, number>>;
+  const standing = () => tell("standing") as ReturnType<NodeProcess["standing"]>;
+  return { log, line, removeBlocks, enqueueBlocks, portsForPeers, standing, kill: () => end("SIGKILL"), terminate: () => end("SIGTERM") };
 };

@@ -233,7 +233,7 @@ describe("examples/ark-core, in the process of a real ARK Core 3.9.1 node", func
     const carrying = (await stage.portico.rows("/blocks")).find(({ transactions }) => Number(transactions) > 0);
     const count = tip - Number(carrying?.["height"]) + 1;
     expect(count).to.be.above(activeDelegates);
-    stage.running().removeBlocks(count);
+    await stage.running().removeBlocks(count);
     await stage.inbox.until(() => told(stage, "block.reverted").length === count);
     const unsure = { ranks: false, lastBlocks: false };
     expect(await compareWithNode(stage.node, stage.portico, unsure)).to.equal(tip - count);

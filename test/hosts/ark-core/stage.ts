@@ -25,6 +25,10 @@ export interface Orders {
   peers?: unknown[];
   /** Whether a second Portico runs beside the first. */
   twice?: boolean;
+  /** Whether the node has its own interface; default true. */
+  ownInterface?: boolean;
+  /** Where the first Portico listens; default a port of its own. False: there is none. */
+  porticoPort?: number | false;
 }
 
 /** A real node with a database of its own, Portico inside it, and a receiver of its webhooks. */
@@ -37,7 +41,7 @@ export interface Stage {
   readonly node: Served;
   readonly portico: Served;
   readonly again: Served;
-  /** Resolves once the node has booted and Portico listens. */
+  /** Resolves once the node has booted and Portico listens, or has said why it does not. */
   start(orders: Orders): Promise<void>;
   running(): NodeProcess;
   log(): readonly string[];
@@ -72,7 +76,7 @@ export const createStage = async (network: Network): Promise<Stage> => {
     options: { port, dataDir: join(folder, name), options: { webhooks: { tokens: [token], allowTargets: ["127.0.0.1"], schedule } } },
   });
   const listening = (running: NodeProcess, port: number): Promise<string> =>
-    running.line(new RegExp(`Portico: listening on http://127.0.0.1:${port}/api`));
+    running.line(new RegExp(`Portico: (listening on http://127.0.0.1:${port}/api|not started)`));
 
   return {
     secrets,
@@ -81,13 +85,14 @@ export const createStage = async (network: Network): Promise<Stage> => {
     node: servedOn(ports.api),
     portico,
     again: servedOn(ports.again),
-    start: async ({ forging, peers = [], twice = false }) => {
-      const plugins = [{ package: "event-recorder", options: { file: eventFile, peers } }, plugin("portico-ark-core", ports.portico)];
+    start: async ({ forging, peers = [], twice = false, ownInterface = true, porticoPort = ports.portico }) => {
+      const plugins: PluginEntry[] = [{ package: "event-recorder", options: { file: eventFile, peers } }];
+      if (porticoPort !== false) plugins.push(plugin("portico-ark-core", porticoPort));
       if (twice) plugins.push(plugin("portico-ark-core-again", ports.again));
-      configureNode(folder, { network, p2pPort: ports.p2p, secrets: forging, plugins });
+      configureNode(folder, { network, p2pPort: ports.p2p, secrets: forging, ownInterface, plugins });
       const running = await startNode({ installation, folder, postgres, ports });
       node = running;
-      await Promise.all([listening(running, ports.portico), ...(twice ? [listening(running, ports.again)] : [])]);
+      await Promise.all([...(porticoPort === false ? [] : [listening(running, porticoPort)]), ...(twice ? [listening(running, ports.again)] : [])]);
     },
     running: () => {
       if (node === undefined) throw new Error("the node has not been started");
