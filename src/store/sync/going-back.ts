@@ -59,21 +59,23 @@ const obstacle = ({ height: shared, goesOn }: Fork, height: number): string | un
 const exhausted = (height: number, why: string): PorticoError =>
   new PorticoError("STORE_UNDO_EXHAUSTED", `the host has gone back to height ${height}, further than the store can be reverted (\`undoBlocks\`): ${why}`);
 
+const forkOf = async (store: Store, source: SourceReads): Promise<Fork> => {
+  const isShared = async (height: number): Promise<boolean> => {
+    const block = await source.at(height);
+    return block !== undefined && block.id === idIn(store, height);
+  };
+  // What the source lacked before, it may have now: a host's database can be a moment behind.
+  const hasOther = async (height: number): Promise<boolean> => {
+    const block = await source.at(height);
+    return block !== undefined && block.id !== idIn(store, height);
+  };
+  return findFork(store.tip()?.height ?? 0, isShared, hasOther);
+};
+
 export const createGoingBack = ({ store, source, hasSource, logger, begin, onRebuild }: GoingBackNeeds): GoingBack => {
   const idAt = (height: number): string | undefined => idIn(store, height);
 
-  const find = async (): Promise<Fork> => {
-    const isShared = async (height: number): Promise<boolean> => {
-      const block = await source.at(height);
-      return block !== undefined && block.id === idAt(height);
-    };
-    // What the source lacked before, it may have now: a host's database can be a moment behind.
-    const hasOther = async (height: number): Promise<boolean> => {
-      const block = await source.at(height);
-      return block !== undefined && block.id !== idAt(height);
-    };
-    return findFork(store.tip()?.height ?? 0, isShared, hasOther);
-  };
+  const find = (): Promise<Fork> => forkOf(store, source);
 
   const revertTo = async (height: number): Promise<void> => {
     for (let tip = store.tip(); !source.isStopped() && tip !== undefined && tip.height > height; tip = store.tip()) await store.revert();
