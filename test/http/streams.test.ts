@@ -35,6 +35,15 @@ class Producer {
     tell();
   }
 
+  /** How many answers wait for `emit`. */
+  waiting = 0;
+
+  /** Resolves with the next `emit`. */
+  async allowed(): Promise<void> {
+    this.waiting += 1;
+    await this.next;
+  }
+
   /** `count` chunks, then the end. */
   async *some(count: number, signal: AbortSignal, chunk: Chunk = "data\n"): AsyncIterable<Chunk> {
     this.begin(signal);
@@ -84,6 +93,18 @@ const streamRoutes = (producer: Producer, folder: string): Route<ThingState>[] =
     stream("/streams/state", (signal, { things }) => producer.some(things.length, signal), { keepsState: true, status: 202, headers: ["Cache-Control", "public", "X-Own", "1"] }),
     stream("/streams/large", (signal) => producer.some(4000, signal, Buffer.alloc(10_000, "x"))),
     stream("/streams/endless", (signal) => producer.follow(signal), { endless: true, contentType: "text/event-stream" }),
+    body({
+      method: "GET",
+      path: "/streams/late",
+      versions: [2],
+      resource: "streams",
+      summary: "Streams, once it is allowed to.",
+      content: { "text/plain": Type.String() },
+      answer: async () => {
+        await producer.allowed();
+        return { stream: (signal) => producer.follow(signal), contentType: "text/event-stream", endless: true, keepsState: true };
+      },
+    }),
     stream("/streams/impatient", (signal) => producer.some(1_000_000, signal, Buffer.alloc(10_000, "x")), { patience: 30 }),
     stream("/streams/broken", async function* () {
       yield "half";
@@ -203,6 +224,18 @@ describe("streams", () => {
     response.destroy();
     await until(() => edge.streams.count === 0 && edge.open === 0);
     expect([producer.aborted, served.errors]).to.deep.equal([1, []]);
+  });
+
+  everywhere("is not begun for a client that has left before there is an answer, and holds nothing", async ({ port, producer, edge, served }) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.write("GET /api/streams/late HTTP/1.1\r\nHost: a\r\n\r\n");
+    await until(() => producer.waiting === 1);
+    socket.resetAndDestroy();
+    // Another request on another connection is answered after the server has seen the first one close.
+    for (let count = 0; count < 3; count++) await ask(port, "/api/streams/short");
+    producer.emit();
+    await until(() => edge.streams.count === 0 && edge.open === 0 && served.states.open === 0);
+    expect(edge.streams.endless).to.equal(0);
   });
 
   everywhere("is asked for no more than its client reads", async ({ port, producer, edge }) => {

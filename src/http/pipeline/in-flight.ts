@@ -16,6 +16,12 @@ export interface InFlight {
 const isClosed = (response: ServerResponse & { stream?: { destroyed?: boolean } }): boolean =>
   response.closed || response.stream?.destroyed === true;
 
+/** Calls `then` when the response has closed: at once if the client has left already. */
+export const onceClosed = (response: ServerResponse, then: () => void): void => {
+  if (isClosed(response)) then();
+  else response.once("close", then);
+};
+
 export const createInFlight = (): InFlight => {
   let count = 0;
   let waiting: (() => void)[] = [];
@@ -33,10 +39,7 @@ export const createInFlight = (): InFlight => {
       count += 1;
     },
     leave,
-    leaveOnceClosed: (response) => {
-      if (isClosed(response)) leave();
-      else response.once("close", leave);
-    },
+    leaveOnceClosed: (response) => onceClosed(response, leave),
     none: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };
 };

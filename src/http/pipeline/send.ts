@@ -6,7 +6,7 @@ import { clientHas, createNegotiation, headersOf304 } from "../reply/conditional
 import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
 import type { Encoding, Reply, Variant } from "../reply/reply.js";
 import type { Scope } from "../route.js";
-import type { InFlight } from "./in-flight.js";
+import { type InFlight, onceClosed } from "./in-flight.js";
 import type { RequestContext } from "./request-context.js";
 import type { Streams } from "./streams.js";
 
@@ -42,7 +42,7 @@ const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, stream
     const body = streams.open(stream, transport.response, () => release(context));
     context.isStreamed = true;
     if (answered === undefined) return body;
-    transport.response.once("close", () => {
+    onceClosed(transport.response, () => {
       context.bytes = body.produced;
       answered(context);
     });

@@ -4,6 +4,7 @@ import { messageOf } from "../../errors.js";
 import type { Logger } from "../../../types/node-context.js";
 import type { StreamBody } from "../reply/reply.js";
 import type { Chunk } from "../route.js";
+import { onceClosed } from "./in-flight.js";
 
 /** Bytes that are held for a client that does not read, besides what the socket holds. */
 const highWaterMark = 65_536;
@@ -34,8 +35,7 @@ class BodyStream extends Readable {
     super({ highWaterMark });
     this.needs = needs;
     const { response, body } = needs;
-    const leave = (): void => void this.destroy();
-    response.once("close", leave);
+    onceClosed(response, () => void this.destroy());
     // Servers here also wait for clients that have ended their side. Such a client is not known to listen to what has no end.
     if (body.endless && response.socket?.readableEnded === false) {
       const { socket } = response;
