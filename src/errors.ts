@@ -29,6 +29,7 @@ export const errorTable = {
   HISTORY_MISSING: { status: 410, exposed: true, message: "The state at that height is not kept." },
   BODY_TOO_LARGE: { status: 413, exposed: true, message: "The request body is too large." },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, exposed: true, message: "The request must carry Content-Type: application/json." },
+  RANGE_NOT_SATISFIABLE: { status: 416, exposed: true, message: "The range lies beyond the end." },
   EXPECTATION_FAILED: { status: 417, exposed: true, message: "Expectation Failed" },
   UNPROCESSABLE: { status: 422, exposed: true, message: "Unprocessable Entity" },
   RATE_LIMITED: { status: 429, exposed: true, message: "Rate limit exceeded" },

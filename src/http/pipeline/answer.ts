@@ -2,7 +2,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { ResponseCache } from "../cache/response-cache.js";
-import { bodyReply } from "../reply/body-reply.js";
+import { bodyReply, type BodyReplyNeeds } from "../reply/body-reply.js";
 import { createReply, immutable, type Reply } from "../reply/reply.js";
 import type { BodyAnswer, Scope } from "../route.js";
 import type { Step } from "./climb.js";
@@ -90,11 +90,13 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
   /** For a route that makes its body itself. */
   const askBody = (context: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): MaybePromise<void> => {
     const { body, height, transport } = context;
-    const { headers } = transport.request;
-    const needs = { asked: headers, height: endpoint.route.stateless === true ? undefined : height, threshold };
+    const { headers, method } = transport.request;
+    // Ranges are for GET alone (RFC 9110, 14.2).
+    const asked = method === "GET" ? headers : { ...headers, range: undefined };
+    const needs: BodyReplyNeeds = { asked, height: endpoint.route.stateless === true ? undefined : height, threshold, addHeaders: (pairs) => context.addHeaders(pairs) };
     return andThen(endpoint.ask({ ...input, body, headers }, state), (answer) =>
       andThen(bodyReply(answer as BodyAnswer, needs), (made) => {
-        if (made.stream?.endless === true && transport.request.method !== "HEAD" && streams.endless >= maxStreams) throw new PorticoError("STREAMS_FULL");
+        if (made.stream?.endless === true && method !== "HEAD" && streams.endless >= maxStreams) throw new PorticoError("STREAMS_FULL");
         context.reply = made;
       }),
     );

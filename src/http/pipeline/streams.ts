@@ -105,6 +105,8 @@ class BodyStream extends Readable {
         const next: IteratorResult<Chunk, unknown> = await this.chunks.next();
         if (this.isOver()) return;
         if (next.done === true) {
+          // A file that has been cut off meanwhile: its client would wait for the rest.
+          if (this.produced < (body.length ?? 0)) throw new Error(`${this.produced} of ${body.length} bytes are there`);
           this.over = true;
           this.push(null);
           continue;

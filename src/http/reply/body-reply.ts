@@ -8,7 +8,7 @@ import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { BodyAnswer, FileAnswer, StreamAnswer } from "../route.js";
 import type { HeaderPairs } from "./default-headers.js";
-import { emptyReply, type Reply, type StreamBody, variantsOf } from "./reply.js";
+import { emptyReply, immutable, type Reply, type StreamBody, variantsOf } from "./reply.js";
 
 /** Milliseconds for which a client may read nothing while there is something to read. */
 const defaultPatience = 30_000;
@@ -88,14 +88,17 @@ const pieceReply = ({ file }: FileAnswer, { size, tag }: Known, headers: HeaderP
 /** Replies with whole files whose bytes are in memory, by the answer they were made from. */
 const whole = new WeakMap<FileAnswer, Reply>();
 
-const fileReply = (answer: FileAnswer, asked: IncomingHttpHeaders, threshold: number): MaybePromise<Reply> => {
+const fileReply = (answer: FileAnswer, { asked, threshold, addHeaders }: BodyReplyNeeds): MaybePromise<Reply> => {
   const ready = asked.range === undefined ? whole.get(answer) : undefined;
   if (ready !== undefined) return ready;
   return andThen(known(answer), (file): Reply => {
-    const cacheControl = answer.immutable === true ? "public, max-age=31536000, immutable" : "no-cache";
+    const cacheControl = answer.immutable === true ? immutable : "no-cache";
     const headers = withOwn(["Content-Type", answer.contentType, "Cache-Control", cacheControl, "Accept-Ranges", "bytes"], answer.headers ?? []);
     const piece = pieceOf(asked, file);
-    if (piece === "none") return { ...emptyReply(416, ["Content-Range", `bytes */${file.size}`, "Cache-Control", "no-cache"]) };
+    if (piece === "none") {
+      addHeaders(["Content-Range", `bytes */${file.size}`]);
+      throw new PorticoError("RANGE_NOT_SATISFIABLE");
+    }
     if (piece !== undefined) return { ...pieceReply(answer, file, headers, piece), hasOwnHeaders: true };
     const made: Reply = { ...wholeReply(answer, file, headers, threshold), hasOwnHeaders: true };
     if (Buffer.isBuffer(answer.file)) whole.set(answer, made);
@@ -110,8 +113,10 @@ export interface BodyReplyNeeds {
   height: number | undefined;
   /** Bytes from which on texts are available compressed. */
   threshold: number;
+  /** Adds headers to the reply, also where that is an error. */
+  addHeaders(pairs: HeaderPairs): void;
 }
 
-/** Makes the reply of a route that makes its body itself. Throws NOT_FOUND if a file on disk is not there. */
-export const bodyReply = (answer: BodyAnswer, { asked, height, threshold }: BodyReplyNeeds): MaybePromise<Reply> =>
-  "stream" in answer ? streamReply(answer, height) : fileReply(answer, asked, threshold);
+/** Makes the reply of a route that makes its body itself. Throws NOT_FOUND if a file on disk is not there, and RANGE_NOT_SATISFIABLE. */
+export const bodyReply = (answer: BodyAnswer, needs: BodyReplyNeeds): MaybePromise<Reply> =>
+  "stream" in answer ? streamReply(answer, needs.height) : fileReply(answer, needs);
