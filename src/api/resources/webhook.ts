@@ -1,5 +1,6 @@
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/webhooks.js";
+import { isoTime, spanOf } from "../../http/input/iso-time.js";
 import { InputOf, ListOf, OneOf, requiredKeyword, Text, WholeNumber } from "../../http/input/schema.js";
 import { mostShown } from "../../webhooks/conditions/conditions.js";
 import { limits } from "../../webhooks/registry/draft.js";
@@ -244,14 +245,12 @@ export const DryRunInput = Type.Object({
   last: Type.Optional(WholeNumber({ minimum: 1, maximum: 100 })),
 });
 
-const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
-
 /** Milliseconds since 1970, or ISO 8601 with a UTC offset (`Z` or `+01:00`). */
 const Time = InputOf<number>({
   parse: (value) => {
     if (Number.isSafeInteger(value)) return { value: value as number };
-    const time = typeof value === "string" && isoTime.test(value) ? Date.parse(value) : Number.NaN;
-    return Number.isNaN(time) ? { rule: "must be milliseconds since 1970, or a time such as 2024-01-31T12:00:00Z" } : { value: time };
+    const span = typeof value === "string" && isoTime.test(value) ? spanOf(value) : undefined;
+    return span === undefined ? { rule: "must be milliseconds since 1970, or a time such as 2024-01-31T12:00:00Z" } : { value: span.begin };
   },
   accepts: { anyOf: [{ type: "integer" }, { type: "string", format: "date-time" }] },
 });

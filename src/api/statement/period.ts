@@ -2,22 +2,17 @@ import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import type { Epoch } from "../../chain/epoch.js";
 import { isDigits } from "../../digits.js";
 import { inputError } from "../../errors.js";
+import { isoDate, isoTime, spanOf } from "../../http/input/iso-time.js";
 import { InputOf } from "../../http/input/schema.js";
 import { firstHeightAt } from "./heights.js";
 
 /** A height, or the first and the last moment of what is named, in seconds since 1970. */
 export type PeriodEnd = { height: number } | { begin: number; end: number };
 
-const date = /^\d{4}-\d{2}-\d{2}$/;
-const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
-const secondsADay = 86_400;
-
 const parseEnd = (text: string): PeriodEnd | undefined => {
   if (isDigits(text) && text.length < 16) return { height: Number(text) };
-  if (!date.test(text) && !time.test(text)) return undefined;
-  const unix = Date.parse(text) / 1000;
-  if (Number.isNaN(unix)) return undefined;
-  return date.test(text) ? { begin: unix, end: unix + secondsADay - 1 } : { begin: unix, end: unix };
+  const span = spanOf(text);
+  return span && { begin: span.begin / 1000, end: span.end / 1000 };
 };
 
 /** One end of a period. */
@@ -28,7 +23,7 @@ export const PeriodEndInput = (description: string) =>
         const end = typeof value === "string" ? parseEnd(value) : undefined;
         return end === undefined ? { rule: "must be a height, an ISO 8601 time with its zone, or a date" } : { value: end };
       },
-      accepts: { type: "string", pattern: `^[0-9]{1,15}$|${date.source}|${time.source}` },
+      accepts: { type: "string", pattern: `^[0-9]{1,15}$|${isoDate.source}|${isoTime.source}` },
     },
     { description },
   );

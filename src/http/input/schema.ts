@@ -11,6 +11,7 @@ import {
 } from "@sinclair/typebox";
 import type { Order } from "../../../types/chain-adapter.js";
 import { didYouMean } from "../../known-names.js";
+import { isoDate, isoTime, spanOf } from "./iso-time.js";
 
 /**
  * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed once, at the edge; handlers get the
@@ -121,29 +122,18 @@ export const Range = <Bound extends TSchema>(bound: Bound, options: { exact?: bo
   );
 };
 
-const dateAlone = /^\d{4}-\d{2}-\d{2}$/;
-const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
-
-/** Milliseconds since 1970 of an ISO 8601 time or date; the end of a bare date is its last moment. Undefined if it is neither. */
-const unixOf = (text: string, bound: "from" | "to"): number | undefined => {
-  const isDate = dateAlone.test(text);
-  const time = isDate || isoTime.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(time)) return undefined;
-  return isDate && bound === "to" ? time + 86_399_999 : time;
-};
-
 const timeKind = (bound: "from" | "to"): InputKind<number> => ({
   parse: (value, { epoch }) => {
     const rule = `must be whole seconds since the network's epoch (${epoch}), or a time in ISO 8601 such as 2024-05-31T12:00:00Z, or a date`;
     const text = String(value);
     if (/^\d{1,15}$/.test(text) && typeof value !== "object") return { value: Number(text) };
-    const unix = typeof value === "string" ? unixOf(value, bound) : undefined;
-    if (unix === undefined) return { rule };
-    const seconds = (unix - Date.parse(epoch)) / 1000;
+    const span = typeof value === "string" ? spanOf(value) : undefined;
+    if (span === undefined) return { rule };
+    const seconds = ((bound === "from" ? span.begin : span.end) - Date.parse(epoch)) / 1000;
     if (bound === "from") return { value: Math.max(0, Math.ceil(seconds)) };
     return seconds < 0 ? { rule: `must not lie before the network's epoch (${epoch})` } : { value: Math.floor(seconds) };
   },
-  accepts: { anyOf: [{ type: "integer", minimum: 0 }, { type: "string", pattern: `^\\d{1,15}$|${dateAlone.source}|${isoTime.source}` }] },
+  accepts: { anyOf: [{ type: "integer", minimum: 0 }, { type: "string", pattern: `^\\d{1,15}$|${isoDate.source}|${isoTime.source}` }] },
 });
 
 /**
