@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { verifyStore } from "../../src/index.js";
 import { numberKey } from "../../src/store/layout/keys.js";
@@ -61,6 +61,26 @@ describe("verifyStore", function () {
     expect(error).to.have.property("code", "NOT_READY");
     const { sound, faults } = await verifyStore({ dataDir, nethash: "another" });
     expect([sound, faults]).to.deep.equal([false, [`${path}: it belongs to the network ${nethash}, not to another`]]);
+  });
+
+  it("says what is wrong with a file that a killed node has left damaged, at which LMDB would end the process", async () => {
+    const { dataDir, path } = await makeStore();
+    const sound = readFileSync(path);
+    const noMeta = Buffer.concat([Buffer.alloc(4_096), sound.subarray(4_096)]);
+    const damaged: [bytes: Buffer, fault: RegExp][] = [
+      [Buffer.alloc(0), /chain\.mdb: a meta page is damaged$/],
+      [sound.subarray(0, 100), /chain\.mdb: a meta page is damaged$/],
+      [noMeta, /chain\.mdb: a meta page is damaged$/],
+      [sound.subarray(0, sound.length / 2), /chain\.mdb: .* is missing: the file ends before/],
+    ];
+    for (const [bytes, fault] of damaged) {
+      writeFileSync(path, bytes);
+      // Nobody has this process id.
+      writeFileSync(`${path}-writer`, String(2 ** 30));
+      const { sound: isSound, faults } = await verifyStore({ dataDir });
+      expect(isSound).to.equal(false);
+      expect(faults[0]).to.match(fault);
+    }
   });
 
   it("finds a record that was changed by somebody else, although everything can be read", async () => {

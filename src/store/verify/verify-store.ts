@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { open } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
 import { storeFile } from "../lmdb/environment.js";
+import { lmdbFileFault } from "../lmdb/file/file-check.js";
 import { openPageFile, type PageFile } from "../lmdb/file/page-file.js";
 import { createChecksumCheck } from "./checksum-check.js";
 import { createDigestCheck } from "./digest-check.js";
@@ -40,10 +41,11 @@ const chainChecks = (nethash: string | undefined): EntryCheck[] => [createFormat
 
 /**
  * Keeps the pages of the newest state from being used for others, if another process may be writing them: as a reader that LMDB knows of.
- * Where LMDB cannot note that, nobody can write either. Returns what ends it.
+ * A node that was killed leaves its note, too, and perhaps a damaged file, at which LMDB would end this process: that one nobody writes.
+ * Returns what ends it.
  */
 const holdPages = (path: string): (() => Promise<void>) => {
-  if (!existsSync(`${path}-writer`)) return () => Promise.resolve();
+  if (!existsSync(`${path}-writer`) || lmdbFileFault(path) !== undefined) return () => Promise.resolve();
   const root = open<unknown, Buffer>({ path, noSubdir: true, readOnly: true, keyEncoding: "binary" });
   const transaction = root.useReadTransaction();
   return async () => {
