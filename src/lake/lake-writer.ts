@@ -47,9 +47,10 @@ export interface LakeWriter {
   start(): void;
   /** Resolves when nothing is being written any more; what was under way is begun again by the next start. */
   stop(): Promise<void>;
-  /** Why the lake cannot be written; undefined if nothing is wrong. */
-  problem(): string | undefined;
 }
+
+/** Milliseconds between two tries, at the most: each may write a whole file before it fails. */
+const longestPause = 60_000;
 
 /** Blocks read in one snapshot: while it is open, the store cannot reuse what newer blocks replace. */
 const blocksPerSnapshot = 50;
@@ -115,6 +116,14 @@ const linesOf = async function* ({ openSnapshot, dir }: Pick<LakeWriterNeeds, "o
 /** The folder of a lake: its manifest, and the files that it names. */
 const createLakeFolder = ({ dir, blocksPerFile }: LakeOptions, needs: LakeWriterNeeds) => {
   const { key, openSnapshot } = needs;
+
+  const readOwn = async (): Promise<{ before: Buffer | undefined; manifest: Manifest | undefined }> => {
+    const before = await readIfThere(join(dir, manifestFile));
+    const manifest = before && parseManifest(before, join(dir, manifestFile));
+    if (manifest !== undefined) requireOwn(dir, manifest, needs, blocksPerFile);
+    return { before, manifest };
+  };
+
   return {
     writeBlocks: async (from: number, manifest: Manifest | undefined, signal: AbortSignal): Promise<BlockFile> => {
       const to = from + blocksPerFile - 1;
@@ -133,18 +142,16 @@ const createLakeFolder = ({ dir, blocksPerFile }: LakeOptions, needs: LakeWriter
       await putFile(join(dir, manifestFile), manifestBytes(signed));
     },
 
-    readOwn: async (): Promise<{ before: Buffer | undefined; manifest: Manifest | undefined }> => {
-      const before = await readIfThere(join(dir, manifestFile));
-      const manifest = before && parseManifest(before, join(dir, manifestFile));
-      if (manifest !== undefined) requireOwn(dir, manifest, needs, blocksPerFile);
-      return { before, manifest };
-    },
+    readOwn,
 
-    /** What a process that was killed has left. */
-    removeDrafts: async (): Promise<void> => {
+    /** Removes what a process that was killed has left: files half written, and snapshots that it had not listed yet, or no longer. */
+    removeLeftovers: async (): Promise<void> => {
+      // Another node's drafts are not ours to remove: its folder is refused here.
+      const { manifest } = await readOwn();
+      const isUnlisted = (file: string): boolean => manifest !== undefined && file.endsWith(".mdb.gz") && !manifest.snapshots.some((snapshot) => snapshot.file === file);
       for (const folder of ["", "blocks", "snapshots", "manifests"]) {
         const names = await readdir(join(dir, folder)).catch(() => []);
-        for (const name of names.filter((one) => one.startsWith(draftMark))) await rm(join(dir, folder, name), { force: true });
+        for (const name of names.filter((one) => one.startsWith(draftMark) || isUnlisted(`${folder}/${one}`))) await rm(join(dir, folder, name), { force: true });
       }
     },
   };
@@ -212,25 +219,30 @@ export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): 
   const { takeSnapshot, writeNext } = createLakeWork(options, folder, needs);
   let life: { ending: AbortController; ended: Promise<void> } | undefined;
   let problem: string | undefined;
+  let isTidy = false;
 
-  const look = async (signal: AbortSignal): Promise<void> => {
+  const look = async (signal: AbortSignal): Promise<boolean> => {
     try {
+      if (!isTidy) await folder.removeLeftovers();
+      isTidy = true;
       while (!signal.aborted && (await writeNext(signal)));
       await takeSnapshot(signal);
+      if (problem !== undefined) logger.info("the lake can be written again");
       problem = undefined;
+      return true;
     } catch (error) {
-      if (signal.aborted) return;
-      const message = messageOf(error);
-      if (message !== problem) logger.error(`the lake cannot be written: ${message}`);
+      // A draft has another name each time.
+      const message = messageOf(error).replaceAll(/\.draft-[\da-f-]{36}/g, "a draft");
+      if (!signal.aborted && message !== problem) logger.error(`the lake cannot be written: ${message}`);
       problem = message;
+      return false;
     }
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
-    await folder.removeDrafts();
-    while (!signal.aborted) {
-      await look(signal);
-      await delay(lookInterval, undefined, { signal, ref: false }).catch(() => undefined);
+    for (let failures = 0; !signal.aborted; ) {
+      failures = (await look(signal)) ? 0 : failures + 1;
+      await delay(Math.min(lookInterval * 2 ** failures, longestPause), undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
 
@@ -246,6 +258,5 @@ export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): 
       await stopping?.ended;
       if (life === stopping) life = undefined;
     },
-    problem: () => problem,
   };
 };

@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
@@ -19,6 +21,12 @@ export interface LakeNeeds {
 /** Below the data folder: where snapshots are made. */
 const copyFolder = "snapshot-draft";
 
+/** Half a copy would keep a full disk full, which the store needs, too. @throws the error */
+const discard = async (folder: string, error: unknown): Promise<never> => {
+  await rm(folder, { recursive: true, force: true });
+  throw error;
+};
+
 /** The lake as the plugin holds it: every process serves its files, the node's own writes them. */
 export interface Lake<State extends Scope> {
   routes: Route<State>[];
@@ -38,8 +46,11 @@ export const createLake = <State extends Scope>(context: NodeContext | ReaderCon
     start: () => {
       if (settings === undefined || dataDir === undefined || context.reader === true) return;
       const { nethash } = context.network.network;
-      const copyAt = chain.copyAt;
-      const copying = copyAt === undefined ? {} : { copyAt: (height: number, signal: AbortSignal) => copyAt(height, join(dataDir, copyFolder), signal) };
+      const folder = join(dataDir, copyFolder);
+      // A killed process may have left one, as large as the store.
+      rmSync(folder, { recursive: true, force: true });
+      const { copyAt } = chain;
+      const copying = copyAt === undefined ? {} : { copyAt: (height: number, signal: AbortSignal) => copyAt(height, folder, signal).catch((error: unknown) => discard(folder, error)) };
       writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger, ...copying });
       writer.start();
     },

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { expect } from "chai";
 import { blockLine } from "../../src/chain/blocks/block-data.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createApiPlugin } from "../../src/index.js";
-import { createLakeReader, openLakeFiles } from "../../src/lake/index.js";
+import { createLakeReader, createLakeWriter, openLakeFiles } from "../../src/lake/index.js";
 import { type Manifest, manifestBytes, sha256Of, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/node-key.js";
 import type { BlockData } from "../../types/events.js";
@@ -283,9 +283,13 @@ describe("a lake", function () {
     await filesUpTo(lake, 100);
     await first.plugin.stop();
     writeFileSync(join(lake, "blocks", ".draft-left"), "half a file");
+    mkdirSync(join(lake, "snapshots"));
+    writeFileSync(join(lake, "snapshots", "100-1.mdb.gz"), "a snapshot that the manifest does not list");
+    mkdirSync(join(data, "snapshot-draft"));
     const second = await startNode(name, data, { dir: lake, blocksPerFile: 50 });
     const manifest = await filesUpTo(lake, 250);
     expect(readdirSync(join(lake, "blocks")).filter((file) => file.startsWith("."))).to.deep.equal([]);
+    expect([readdirSync(join(lake, "snapshots")), existsSync(join(data, "snapshot-draft"))]).to.deep.equal([[], false]);
     expect(readdirSync(join(lake, "manifests"))).to.have.length(manifest.blocks.length - 1);
     expect((await readAll(lake)).map(({ id }) => id)).to.deep.equal(blocks.slice(0, 250).map(({ id }) => id));
     await second.plugin.stop();
@@ -295,5 +299,38 @@ describe("a lake", function () {
     const larger = await startNode(name, data, { dir: lake, blocksPerFile: 60 });
     expect(await until("the refusal", () => larger.errors[0])).to.include("has 50 blocks in a file, not 60");
     expect(manifestOf(lake)).to.deep.equal(manifest);
+  });
+
+  it("that cannot be written is tried again after longer and longer pauses; that it fails is said once, and that it no longer does", async () => {
+    const lake = temporaryFolder();
+    // What a writer neither removes nor writes over.
+    const obstacles = [join(lake, ".draft-left"), join(lake, "blocks", "000000001-000000100.ndjson.gz")];
+    for (const obstacle of obstacles) mkdirSync(obstacle, { recursive: true });
+    const lines: string[] = [];
+    let tries = 0;
+    const openSnapshot = () => {
+      tries++;
+      return node.plugin.chain.snapshot();
+    };
+    const logger = { ...silentLogger, error: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) };
+    const options = { dir: lake, blocksPerFile: 100, snapshotEvery: 0, keepSnapshots: 1 };
+    const writer = createLakeWriter(options, { nethash, key: openNodeKey(dataDir), openSnapshot, finalHeight: (tip) => tip - 10, logger, lookInterval: 1 });
+    const failures = (): string[] => lines.filter((line) => line.startsWith("the lake cannot be written"));
+    writer.start();
+    try {
+      await until("the first failure", () => failures().length === 1);
+      expect(tries).to.equal(0);
+      rmSync(obstacles[0] ?? "", { recursive: true });
+      await until("the second failure", () => failures().length === 2);
+      const [before, begun] = [tries, performance.now()];
+      await until("further tries", () => tries >= before + 8);
+      expect(performance.now() - begun).to.be.above(15);
+      rmSync(obstacles[1] ?? "", { recursive: true });
+      await filesUpTo(lake, 200);
+      await until("the end of it", () => lines.includes("the lake can be written again"));
+      expect(failures()).to.have.length(2);
+    } finally {
+      await writer.stop();
+    }
   });
 });

@@ -9,6 +9,7 @@ import { openLakeFiles, unpackSnapshot } from "../../src/lake/index.js";
 import { type Manifest, manifestBytes, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/node-key.js";
 import { restoreFromLake } from "../../src/plugin/restore.js";
+import type { LmdbChain } from "../../src/store/lmdb-chain.js";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
@@ -101,6 +102,32 @@ describe("snapshots of a lake", function () {
     const [snapshot] = manifestOf(dir)?.snapshots ?? [];
     expect(snapshot).to.include({ height: 150, id: blocks[149]?.id, layout: 9, digest: digestAt(150), file: `snapshots/150-${blocks[149]?.id}.mdb.gz` });
     await until("the removal of the draft", () => !existsSync(join(dataDir, "snapshot-draft")));
+  });
+
+  it("that cannot be made leave no copy behind, which would keep a full disk full", async () => {
+    const folder = temporaryFolder();
+    const errors: string[] = [];
+    const plugin = createApiPlugin({
+      network,
+      events: new EventEmitter(),
+      dataDir: folder,
+      blocks: { read: (from, limit) => blocks.slice(from - 1, Math.min(80, from - 1 + limit)) },
+      logger: { ...silentLogger, error: (line) => void errors.push(line) },
+      options: { finality: 10, lake: { dir: temporaryFolder(), blocksPerFile: 50, snapshotEvery: 50 } },
+    });
+    running.push(plugin);
+    const chainOf = plugin.chain as unknown as Required<Pick<LmdbChain, "copyAt">>;
+    const { copyAt } = chainOf;
+    chainOf.copyAt = async (...given) => {
+      await copyAt(...given);
+      expect(readdirSync(join(folder, "snapshot-draft"))).to.include("chain.mdb");
+      throw new Error("no space left on device");
+    };
+    await plugin.start();
+    await until("the failure", () => errors.length > 0);
+    expect(errors).to.deep.equal(["the lake cannot be written: no space left on device"]);
+    expect(existsSync(join(folder, "snapshot-draft"))).to.equal(false);
+    await plugin.stop();
   });
 
   it("have no webhooks, no tokens and no secrets in any of their bytes", async () => {
