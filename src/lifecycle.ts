@@ -104,7 +104,11 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, lo
 
   const isStarting = (): boolean => phase === "starting";
 
-  const closeAll = (): Promise<void> => close().finally(() => (phase = "stopped"));
+  const closeAllInOrder = async (): Promise<void> => {
+    phase = "stopping";
+    await servers.closeAll(preparing);
+    await close().finally(() => (phase = "stopped"));
+  };
 
   const start = (): Promise<void> => {
     starting ??= (async () => {
@@ -123,23 +127,17 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, lo
         phase = "started";
         await opened();
       } catch (error) {
-        if (isStarting()) {
+        // Where `stop` was called meanwhile, it closes what has been opened.
+        if (stops === before) {
           starting = undefined;
           // For the next start to wait for.
-          phase = "stopping";
-          stopping = closeAll();
+          stopping = closeAllInOrder();
           await stopping.catch((closing: unknown) => logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`));
         }
         throw error;
       }
     })();
     return starting;
-  };
-
-  const closeAllInOrder = async (): Promise<void> => {
-    phase = "stopping";
-    await servers.closeAll(preparing);
-    await closeAll();
   };
 
   return {

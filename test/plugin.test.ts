@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { readOptions } from "../src/options/options.js";
 import { createStore } from "../src/store/state/store.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData, HostEvents } from "../types/events.js";
-import type { ApiPlugin, NodeContext } from "../types/node-context.js";
+import type { ApiPlugin, FollowedNode, NodeContext } from "../types/node-context.js";
 import { loadChain } from "./data/read.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
 import { closeTemporaryStores, temporaryFolder } from "./store/temporary-store.js";
@@ -265,6 +265,40 @@ describe("createApiPlugin", () => {
     await starting;
     expect(plugin.health()).to.deep.include({ status: "ok", height: 1 });
     expect(await heightAt(await listening(plugin))).to.equal(1);
+  });
+
+  it("closes what it has opened where the last step of a start fails, and can start again", async () => {
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, "node-key"), "no key");
+    const plugin = create({ dataDir, options: { lake: { dir: join(dataDir, "lake") } } });
+    expect(await plugin.listen(0).catch(messageOf)).to.include("DECODER");
+    expect(plugin.health().status).to.equal("stopped");
+    expect(existsSync(join(dataDir, "chain.mdb-writer"))).to.equal(false);
+    rmSync(join(dataDir, "node-key"));
+    expect(await heightAt(await listening(plugin))).to.equal(1);
+  });
+
+  it("does not follow a node once it was stopped, also while it was starting, and closes its store whatever fails before", async () => {
+    const calls: string[] = [];
+    let stopped: Promise<unknown> | undefined;
+    const follows: FollowedNode = {
+      ...{ url: "http://127.0.0.1:9", digestOf: () => undefined, timesOf: () => undefined, watch: () => () => undefined, problem: () => undefined, distance: () => ({ behind: 0, lag: 0 }), discardStore: () => undefined },
+      prepare: () => {
+        setImmediate(() => void (stopped = plugin.stop().catch(messageOf)));
+        return Promise.resolve();
+      },
+      follow: () => void calls.push("follow"),
+      end: () => {
+        calls.push("end");
+        return Promise.reject(new Error("not now"));
+      },
+    };
+    const dataDir = temporaryFolder();
+    const plugin = create({ dataDir, follows });
+    await plugin.start();
+    expect(await stopped).to.equal("not now");
+    expect(calls).to.deep.equal(["end"]);
+    expect(existsSync(join(dataDir, "chain.mdb-writer"))).to.equal(false);
   });
 
   it("can start again after a host's chain failed to stop", async () => {

@@ -5,6 +5,7 @@ import type { ApiState } from "../api/state.js";
 import { v1Routes } from "../api/v1/index.js";
 import { v2Routes } from "../api/v2/index.js";
 import { webhookRequests } from "../api/webhook-requests.js";
+import { closeAll } from "../async/close-all.js";
 import { createChainRules } from "../chain/rules.js";
 import { fullClock } from "../clock.js";
 import { consoleRoutes } from "../console/routes.js";
@@ -157,24 +158,25 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
     open: async () => {
       node.loopLag.start();
       await node.chain.start?.();
-      node.replica?.begin();
+      // A stop that came meanwhile has ended what it follows.
+      if (late.phase() === "starting") node.replica?.begin();
     },
     opened: async () => {
       if (node.chain.height === undefined) (await node.states.openSnapshot())?.release?.();
       services.lake.start();
     },
-    close: async () => {
-      try {
-        await services.lake.stop();
-        await node.replica?.end();
-        await node.chain.stop?.();
-      } finally {
-        await node.webhooks.closing();
-        await services.live.close();
-        node.problems.clear();
-        node.loopLag.stop();
-      }
-    },
+    close: () =>
+      closeAll(
+        () => services.lake.stop(),
+        () => node.replica?.end(),
+        () => node.chain.stop?.(),
+        () => node.webhooks.closing(),
+        () => services.live.close(),
+        () => {
+          node.problems.clear();
+          node.loopLag.stop();
+        },
+      ),
     createServer: edge.createServer,
     drained: edge.drained,
     streams: edge.streams,
