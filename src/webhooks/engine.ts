@@ -123,7 +123,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const register = createRegister(store);
   const recent = createRecentEvents(store, options.recentEvents);
   const sender = observedSender(dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch), onOutcome);
-  const payloads = createPayloads(follow);
+  const payloads = createPayloads(follow, store);
   const withdrawn = new Set<number>();
   const dispatcher = createDispatcher(options, {
     ...{ store, register, payloads, sender, clock, time, after, random, logger, nodeKey, onOutcome },

@@ -12,6 +12,7 @@ The largest takes hours on a disk, and less than one in memory (PORTICO_BENCH_DI
 
   --size SIZE    the largest chain: ${sizeNames.join(", ")}; without it 10m
   --only PARTS   some parts of the table, by commas: ${parts.join(", ")}
+  --row TEXT     of the part follow, only the steps whose names have this text (block, backfill, sending 8, path hangs, ...)
   --rounds N     times that each thing is measured; without it 5
   --soak S       seconds of forging and reading for the memory to stay flat; without it 60
   --write        writes the figures down, for npm run docs to put into the README; a whole run does so anyway
@@ -23,6 +24,7 @@ The largest takes hours on a disk, and less than one in memory (PORTICO_BENCH_DI
 export interface BenchOptions {
   size: SizeName;
   only: readonly Part[];
+  row: string;
   rounds: number;
   soak: number;
   write: boolean;
@@ -57,6 +59,7 @@ export const readOptions = (args: readonly string[]): BenchOptions => {
     options: {
       size: { type: "string" },
       only: { type: "string" },
+      row: { type: "string" },
       rounds: { type: "string" },
       soak: { type: "string" },
       write: { type: "boolean" },
@@ -69,6 +72,7 @@ export const readOptions = (args: readonly string[]): BenchOptions => {
   return {
     size: sizeOf(values.size ?? (quick ? "10k" : "10m")),
     only: values.only?.split(",").map(partOf) ?? (quick ? quickParts : parts),
+    row: values.row ?? "",
     rounds: values.rounds === undefined ? (quick ? 3 : 5) : countOf("rounds", values.rounds),
     soak: values.soak === undefined ? 60 : countOf("soak", values.soak),
     write: values.write ?? false,

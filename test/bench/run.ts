@@ -36,18 +36,22 @@ const measures: Record<Exclude<Part, "growth">, Measure> = {
   follow: measureFollow,
 };
 
-const runOf = ({ size, quick, rounds, soak }: BenchOptions, say: Run["say"]): Run => ({
+const runOf = ({ size, quick, row, rounds, soak }: BenchOptions, say: Run["say"]): Run => ({
   size: sizes[size],
   sizes: sizeNames.slice(0, sizeNames.indexOf(size) + 1).map((name) => sizes[name]),
   quick,
+  row,
   rounds,
   soak,
   slice: quick ? 300 : 1_500,
   say,
 });
 
+/** These make their own chains. */
+const withoutStore: readonly Part[] = ["webhooks", "follow"];
+
 /** Whether the run has every part: its figures are written down for the README. */
-const isWhole = ({ only, quick }: BenchOptions): boolean => !quick && parts.every((part) => only.includes(part));
+const isWhole = ({ only, quick, row }: BenchOptions): boolean => !quick && row === "" && parts.every((part) => only.includes(part));
 
 const commandOf = (args: readonly string[]): string => ["npm run bench", ...(args.length > 0 ? ["--", ...args] : [])].join(" ");
 
@@ -75,7 +79,8 @@ const measureParts = async ({ only }: BenchOptions, run: Run): Promise<{ rows: R
 export const runBench = async (options: BenchOptions, say: Run["say"]): Promise<number> => {
   const run = runOf(options, say);
   const growing = options.only.some((part) => part === "growth" || part === "answers");
-  for (const size of growing ? run.sizes : [run.size]) {
+  const needsStore = options.only.some((part) => !withoutStore.includes(part));
+  for (const size of growing ? run.sizes : needsStore ? [run.size] : []) {
     await buildStore(size, say);
     await putBack(size);
   }

@@ -103,6 +103,67 @@ describe("delivery", () => {
       expect(numbers(await receiver.until(21))).to.deep.equal([1, ...upTo(20)]);
     });
 
+    it("is kept, also where nothing may overtake, while outcomes wait to be written: what is lost of them is sent again, in the same order and under the same names", async () => {
+      let hold: Promise<void> | undefined;
+      let fail = (): void => undefined;
+      const wrapStore = (store: WebhookStore): WebhookStore => ({
+        ...store,
+        transactionSoon: async (work) => {
+          await hold;
+          return store.transactionSoon(work);
+        },
+      });
+      await open({}, { wrapStore });
+      const { id } = stage.engine.create({ event: "peer.added", target: receiver.url, order: "strict" });
+      let first: ServerResponse | undefined;
+      receiver.answer = (_request, response) => {
+        if (first === undefined) first = response;
+        else response.end();
+      };
+      emit(10);
+      await stage.engine.settled();
+      await receiver.until(1);
+      hold = new Promise((_resolve, reject) => (fail = () => reject(new Error("killed"))));
+      hold.catch(() => undefined);
+      first?.end();
+      expect(numbers(await receiver.until(10))).to.deep.equal(upTo(10));
+      expect(stage.engine.deliveries(id, "delivered", everything).total, "written").to.equal(0);
+      fail();
+      await stage.restart({}, () => {
+        hold = undefined;
+        return Promise.resolve();
+      });
+      await stage.count(id, "delivered", 10);
+      expect(numbers(receiver.received)).to.deep.equal([...upTo(10), ...upTo(10)]);
+      const names = receiver.received.map(({ headers }) => headers["webhook-id"]);
+      expect(names.slice(10)).to.deep.equal(names.slice(0, 10));
+    });
+
+    it("costs few transactions: the outcomes of many deliveries are written together", async () => {
+      let transactions = 0;
+      const wrapStore = (store: WebhookStore): WebhookStore => ({
+        ...store,
+        transactionSoon: (work) => {
+          transactions++;
+          return store.transactionSoon(work);
+        },
+      });
+      await open({}, { wrapStore });
+      const { id } = hook();
+      let first: ServerResponse | undefined;
+      receiver.answer = (_request, response) => {
+        if (first === undefined) first = response;
+        else response.end();
+      };
+      emit(200);
+      await stage.engine.settled();
+      await receiver.until(1);
+      transactions = 0;
+      first?.end();
+      await stage.count(id, "delivered", 200);
+      expect(transactions).to.be.below(100);
+    });
+
     it("can be switched off, with as many requests at once as a target's concurrency", async () => {
       await open({ ordered: false, concurrencyPerTarget: 3 });
       hook();

@@ -1,5 +1,4 @@
 import type { Clock, Logger } from "../../../types/node-context.js";
-import type { WebhookStore } from "../../../types/webhook-store.js";
 import { logFailure } from "../log-failure.js";
 import type { Answer, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
@@ -13,7 +12,6 @@ import { loadEvents, requestOf } from "./request.js";
 import type { Attempt, UnderWay } from "./take.js";
 
 export interface AttemptsNeeds {
-  store: WebhookStore;
   payloads: Payloads;
   sender: Sender;
   clock: Clock;
@@ -32,9 +30,9 @@ export interface AttemptsNeeds {
 /** An attempt that took longer than this (milliseconds) was slow. */
 const slowFrom = 1_000;
 
-const send = async ({ store, payloads, sender, time, nodeKey }: AttemptsNeeds, attempt: Attempt): Promise<{ answer: Answer; duration: number } | undefined> => {
+const send = async ({ payloads, sender, time, nodeKey }: AttemptsNeeds, attempt: Attempt): Promise<{ answer: Answer; duration: number } | undefined> => {
   const { lane, kind, at } = attempt;
-  const loaded = await loadEvents(store, payloads, attempt.rows);
+  const loaded = await loadEvents(payloads, attempt.rows);
   attempt.rows = loaded.map(({ row }) => row);
   if (loaded.length === 0) return undefined;
   attempt.state = "sending";
@@ -58,7 +56,8 @@ const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer
   if (pause !== undefined) target.pausedUntil = time.schedule() + pause;
 };
 
-const letGo = ({ lanes, queue, underWay, time }: AttemptsNeeds, { lane, rows, target, leave }: Attempt, ids: readonly number[]): void => {
+/** `isDelivered`: it is recorded, and there is nothing more to do about it. */
+const letGo = ({ lanes, queue, underWay, time }: AttemptsNeeds, { lane, rows, target, leave }: Attempt, ids: readonly number[], isDelivered: boolean): void => {
   for (const id of ids) {
     lane.taken.delete(id);
     target.underWay.delete(id);
@@ -67,7 +66,8 @@ const letGo = ({ lanes, queue, underWay, time }: AttemptsNeeds, { lane, rows, ta
   leave();
   const now = lanes.find(lane.webhook.id);
   if (now === undefined) return;
-  now.nextDue = Math.min(now.nextDue, time.schedule());
+  // Of what is taken, the store is not asked when it is due.
+  if (!isDelivered || now.skipped) now.nextDue = Math.min(now.nextDue, time.schedule());
   // What was read ahead may lack what was given back.
   if (rows.length !== ids.length) lookAgain(now);
   queue.add(now.target);
@@ -79,21 +79,30 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   const sending = new Set<Promise<unknown>>();
   let abandoned = false;
 
-  /** An outcome is recorded before its deliveries are let go of. */
+  /**
+   * An outcome is recorded before its deliveries are let go of. What was delivered waits for others to be recorded with it, while the next is
+   * sent: if the process is killed meanwhile, all that is not recorded is sent again, in the same order.
+   */
   const record = async (attempt: Attempt, ids: readonly number[], { answer, duration }: { answer: Answer; duration: number }): Promise<void> => {
+    const { lane, target, kind, rows, at } = attempt;
     judge(needs, attempt, answer, duration);
+    const isDelivered = answer.failure === null;
     // A failure may disable the webhook: nothing more is sent there before that is known.
-    if (answer.failure === null) {
+    if (isDelivered) {
       attempt.leave();
-      for (const id of ids) attempt.target.underWay.delete(id);
+      for (const id of ids) target.underWay.delete(id);
     }
-    const lost = ids.filter((id) => !attempt.rows.some((row) => row.id === id));
-    if (lost.length > 0) await records.addLost(attempt.lane.webhook.id, lost);
+    if (rows.length < ids.length) {
+      const kept = new Set(rows.map(({ id }) => id));
+      await records.addLost(lane.webhook.id, ids.filter((id) => !kept.has(id)));
+    }
     pump();
-    await records.add({ webhookId: attempt.lane.webhook.id, ids: attempt.rows.map(({ id }) => id), target: attempt.target.url, attempt: attemptOf(attempt.at, duration, answer), isBatch: attempt.rows.length > 1 || attempt.lane.webhook.batch !== null, isPing: attempt.kind === "ping" });
+    const ended = { webhookId: lane.webhook.id, ids: rows.map(({ id }) => id), target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch: rows.length > 1 || lane.webhook.batch !== null, isPing: kind === "ping" };
+    await records.add(ended, isDelivered && kind !== "ping" && sending.size > 0);
   };
 
   const run = async (attempt: Attempt): Promise<void> => {
+    let isDelivered = false;
     const ids = attempt.rows.map(({ id }) => id);
     try {
       const request = send(needs, attempt);
@@ -103,10 +112,11 @@ export const createAttempts = (needs: AttemptsNeeds) => {
       attempt.state = "recording";
       if (sent === undefined) await records.addLost(attempt.lane.webhook.id, ids);
       else await record(attempt, ids, sent);
+      isDelivered = sent?.answer.failure === null;
     } catch (error) {
       logFailure(logger, `a delivery of webhook ${attempt.lane.webhook.id} could not be sent`, error);
     }
-    letGo(needs, attempt, ids);
+    letGo(needs, attempt, ids, isDelivered);
     pumpSoon();
   };
 

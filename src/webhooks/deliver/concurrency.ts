@@ -17,15 +17,13 @@ export interface Limit {
 export const patience = 100;
 
 export const createLimit = (quick: number, inAll: number): Limit => {
-  /** When each began, in order. */
-  const begun = new Map<symbol, number>();
   let counted = 0;
-  /** The oldest ones that no longer count are before these. */
-  const young = new Map<symbol, number>();
+  /** Those that still count among the quick ones, in the order in which they began. */
+  const young = new Set<{ since: number }>();
 
   const age = (now: number): void => {
-    for (const [place, since] of young) {
-      if (now - since < patience) break;
+    for (const place of young) {
+      if (now - place.since < patience) break;
       young.delete(place);
     }
   };
@@ -36,12 +34,13 @@ export const createLimit = (quick: number, inAll: number): Limit => {
       return young.size < quick && counted < inAll;
     },
     enter: (now) => {
-      const place = Symbol();
-      begun.set(place, now);
-      young.set(place, now);
+      const place = { since: now };
+      let isLeft = false;
+      young.add(place);
       counted++;
       return () => {
-        if (!begun.delete(place)) return;
+        if (isLeft) return;
+        isLeft = true;
         young.delete(place);
         counted--;
       };
@@ -50,8 +49,8 @@ export const createLimit = (quick: number, inAll: number): Limit => {
       age(now);
       if (counted >= inAll) return undefined;
       if (young.size < quick) return 0;
-      const [oldest = now] = young.values();
-      return Math.max(1, oldest + patience - now);
+      const [oldest = { since: now }] = young;
+      return Math.max(1, oldest.since + patience - now);
     },
     count: () => counted,
   };

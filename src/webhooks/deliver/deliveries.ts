@@ -15,7 +15,7 @@ export interface DeliveriesNeeds {
   store: WebhookStore;
   clock: Clock;
   time: Timekeeper;
-  payloads: Payloads;
+  payloads: Pick<Payloads, "of">;
   /** Told of webhooks that got something to deliver. */
   onWork(webhookIds: Iterable<number>): void;
 }

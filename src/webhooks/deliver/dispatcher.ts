@@ -9,7 +9,8 @@ import { createAttempts } from "./attempt.js";
 import { createLimit, monotonic } from "./concurrency.js";
 import { createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Target, type Times } from "./lanes.js";
 import type { Payloads } from "./payloads.js";
-import { createRecords, type RecordNeeds, type RecordRules } from "./records.js";
+import type { RecordNeeds, RecordRules } from "./health.js";
+import { createRecords } from "./records.js";
 import { createTake, slowShare, type UnderWay } from "./take.js";
 
 export interface DispatcherRules extends LaneRules, RecordRules {

@@ -12,12 +12,16 @@ export interface Lane {
   readonly webhook: WebhookRow;
   /** Deliveries under way, or ended and not yet recorded as such. */
   readonly taken: Set<number>;
+  /** How many attempts are under way, or failed and not yet recorded as such. */
+  readonly open: { count: number };
   /** The next first attempts, in order. */
   ready: number[];
   /** How to ask the store for more of them: beyond the id `passed`, `size` at once. Undefined when it has none. */
   more: { passed: number; size: number } | undefined;
   /** No retry is due before this time; the store is asked when it comes. */
   nextDue: number;
+  /** Whether a retry was due that was taken when the store was asked. */
+  skipped: boolean;
   /** When the next delivery may be sent, by its rate: milliseconds of the monotonic clock. */
   mayAt: number;
   /** Since when an incomplete batch waits. */
@@ -117,7 +121,9 @@ const sameBatch = (lane: Lane, store: WebhookStore, first: DeliveryRow): Deliver
 /** What is due: a ping before all else. */
 const dueRow = (lane: Lane, store: WebhookStore, now: number): DeliveryRow | undefined => {
   if (lane.nextDue > now) return undefined;
-  const waiting = store.retries(lane.webhook.id, lane.taken.size + 1).find(({ id }) => !lane.taken.has(id) && !lane.isWithdrawn(id));
+  const all = store.retries(lane.webhook.id, lane.taken.size + 1);
+  const waiting = all.find(({ id }) => !lane.taken.has(id) && !lane.isWithdrawn(id));
+  lane.skipped = all.some(({ id }) => lane.taken.has(id));
   lane.nextDue = waiting?.dueAt ?? Infinity;
   return waiting !== undefined && waiting.dueAt <= now ? store.delivery(lane.webhook.id, waiting.id) : undefined;
 };
@@ -125,8 +131,8 @@ const dueRow = (lane: Lane, store: WebhookStore, now: number): DeliveryRow | und
 const isPing = (row: DeliveryRow): boolean => row.state === "pending";
 
 /** Whether a first attempt of a lane waits for others. */
-const isBehind = ({ webhook, target, taken }: Lane, { ordered }: LaneRules): boolean => {
-  if (webhook.order === "strict" && taken.size > 0) return true;
+const isBehind = ({ webhook, target, open }: Lane, { ordered }: LaneRules): boolean => {
+  if (webhook.order === "strict" && open.count > 0) return true;
   return webhook.order !== "none" && ordered && target.firsts > 0;
 };
 
@@ -167,7 +173,7 @@ const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times:
 
 const nextRetry = (target: Target, store: WebhookStore, { schedule, monotonic }: Times): Next | undefined => {
   for (const lane of target.lanes.values()) {
-    if (lane.mayAt > monotonic || (lane.webhook.order === "strict" && lane.taken.size > 0)) continue;
+    if (lane.mayAt > monotonic || (lane.webhook.order === "strict" && lane.open.count > 0)) continue;
     const row = dueRow(lane, store, schedule);
     if (row === undefined || isPing(row)) continue;
     if (lane.webhook.order === "strict" && isHeldUp(lane, store, row.id)) continue;
@@ -214,7 +220,7 @@ export const createLanes = ({ concurrencyPerTarget, isWithdrawn }: LaneRules & P
   const targets = new Map<string, Target>();
   const origins = new Map<string, Origin>();
   /** By webhook. Outlives the lane of one that is disabled while deliveries of it are under way. */
-  const takenOf = new Map<number, Set<number>>();
+  const takenOf = new Map<number, Pick<Lane, "taken" | "open">>();
 
   const originOf = (url: string): Origin => {
     const name = new URL(url).origin;
@@ -257,10 +263,10 @@ export const createLanes = ({ concurrencyPerTarget, isWithdrawn }: LaneRules & P
         lanes.delete(webhookId);
         return undefined;
       }
-      const taken = takenOf.get(webhookId) ?? new Set();
-      takenOf.set(webhookId, taken);
+      const kept = takenOf.get(webhookId) ?? { taken: new Set(), open: { count: 0 } };
+      takenOf.set(webhookId, kept);
       const { mayAt = 0 } = old ?? {};
-      const lane: Lane = { webhook: row, taken, ready: [], more: { passed: 0, size: 4 }, nextDue: 0, mayAt, batchSince: undefined, target, isWithdrawn };
+      const lane: Lane = { webhook: row, ...kept, skipped: false, ready: [], more: { passed: 0, size: 4 }, nextDue: 0, mayAt, batchSince: undefined, target, isWithdrawn };
       target.lanes.set(webhookId, lane);
       lanes.set(webhookId, lane);
       return target;

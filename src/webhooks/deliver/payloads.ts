@@ -1,17 +1,28 @@
+import { LRUCache } from "lru-cache";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { Message } from "../../../types/webhook-store.js";
+import type { Message, WebhookStore } from "../../../types/webhook-store.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
-import { cursorText, type Cursor, type Follow, type FollowEvent, type Group, parseCursor } from "../../follow/index.js";
+import { cursorText, type Cursor, type Follow, type FollowEvent, parseCursor } from "../../follow/index.js";
 
 /** Payloads of events: those of the host are kept with their messages, those of the chain are made from it when they are needed. */
 export interface Payloads {
   /** As JSON text; undefined where the block is no longer kept. */
   of(message: Message): MaybePromise<string | undefined>;
+  /** A message with its payload, kept for a moment for its other deliveries; undefined where there is none. */
+  load(messageId: number): MaybePromise<LoadedEvent | undefined>;
+}
+
+export interface LoadedEvent {
+  message: Message;
+  /** The payload as JSON text. */
+  json: string;
 }
 
 /** Groups that are kept: deliveries of a block are sent one after another. */
 const mostGroups = 32;
+/** Characters of payloads that are kept: the deliveries of a message to many webhooks are sent at about the same time. */
+const keptCharacters = 2 ** 22;
 
 const isUnknown = (error: unknown): boolean => error instanceof PorticoError && error.code === "CURSOR_UNKNOWN";
 
@@ -20,27 +31,28 @@ const opposite = (event: string): string => (event.endsWith(".applied") ? event.
 const idIn = (data: unknown): unknown => (typeof data === "object" && data !== null ? (data as { id?: unknown }).id : undefined);
 
 /** `BLOCK.applied.PLACE` of an event's id, which goes on with how often the block had been applied before. */
-const withoutTimes = (eventId: string): string => eventId.split(".", 3).join(".");
+const withoutTimes = (eventId: string): string => /^[^.]*(?:\.[^.]*){0,2}/.exec(eventId)?.[0] ?? eventId;
 
-export const createPayloads = (follow: Follow): Payloads => {
-  const groups = new Map<string, Group>();
+/** The events of a group, found by their ids. */
+interface Indexed {
+  events: readonly FollowEvent[];
+  byId: ReadonlyMap<string, FollowEvent>;
+}
 
-  const remember = (name: string, group: Group): void => {
-    groups.delete(name);
-    groups.set(name, group);
-    const [oldest] = groups.keys();
-    if (groups.size > mostGroups && oldest !== undefined) groups.delete(oldest);
-  };
+/** Makes the payload of a message. */
+const createMake = (follow: Follow): Payloads["of"] => {
+  const groups = new LRUCache<string, Indexed>({ max: mostGroups });
 
   /** The group that comes next after a cursor, if it is of that block. */
-  const groupAfter = (cursor: Cursor, blockId: string): MaybePromise<Group | undefined> => {
+  const groupAfter = (cursor: Cursor, blockId: string): MaybePromise<Indexed | undefined> => {
     const name = `${cursorText(cursor)} ${blockId}`;
     const known = groups.get(name);
     if (known !== undefined) return known;
     return andThen(follow.after(cursor, { hostEvents: false, limit: 1 }), ({ groups: [group] }) => {
       if (group?.change?.full.block.id !== blockId) return undefined;
-      remember(name, group);
-      return group;
+      const indexed = { events: group.events, byId: new Map(group.events.map((event) => [withoutTimes(event.id), event])) };
+      groups.set(name, indexed);
+      return indexed;
     });
   };
 
@@ -62,28 +74,47 @@ export const createPayloads = (follow: Follow): Payloads => {
   };
 
   /** The block was reverted, or applied again, since: what it was before had the same payload, and so had each of its applications. */
-  const find = (group: Group | undefined, { eventId, event, about }: Message): string | undefined => {
-    const [subject] = about?.id.split(" ", 1) ?? [];
-    const wanted = eventId === undefined ? undefined : withoutTimes(eventId);
-    const isSame = (one: FollowEvent): boolean => withoutTimes(one.id) === wanted || (event !== undefined && one.event === opposite(event) && idIn(one.data) === subject);
-    return group?.events.find(isSame)?.json;
+  const find = (group: Indexed | undefined, { eventId, event, about }: Message): string | undefined => {
+    const same = eventId === undefined ? undefined : group?.byId.get(withoutTimes(eventId));
+    if (same !== undefined || group === undefined || event === undefined) return same?.json;
+    const [[subject] = [], other] = [about?.id.split(" ", 1), opposite(event)];
+    return group.events.find((one) => one.event === other && idIn(one.data) === subject)?.json;
   };
 
+  return (message) => {
+    const { json, block, before, after } = message;
+    if (json !== undefined || block === undefined || before === undefined || after === undefined) return json;
+    return andThen(
+      safely(() => groupAfter(cursorOf(before), block.id)),
+      (first) => {
+        const found = find(first, message);
+        if (found !== undefined) return found;
+        return andThen(
+          safely(() => groupAfter(cursorOf(after), block.id)),
+          (second) => find(second, message),
+        );
+      },
+    );
+  };
+};
+
+export const createPayloads = (follow: Follow, store: Pick<WebhookStore, "message">): Payloads => {
+  const of = createMake(follow);
+  const events = new LRUCache<number, LoadedEvent>({ maxSize: keptCharacters, sizeCalculation: ({ json }) => json.length + 200 });
+
   return {
-    of: (message) => {
-      const { json, block, before, after } = message;
-      if (json !== undefined || block === undefined || before === undefined || after === undefined) return json;
-      return andThen(
-        safely(() => groupAfter(cursorOf(before), block.id)),
-        (first) => {
-          const found = find(first, message);
-          if (found !== undefined) return found;
-          return andThen(
-            safely(() => groupAfter(cursorOf(after), block.id)),
-            (second) => find(second, message),
-          );
-        },
-      );
+    of,
+    load: (messageId) => {
+      const known = events.get(messageId);
+      if (known !== undefined) return known;
+      const message = store.message(messageId);
+      if (message === undefined) return undefined;
+      return andThen(of(message), (json) => {
+        if (json === undefined) return undefined;
+        const event = { message, json };
+        events.set(messageId, event);
+        return event;
+      });
     },
   };
 };

@@ -1,33 +1,30 @@
-import { createHash } from "node:crypto";
-import type { DeliveryRow, Message, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import { hash } from "node:crypto";
+import type { DeliveryRow, WebhookRow } from "../../../types/webhook-store.js";
 import type { Outgoing } from "../send/http-sender.js";
-import type { Payloads } from "./payloads.js";
+import type { LoadedEvent, Payloads } from "./payloads.js";
 import { deliveryHeaders, type NodeKey } from "../send/signature.js";
 
 /**
  * The value of `webhook-id`: made from the webhook and the event, and nothing else, so that a replay or a restored node sends the same. No
  * dots: what is signed has them between its parts.
  */
-export const keyOf = (webhookId: number, eventId: string): string => `msg_${webhookId}_${createHash("sha256").update(`${webhookId} ${eventId}`).digest("hex").slice(0, 32)}`;
+export const keyOf = (webhookId: number, eventId: string): string => `msg_${webhookId}_${hash("sha256", `${webhookId} ${eventId}`, "hex").slice(0, 32)}`;
 
 /** A batch is named by what is in it: without one of its events it is another. */
 export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string => keyOf(webhookId, rows.map(({ key }) => key).join(" "));
 
 /** A delivery with its event. */
-export interface Loaded {
+export interface Loaded extends LoadedEvent {
   row: DeliveryRow;
-  message: Message;
-  /** The payload as JSON text. */
-  json: string;
 }
 
 /** The events of deliveries, but for those whose block is no longer kept. */
-export const loadEvents = async (store: Pick<WebhookStore, "message">, payloads: Payloads, rows: readonly DeliveryRow[]): Promise<Loaded[]> => {
+export const loadEvents = async (payloads: Payloads, rows: readonly DeliveryRow[]): Promise<Loaded[]> => {
   const loaded: Loaded[] = [];
   for (const row of rows) {
-    const message = store.message(row.messageId);
-    const json = message && (await payloads.of(message));
-    if (message !== undefined && json !== undefined) loaded.push({ row, message, json });
+    const found = payloads.load(row.messageId);
+    const event = found instanceof Promise ? await found : found;
+    if (event !== undefined) loaded.push({ row, ...event });
   }
   return loaded;
 };

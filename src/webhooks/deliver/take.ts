@@ -37,9 +37,10 @@ export interface TakeNeeds {
   freed(): void;
 }
 
-/** Notes that deliveries of a target are taken. Returns what gives their places back. */
-const enter = ({ lane, rows, kind }: Next, target: Target, now: Times, { limit, underWay }: TakeNeeds): (() => void) => {
+/** Notes that deliveries of a target are taken. Returns what gives their places back: the target may then be asked again. */
+const enter = ({ lane, rows, kind }: Next, target: Target, now: Times, { limit, queue, underWay }: TakeNeeds): (() => void) => {
   const places = [limit, target.limit, target.origin.limit].map((one) => one.enter(now.monotonic));
+  lane.open.count++;
   const isAwaited = kind === "first" && lane.webhook.order !== "none";
   if (isAwaited) target.firsts++;
   if (kind !== "ping") target.last = kind;
@@ -57,6 +58,8 @@ const enter = ({ lane, rows, kind }: Next, target: Target, now: Times, { limit, 
     hasLeft = true;
     places.forEach((free) => free());
     if (isAwaited) target.firsts--;
+    lane.open.count--;
+    queue.add(target);
   };
 };
 
@@ -74,10 +77,9 @@ export const createTake = (needs: TakeNeeds) => {
   const { rules, store, clock, limit, queue, times, lookAt, freed } = needs;
   let freeing: NodeJS.Timeout | undefined;
 
-  /** Whether there is a place for one more attempt to a target. */
-  const hasPlace = (target: Target, now: number): boolean => {
-    return [limit, target.limit, target.origin.limit].every((one) => one.isFree(now)) && (!target.slow || limit.count() < (slowShare - 1) * rules.concurrency);
-  };
+  /** Whether there is a place for one more attempt to a target that has one of its own. */
+  const hasPlace = (target: Target, now: number): boolean =>
+    limit.isFree(now) && target.origin.limit.isFree(now) && (!target.slow || limit.count() < (slowShare - 1) * rules.concurrency);
 
   /** Looks again when a place becomes free by itself. */
   const expectPlace = (target: Target, now: number): void => {
@@ -97,10 +99,15 @@ export const createTake = (needs: TakeNeeds) => {
     return undefined;
   };
 
-  /** Targets that have a place are asked in turn; the others stay in the queue. */
+  /** Targets that have a place are asked in turn; those that wait for places that others take stay in the queue. */
   const take = (): Attempt | undefined => {
     const now = monotonic();
     for (const target of queue) {
+      if (!target.limit.isFree(now)) {
+        // The end of one of its own attempts brings it back.
+        queue.delete(target);
+        continue;
+      }
       if (!hasPlace(target, now)) {
         expectPlace(target, now);
         if (!limit.isFree(now)) return undefined;

@@ -8,6 +8,8 @@ import { createMatcher, type Matcher } from "../conditions/matcher.js";
  */
 export interface Register {
   find(id: number): WebhookRow | undefined;
+  /** All, by id, as they are now: for many look-ups in a row. */
+  rows(): ReadonlyMap<number, WebhookRow>;
   /** Ids of all. */
   ids(): Iterable<number>;
   matcher(): Matcher;
@@ -44,6 +46,10 @@ export const createRegister = (store: WebhookStore): Register => {
     find: (id) => {
       catchUp();
       return rows.get(id);
+    },
+    rows: () => {
+      catchUp();
+      return rows;
     },
     ids: () => {
       catchUp();

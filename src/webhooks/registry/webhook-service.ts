@@ -5,7 +5,7 @@ import type { Webhook, WebhookDraft, Webhooks, WebhookSecret } from "../../../ty
 import { isPromised } from "../../async/maybe-promise.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
-import { announce, rewind } from "../deliver/records.js";
+import { announce, rewind } from "../deliver/health.js";
 import { optionsOf } from "../scan/places.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";

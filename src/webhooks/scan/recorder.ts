@@ -42,6 +42,14 @@ interface Writing extends Recorded {
   superseded: number[];
 }
 
+/** What one transaction of a plan knows: nobody else writes meanwhile. */
+interface Turn {
+  webhooks: ReadonlyMap<number, WebhookRow>;
+  isCurrent(webhookId: number): boolean;
+  /** Places that are written at its end: each webhook's last one. */
+  reached: Map<number, PartOfGroup | undefined>;
+}
+
 /** Where the webhooks of a plan are, within the transactions that write it. */
 export interface PlanPlaces {
   /** False where it was set elsewhere, or its webhook disabled, since the plan was made: then nothing is written for it. */
@@ -171,11 +179,11 @@ const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: R
 
 /** Writes one piece of a plan; within a transaction. */
 const createWritePiece = (needs: RecorderNeeds) => {
-  const { store, register, window, holding } = needs;
+  const { store, window, holding } = needs;
   const { takeBack, priorOf } = createEarlier(needs);
   const unsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
-  return (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): void => {
+  return (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, writing: Writing, { webhooks, isCurrent, reached }: Turn): void => {
     const { touched, full } = writing;
     const { event, index, about } = planned;
     const blockId = event.block?.id;
@@ -190,8 +198,8 @@ const createWritePiece = (needs: RecorderNeeds) => {
     const isUnseen = plan.seenTransactions !== undefined && event.event === "transaction.reverted" && sequenceOf(event.data) >= plan.seenTransactions;
     const recipients: Recipient[] = [];
     for (const webhookId of ids) {
-      const webhook = register.find(webhookId);
-      if (webhook === undefined || full.has(webhookId) || !places.isCurrent(webhookId)) continue;
+      const webhook = webhooks.get(webhookId);
+      if (webhook === undefined || full.has(webhookId) || !isCurrent(webhookId)) continue;
       const reversal = isReversal ? reversalOf(webhook, about, prior?.get(webhookId), isUnseen) : {};
       if (reversal === undefined) continue;
       if (unsettled(webhookId) >= window) {
@@ -202,18 +210,18 @@ const createWritePiece = (needs: RecorderNeeds) => {
       recipients.push({ webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), ...(isLast ? { last: true } : {}), ...reversal, begin: holding.beginOf(webhook, event) });
     }
     if (recipients.length > 0) store.append(messageOf(plan, planned), recipients);
-    const reached = { before: cursorText(plan.group.before), taken: index + 1, transactions };
+    const part = { before: cursorText(plan.group.before), taken: index + 1, transactions };
     // With what was taken back: if the process is killed now, and the chain returns to where they were, they are to look at it again.
-    for (const webhookId of lost) if (places.isCurrent(webhookId) && !full.has(webhookId)) places.put(webhookId, reached);
+    for (const webhookId of lost) if (isCurrent(webhookId) && !full.has(webhookId)) reached.set(webhookId, part);
     for (const { webhookId, last } of recipients) {
       touched.add(webhookId);
-      places.put(webhookId, last === true ? undefined : reached);
+      reached.set(webhookId, last === true ? undefined : part);
     }
   };
 };
 
 export const createRecorder = (needs: RecorderNeeds): Recorder => {
-  const { store, withdrawn, onOutcome } = needs;
+  const { store, register, withdrawn, onOutcome } = needs;
   const writePiece = createWritePiece(needs);
   const rowsAbout = createRowsAbout(store);
 
@@ -223,11 +231,20 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
   /** Writes as many pieces as a turn allows. Returns how many are done then. */
   const writeSome = (plan: Plan, pieces: readonly Piece[], done: number, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): number => {
     const begun = performance.now();
+    const current = new Map<number, boolean>();
+    const isCurrent = (webhookId: number): boolean => {
+      const is = current.get(webhookId) ?? places.isCurrent(webhookId);
+      current.set(webhookId, is);
+      return is;
+    };
+    const webhooks = register.rows();
+    const reached: Turn["reached"] = new Map();
     let next = done;
     do {
       const piece = pieces[next++];
-      if (piece !== undefined) writePiece(plan, piece, webhookIds, writing, places);
+      if (piece !== undefined) writePiece(plan, piece, webhookIds, writing, { webhooks, isCurrent, reached });
     } while (next < pieces.length && performance.now() - begun < turn);
+    for (const [webhookId, part] of reached) places.put(webhookId, part);
     return next;
   };
 

@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { WebhookSecret } from "../../../types/webhooks.js";
 
 const tokenBytes = 32;
@@ -11,8 +12,16 @@ export const createToken = (): string => randomBytes(tokenBytes).toString("hex")
 /** Both forms in which a secret is shown. */
 export const secretOf = (token: string): WebhookSecret => ({ token, secret: `whsec_${Buffer.from(token, "hex").toString("base64")}` });
 
-const sign = (token: string, content: string): string =>
-  `v1,${createHmac("sha256", Buffer.from(token, "hex")).update(content).digest("base64")}`;
+/** Tokens as keys, for those that sign again and again. */
+const keys = new LRUCache<string, KeyObject>({ max: 10_000 });
+
+const signingKey = (token: string): KeyObject => {
+  const key = keys.get(token) ?? createSecretKey(Buffer.from(token, "hex"));
+  keys.set(token, key);
+  return key;
+};
+
+const sign = (token: string, content: string): string => `v1,${createHmac("sha256", signingKey(token)).update(content).digest("base64")}`;
 
 export interface Signed {
   messageId: string;

@@ -17,7 +17,7 @@ describe("what is far off its goal", () => {
   /** Runs a measure whose results are given, and returns what counts in the end, and with how many rounds it was measured. */
   const measured = async (...results: Row[][]): Promise<{ rows: Row[]; rounds: number[] }> => {
     const rounds: number[] = [];
-    const run: Run = { size: sizes["10k"], sizes: [sizes["10k"]], quick: true, rounds: 3, slice: 300, soak: 1, say: () => undefined };
+    const run: Run = { size: sizes["10k"], sizes: [sizes["10k"]], quick: true, rounds: 3, slice: 300, row: "", soak: 1, say: () => undefined };
     const rows = await againIfFarOff((asked) => {
       rounds.push(asked.rounds);
       return Promise.resolve(results[rounds.length - 1] ?? []);

@@ -9,6 +9,8 @@ export interface Run {
   readonly sizes: readonly ChainSize[];
   /** Short, and by processor time, as others may be using the machine. */
   readonly quick: boolean;
+  /** Steps of a part that have this in their names; all have "". */
+  readonly row: string;
   /** How often each thing is measured, all in turn; medians count. */
   readonly rounds: number;
   /** Milliseconds of load at a time. */

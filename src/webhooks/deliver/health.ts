@@ -1,0 +1,120 @@
+import type { Clock, Logger } from "../../../types/node-context.js";
+import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { Attempt } from "../../../types/webhooks.js";
+import type { Register } from "../registry/register.js";
+import type { OnOutcome } from "../send/http-sender.js";
+import type { Timekeeper } from "../timekeeper.js";
+import { nextHealth, type Now, type RetryRules } from "./outcome.js";
+import { keyOf } from "./request.js";
+
+/** An event about webhooks themselves. */
+export interface OwnEvent {
+  event: "webhook.disabled" | "webhook.failing" | "webhook.enabled" | "delivery.dead";
+  data: { webhook: number; delivery?: number; event?: string; reason: string };
+}
+
+/** Whether an event is one of these: its own deliveries that die are not announced. */
+export const isOwnEvent = (event: string): boolean => /^(?:webhook|delivery)\./.test(event);
+
+/** Writes an event for the webhooks that ask for it; within a transaction. Returns which they are. */
+export const announce = (store: WebhookStore, register: Register, at: number, { event, data }: OwnEvent): number[] => {
+  const ids = register.matcher().listens(event) ? register.matcher().match(event, data).ids.filter((id) => id !== data.webhook || event === "webhook.enabled" || event === "delivery.dead") : [];
+  if (ids.length === 0) return [];
+  const eventId = `${store.instance}.${event}.${data.webhook}.${data.delivery ?? 0}.${at.toString(36)}`;
+  store.append(
+    { at, eventId, event, json: JSON.stringify(data) },
+    ids.map((webhookId) => ({ webhookId, event, key: keyOf(webhookId, eventId), begin: { state: "pending" } })),
+  );
+  return ids;
+};
+
+export interface RecordRules extends RetryRules {
+  disableAfter: number;
+}
+
+export interface RecordNeeds {
+  store: WebhookStore;
+  register: Register;
+  clock: Clock;
+  time: Timekeeper;
+  random: () => number;
+  logger: Logger;
+  /** Is told of deliveries that are given up. */
+  onOutcome?: OnOutcome | undefined;
+}
+
+/** What a transaction has recorded. */
+export interface Recorded {
+  rows: { row: DeliveryRow; origin: string }[];
+  webhookIds: Set<number>;
+  /** Webhooks that were disabled. */
+  changed: Set<number>;
+  /** Webhooks that got an event about others. */
+  announced: Set<number>;
+  /** What is logged of webhooks as a whole: that one begins to fail, no longer does, or is disabled. */
+  warnings: string[];
+  /** Deliveries that were given up, by their states. */
+  givenUp: ("dead" | "superseded")[];
+  /** Webhooks that were not failing when this was last looked at. */
+  healthy: Set<number>;
+}
+
+const originOf = (target: string): string => new URL(target).origin;
+
+/** What came of an attempt, in a few words. */
+export const resultOf = ({ error, status, stage }: Attempt): string => (error === null ? String(status) : `${stage ?? ""}: ${error}`);
+
+const sentenceOf = ({ id, target }: WebhookRow, what: string): string => `webhook ${id} to ${originOf(target)} ${what}`;
+
+const whyDisabled = ({ disabledBecause }: WebhookRow, failingSince: number | null): string => {
+  const since = failingSince === null ? "" : ` since ${new Date(failingSince).toISOString()}`;
+  return `is disabled: ${disabledBecause === "gone" ? "the target answered 410" : `every attempt${since} failed`}`;
+};
+
+/** That a webhook begins to fail, or no longer does; undefined while nothing changes. */
+const turnOf = (before: number | null, after: number | null, attempt: Attempt): string | undefined => {
+  if (before === null && after !== null) return `fails: ${resultOf(attempt)}`;
+  if (before !== null && after === null) return `no longer fails, as it did since ${new Date(before).toISOString()}`;
+  return undefined;
+};
+
+/** The webhook's cursor goes back to before the first of what is open, which is then forgotten: it is found again from there. */
+export const rewind = (store: WebhookStore, webhookId: number): void => {
+  const open = (["pending", "retrying"] as const).flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER));
+  const befores = open.sort((a, b) => a - b).map((id) => store.delivery(webhookId, id)).map((row) => row && store.message(row.messageId)?.before);
+  const first = befores.find((before) => before !== undefined);
+  const { part, ...progress } = store.progress(webhookId);
+  store.putProgress(webhookId, { ...progress, ...(first === undefined ? { part } : { cursor: first }), replays: [], epoch: (progress.epoch ?? 0) + 1 });
+  store.forgetDeliveries(webhookId);
+};
+
+/** What an outcome says about its webhook: whether it is failing, and is to be disabled. */
+export const createHealth = (rules: RecordRules, { store, register, clock }: RecordNeeds) => {
+  const tell = (recorded: Recorded, event: Parameters<typeof announce>[3]): void => {
+    for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
+  };
+
+  const disable = (recorded: Recorded, webhook: WebhookRow, because: "gone" | "failing", failingSince: number | null): void => {
+    const disabled = { ...webhook, enabled: false, disabledBecause: because };
+    rewind(store, webhook.id);
+    store.putWebhook(disabled);
+    recorded.changed.add(webhook.id);
+    recorded.warnings.push(sentenceOf(disabled, whyDisabled(disabled, failingSince)));
+    tell(recorded, { event: "webhook.disabled", data: { webhook: webhook.id, reason: because === "gone" ? "the target answered 410" : "every attempt failed" } });
+  };
+
+  const recordHealth = (recorded: Recorded, webhook: WebhookRow, { attempt, result }: { attempt: Attempt; result: { ok: boolean; status: number | null } }, now: Now): void => {
+    if (result.ok && recorded.healthy.has(webhook.id)) return;
+    const progress = store.progress(webhook.id);
+    if (result.ok) recorded.healthy.add(webhook.id);
+    else recorded.healthy.delete(webhook.id);
+    const { disabledBecause, warns, ...health } = nextHealth(progress, result, now, rules.disableAfter);
+    if (health.failingSince !== progress.failingSince || health.warned !== progress.warned) store.putProgress(webhook.id, { ...progress, ...health });
+    const turn = turnOf(progress.failingSince, health.failingSince, attempt);
+    if (turn !== undefined) recorded.warnings.push(sentenceOf(webhook, turn));
+    if (warns) tell(recorded, { event: "webhook.failing", data: { webhook: webhook.id, reason: "every attempt fails; it will be disabled in a day" } });
+    if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, health.failingSince);
+  };
+
+  return { tell, recordHealth };
+};
