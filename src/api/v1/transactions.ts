@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { TransactionFilter, TransactionOrder } from "../../../types/chain-adapter.js";
 import type { TransactionData } from "../../../types/events.js";
 import type { UnconfirmedTransaction } from "../../chain/blocks/block.js";
+import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
@@ -71,19 +72,25 @@ const parties = (transaction: UnconfirmedTransaction, { rules }: ApiState): stri
   ...rules.recipientsOf({ timestamp: 0, ...transaction, blockId: "", blockHeight: 0, sequence: 0 }),
 ];
 
-const poolOf = async (
-  { senderPublicKey, address }: { senderPublicKey: string | undefined; address: string | undefined },
-  state: ApiState,
-): Promise<readonly TransactionData[]> => {
+interface PoolFilter {
+  senderPublicKey: string | undefined;
+  address: string | undefined;
+}
+
+const passing = function* (all: readonly TransactionData[], { senderPublicKey, address }: PoolFilter, state: ApiState): Sliced<TransactionData[]> {
+  const found: TransactionData[] = [];
+  for (const data of all) {
+    yield;
+    if (senderPublicKey !== undefined && data.senderPublicKey !== senderPublicKey) continue;
+    if (address === undefined || parties(readUnconfirmed(data, state), state).includes(address)) found.push(data);
+  }
+  return found;
+};
+
+/** In slices: a pool may have many thousands of transactions, and each has to be parsed to know whom it pays. */
+const poolOf = async (filter: PoolFilter, state: ApiState): Promise<readonly TransactionData[]> => {
   const all = await allUnconfirmed(state);
-  if (senderPublicKey === undefined && address === undefined) return all;
-  return all.filter((data) => {
-    const transaction = readUnconfirmed(data, state);
-    return (
-      (senderPublicKey === undefined || transaction.senderPublicKey === senderPublicKey) &&
-      (address === undefined || parties(transaction, state).includes(address))
-    );
-  });
+  return filter.senderPublicKey === undefined && filter.address === undefined ? all : runSliced(passing(all, filter, state), "cooperative");
 };
 
 const byId = Type.Object({ id: Text({ minLength: 1, description: "Id of the transaction." }) });

@@ -279,6 +279,29 @@ describe("unconfirmed transactions, first generation", () => {
     expect(await served.refusal("/transactions/unconfirmed/get")).to.equal('"id" is required');
   });
 
+  it("are filtered in slices, between which others are answered, however many there are", async () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => ({ ...waiting[0], id: index.toString(16).padStart(64, "0") }) as TransactionData);
+    let turns = 0;
+    let isAsked = false;
+    const count = (): void => {
+      turns++;
+      if (isAsked) setImmediate(count);
+    };
+    const crowded = await serveFirst("core3-testnet-a", {
+      pool: {
+        list: () => {
+          isAsked = true;
+          setImmediate(count);
+          return many;
+        },
+      },
+    });
+    expect(await crowded.get(`/transactions/unconfirmed?address=${nobody}&limit=1`)).to.have.property("count", many.length);
+    isAsked = false;
+    expect(turns).to.be.above(20);
+    await crowded.stop();
+  });
+
   it("are an empty list if the host has no pool", async () => {
     const poolless = await serveFirst("core3-testnet-a");
     expect(await poolless.get("/transactions/unconfirmed")).to.deep.equal({ transactions: [], count: 0, success: true });
