@@ -125,7 +125,7 @@ const natsIn = ({ has, text, label }: Reading): string | undefined => {
   const url = text("nats");
   if (url === undefined && has("nats-creds")) throw new UsageError(`${label("nats-creds")} is for the server of --nats.`);
   if (url === undefined && has("dispatch")) throw new UsageError(`${label("dispatch")} needs the server of --nats.`);
-  if (url !== undefined && !(URL.canParse(url) && /^(?:nats|tls|wss?):$/.test(new URL(url).protocol))) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222, not "${url}".`);
+  if (url !== undefined && !(URL.canParse(url) && /^(?:nats|tls):$/.test(new URL(url).protocol))) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222, not "${url}".`);
   return url;
 };
 

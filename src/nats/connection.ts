@@ -6,7 +6,7 @@ import { messageOf } from "../errors.js";
 
 /** How to reach the servers of NATS. */
 export interface NatsOptions {
-  /** URLs, such as `nats://10.0.0.7:4222` or `tls://…`. */
+  /** URLs, such as `nats://10.0.0.7:4222`. With `tls://…` for any of them, none is spoken to without TLS. */
   servers: string | string[];
   /** File of credentials (`nsc generate creds`). Without it, whoever reaches the servers may write what replicas read. */
   credentials?: string;
@@ -19,6 +19,9 @@ export interface NatsOptions {
 /** Milliseconds. */
 const patience = 5_000;
 
+/** The client goes by its option `tls` alone: without it, a server, or who is in between, could do without TLS. */
+const wantsTls = (servers: NatsOptions["servers"]): boolean => [servers].flat().some((server) => server.toLowerCase().startsWith("tls://"));
+
 /** Opens a connection that is kept open: it is opened again, for ever, when it is lost. Rejects while no server can be reached. */
 const openConnection = async ({ servers, credentials, tls }: NatsOptions, name: string): Promise<NatsConnection> =>
   connect({
@@ -30,7 +33,7 @@ const openConnection = async ({ servers, credentials, tls }: NatsOptions, name: 
     pingInterval: 2_000,
     maxPingOut: 2,
     ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(await readFile(credentials)) }),
-    ...(tls === undefined ? {} : { tls }),
+    ...(tls !== undefined || wantsTls(servers) ? { tls: tls ?? {} } : {}),
   });
 
 export interface LinkNeeds {

@@ -118,4 +118,16 @@ describe("A node's changes over JetStream", function () {
     await level(node, replica);
     expect((await replica.ready()).status).to.equal(200);
   });
+
+  it("are not read without TLS where the server's URL demands it", async () => {
+    const server = await new NatsServer().start();
+    const warnings: string[] = [];
+    const subscriber = natsTip({ servers: `tls://127.0.0.1:${server.port}` }, { ...silentLogger, warn: (line) => void warnings.push(line) }).start(nethash, () => Promise.resolve());
+    try {
+      await until("the refusal", () => warnings.length > 0);
+      expect(warnings).to.deep.equal(["changes do not come over NATS, the node is asked: server does not support 'tls'"]);
+    } finally {
+      await subscriber.stop();
+    }
+  });
 });
