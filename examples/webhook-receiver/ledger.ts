@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { type Bookings, createBookings } from "../follow/bookings.js";
 
 /** What a node told of blocks and transactions, kept in a file; and what comes of it. */
@@ -20,6 +20,17 @@ const linesOf = (path: string): string[] => {
   const end = bytes.lastIndexOf("\n") + 1;
   if (end < bytes.length) truncateSync(path, end);
   return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
+};
+
+/** The whole line, or nothing: what a full disk has taken of it would spoil the next one. */
+const append = (path: string, line: string): void => {
+  const size = existsSync(path) ? statSync(path).size : 0;
+  try {
+    appendFileSync(path, line, { flush: true });
+  } catch (error) {
+    if (existsSync(path)) truncateSync(path, size);
+    throw error;
+  }
 };
 
 export const openLedger = (path: string): Ledger => {
@@ -48,7 +59,7 @@ export const openLedger = (path: string): Ledger => {
     bookings,
     take: (id, body) => {
       if (known.has(id)) return false;
-      appendFileSync(path, `${JSON.stringify([id, body])}\n`, { flush: true });
+      append(path, `${JSON.stringify([id, body])}\n`);
       book(id, body);
       return true;
     },

@@ -14,8 +14,9 @@ const server = createServer((request, response) => {
     response.end(JSON.stringify({ balances: textOf(ledger.bookings.balances), forged: textOf(ledger.bookings.forged) }));
     return;
   }
-  void text(request).then((body) => {
+  const take = async (): Promise<void> => {
     try {
+      const body = await text(request);
       webhook.verify(body, request.headers as Record<string, string>); // throws unless signed with the secret, and recently
       const id = String(request.headers["webhook-id"]);
       const isNew = ledger.take(id, body); // on the disk before it is answered
@@ -26,6 +27,7 @@ const server = createServer((request, response) => {
       console.error("refused", request.headers["webhook-id"] ?? "a request without webhook-id", reason); // another secret, a late clock, not from the node
       response.writeHead(401).end(reason); // anything else but 410: it is sent again by the retry schedule
     }
-  });
+  };
+  void take();
 });
 server.listen(Number(process.env["PORT"] ?? 4100), "127.0.0.1", () => console.log("Waiting for webhooks."));

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
@@ -18,7 +19,7 @@ const chain = loadChain("core3-testnet-a");
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 describe("the examples' webhook receiver", () => {
-  let plugin: ApiPlugin;
+  let plugin: ApiPlugin | undefined;
   let receiver: ChildProcess | undefined;
 
   afterEach(async () => {
@@ -26,7 +27,8 @@ describe("the examples' webhook receiver", () => {
       receiver.kill();
       await once(receiver, "exit");
     }
-    await plugin.stop();
+    receiver = undefined;
+    await plugin?.stop();
     await closeTemporaryStores();
   });
 
@@ -53,11 +55,23 @@ describe("the examples' webhook receiver", () => {
     expect(told).to.match(/^[\w-]+ \{"timestamp":\d+,"data":/);
     expect(told).to.include(chain.blocks[1]!.id);
 
+    // Whoever hangs up within a request must not end the receiver.
+    const half = connect(port, "127.0.0.1", () => half.write("POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 10\r\n\r\nhalf", () => half.destroy()));
+    await once(half, "close");
+
     const forged = { "webhook-id": "msg_1", "webhook-timestamp": String(Math.floor(Date.now() / 1000)), "webhook-signature": "v1,bm9uZQ==" };
     const late = { ...forged, "webhook-timestamp": "1500000000" };
     for (const [signed, why] of [[forged, "No matching signature found"], [late, "Message timestamp too old"], [{}, "Missing required headers"]] as const) {
       const reply = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers: signed as Record<string, string>, body: "{}" });
       expect([reply.status, await reply.text()]).to.deep.equal([401, why]);
     }
+  });
+
+  it("keeps what it is sent after a delivery for which the disk was full", async () => {
+    const script = programOf(new URL("full-ledger-process.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -f 128; exec "$0" "$1" "$2"`, process.execPath, script, join(temporaryFolder(), "ledger.ndjson")]);
+    const [first, full, ...others] = JSON.parse(stdout) as (boolean | string)[];
+    expect([first, ...others]).to.deep.equal([true, true, true, false]);
+    expect(full).to.match(/EFBIG/);
   });
 });

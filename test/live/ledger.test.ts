@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,6 +77,34 @@ describe("The example client that follows the event stream", function () {
       ledger.close();
       await plugin.stop();
       rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it("goes on where it was after a status at which an EventSource gives up", async () => {
+    const asked: string[] = [];
+    const event = (id: string, cursor: string): string => `event: block.applied\ndata: ${JSON.stringify({ data: { generatorPublicKey: "02", reward: "5", totalFee: "0" }, cursor })}\nid: ${id}\n\n`;
+    const server = createServer((request, response) => {
+      asked.push(new URL(request.url ?? "", "http://node").searchParams.get("after") ?? "");
+      if (asked.length === 2) return void response.writeHead(503).end();
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      // The first connection ends after a block; what comes next is refused.
+      if (asked.length === 1) response.end(`retry: 1\n${event("2-a", "2-a")}`);
+      else response.write(event("3-b", "3-b"));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const cursors: string[] = [];
+    let wake = (): void => undefined;
+    const ledger = followLedger(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api`, (cursor) => {
+      cursors.push(cursor);
+      wake();
+    });
+    try {
+      while (cursors.length < 2) await new Promise<void>((resolve) => (wake = resolve));
+      expect([cursors, asked.at(-1), ledger.bookings.forged.get("02")]).to.deep.equal([["2-a", "3-b"], "2-a", 10n]);
+    } finally {
+      ledger.close();
+      server.closeAllConnections();
+      server.close();
     }
   });
 });
