@@ -561,6 +561,7 @@ describe("the conformance suite skips", () => {
     expect([...new Set(skipped.values())]).to.have.members([
       "the adapter does not offer locks",
       "the adapter does not offer feeStatistics",
+      "the adapter does not offer rounds",
       "the adapter does not offer history",
       "the adapter has no `changes`",
     ]);

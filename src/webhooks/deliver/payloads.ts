@@ -31,7 +31,7 @@ const opposite = (event: string): string => (event.endsWith(".applied") ? event.
 const idIn = (data: unknown): unknown => (typeof data === "object" && data !== null ? (data as { id?: unknown }).id : undefined);
 
 /** `BLOCK.applied.PLACE` of an event's id, which goes on with how often the block had been applied before. */
-const withoutTimes = (eventId: string): string => /^[^.]*(?:\.[^.]*){0,2}/.exec(eventId)?.[0] ?? eventId;
+const withoutTimes = (eventId: string): string => eventId.split(".", 3).join(".");
 
 /** The events of a group, found by their ids. */
 interface Indexed {
