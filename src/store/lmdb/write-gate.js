@@ -25,8 +25,6 @@ const leastFree = 16 * 2 ** 20;
 /** Bytes that a byte of entries may take in the file. */
 const growth = 8;
 
-/** Milliseconds for which a successful trial counts. */
-const trialLasts = 1_000;
 const trialBytes = Buffer.alloc(4_096);
 
 /** @type {Record<string, string>} */
@@ -79,14 +77,13 @@ const checkRoom = (path, bytes) => {
 /**
  * @typedef {object} Passage
  * @property {string} identity Of the file that was opened.
- * @property {number} triedAt
  */
 
 /** @type {WeakMap<object, Passage>} */
 const passages = new WeakMap();
 
 /** Notes which file was opened, so that another one in its place is noticed. @param {{ path: string, root: object }} written */
-export const noteFile = ({ path, root }) => void passages.set(root, { identity: identityOf(path), triedAt: -Infinity });
+export const noteFile = ({ path, root }) => void passages.set(root, { identity: identityOf(path) });
 
 /**
  * To be called before a transaction that writes.
@@ -101,23 +98,19 @@ export const checkWritable = (written, bytes = 0) => {
     const passage = /** @type {Passage} */ (passages.get(root));
     if (identityOf(path) !== passage.identity) throw new WriteRefused("another file is in its place");
     checkRoom(path, bytes);
-    if (performance.now() - passage.triedAt < trialLasts) return;
-    passage.triedAt = -Infinity;
+    // Each time: a file system that failed since the last time would otherwise be found out by LMDB.
     tryToWrite(path);
-    passage.triedAt = performance.now();
   } catch (error) {
     throw error instanceof WriteRefused ? error : refusedBy(error);
   }
 };
 
 /**
- * What to throw when LMDB could not write: what a trial finds wrong now, or else what LMDB said. The last trial may have been a second ago.
+ * What to throw when LMDB could not write: what a trial finds wrong now, or else what LMDB said.
  * @param {{ path: string, root: object }} written
  * @param {unknown} error
  */
 export const whyUnwritten = (written, error) => {
-  const passage = passages.get(written.root);
-  if (passage !== undefined) passage.triedAt = -Infinity;
   try {
     checkWritable(written);
     return error;
