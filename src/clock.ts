@@ -1,5 +1,15 @@
 import type { Clock } from "../types/node-context.js";
 
+/** Calls back after so many milliseconds. Returns what cancels the call. */
+export type After = (milliseconds: number, callback: () => void) => () => void;
+
+/** Does not keep the process alive. */
+export const systemAfter: After = (milliseconds, callback) => {
+  const timer = setTimeout(callback, milliseconds);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
+
 /** A clock with all its readings. */
 export type FullClock = Required<Clock>;
 

@@ -11,9 +11,9 @@ const Gzip = { "application/gzip": Type.String({ format: "binary" }) };
 /** The lake's files. `dir` is undefined where the node has none. */
 export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<State>[] => {
   const { body } = routesOf<State>();
-  const lake = { method: "GET", versions: [2], resource: "lake", stateless: true, cache: "never", errors: [404, 501] } as const;
+  const lake = { method: "GET", versions: [2], resource: "lake", stateless: true, cache: "never", errors: [404] } as const;
   const folder = (): string => {
-    if (dir === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no lake.");
+    if (dir === undefined) throw new PorticoError("NOT_FOUND", "This node has no lake.");
     return dir;
   };
 

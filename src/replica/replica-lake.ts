@@ -31,7 +31,7 @@ const keyFile = "lake-key";
 
 const readText = (path: string): Promise<string | undefined> => readFile(path, "utf8").then((text) => text.trim(), () => undefined);
 
-/** Logs a failure once, however often it recurs. A node without a lake is no fault. */
+/** Logs a failure once, however often it recurs. A node without a lake is no fault; earlier versions answered 501 then. */
 const createFailed = (logger: Logger) => {
   let told: string | undefined;
   return (error: unknown): void => {

@@ -1,15 +1,7 @@
 import type { KeptTime, WebhookStore } from "../../types/webhook-store.js";
-import type { FullClock } from "../clock.js";
+import { type After, type FullClock, systemAfter } from "../clock.js";
 
-/** Calls back after so many milliseconds. Returns what cancels the call. */
-export type After = (milliseconds: number, callback: () => void) => () => void;
-
-/** Does not keep the process alive. */
-export const systemAfter: After = (milliseconds, callback) => {
-  const timer = setTimeout(callback, milliseconds);
-  timer.unref();
-  return () => clearTimeout(timer);
-};
+export { type After, systemAfter };
 
 /**
  * How much time passes, whatever the wall clock is set to, in this process and over all processes of a store before it. Two times are

@@ -202,6 +202,14 @@ describe("a lake", function () {
     }
   });
 
+  it("is not found at a node that has none", async () => {
+    const without = await startNode(name, temporaryFolder(), undefined, { upTo: 3 });
+    for (const path of ["manifest.json", "blocks/000000001-000000100.ndjson.gz"]) {
+      const reply = await fetch(`${without.url}/lake/${path}`);
+      expect([reply.status, ((await reply.json()) as { message: string }).message], path).to.deep.equal([404, "This node has no lake."]);
+    }
+  });
+
   it("is served by nginx from the same folder", async function () {
     if (spawnSync("nginx", ["-v"]).error !== undefined) {
       console.log("      nginx is not installed: the lake is not read through it");

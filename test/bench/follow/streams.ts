@@ -11,13 +11,23 @@ import type { StreamsTold } from "../processes/streams.js";
 const clients = 2;
 const blocks = 50;
 
-const start = async (script: string, args: readonly string[]): Promise<{ child: ChildProcess; ready: StreamsTold }> => {
-  const child = fork(fileURLToPath(new URL(`../processes/${script}.js`, import.meta.url)), [...args], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  const [ready] = (await once(child, "message")) as [StreamsTold];
-  return { child, ready };
+/** What a process tells next. @throws Error if it ends instead */
+const next = async (child: ChildProcess): Promise<StreamsTold> => {
+  const ending = new AbortController();
+  const ended = once(child, "exit", { signal: ending.signal }).then(() => Promise.reject(new Error("a process of the streams has ended")));
+  try {
+    const [told] = (await Promise.race([once(child, "message"), ended])) as [StreamsTold];
+    return told;
+  } finally {
+    ended.catch(() => undefined);
+    ending.abort();
+  }
 };
 
-const next = async (child: ChildProcess): Promise<StreamsTold> => ((await once(child, "message")) as [StreamsTold])[0];
+const start = async (script: string, args: readonly string[]): Promise<{ child: ChildProcess; ready: StreamsTold }> => {
+  const child = fork(fileURLToPath(new URL(`../processes/${script}.js`, import.meta.url)), [...args], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  return { child, ready: await next(child) };
+};
 
 /** A node in one process, its streams' clients in others: from when the host emits a block until the last client has it. */
 const measureSome = async (streams: number): Promise<Row[]> => {
