@@ -161,7 +161,7 @@ const openFiles = async (options: HostOptions, network: Network, { logger, signa
   prepareFolder(options.dataDir);
   const lock = await lockFolder(options.dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
   closing.add(lock.release);
-  const lake = path === undefined || file !== undefined ? undefined : await openLakeImport(path, network, options, logger);
+  const lake = path === undefined || file !== undefined ? undefined : await openLakeImport(path, network, options, { logger, signal });
   if (lake !== undefined) closing.add(lake.close);
   const imported = file ?? lake;
   const log = await openBlockLog(join(options.dataDir, "forged.ndjson"));

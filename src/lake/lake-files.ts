@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 import { withoutTrailing } from "../trim-end.js";
 import { readIfThere } from "./files.js";
 import { type Manifest, manifestFile, olderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
@@ -27,27 +28,71 @@ export interface LakeDemands {
   key?: string | undefined;
   /** Aborting gives up reading from a URL. */
   signal?: AbortSignal | undefined;
+  /** Folder, removed before and after, for files from a URL: they may be as large as the store. Default: one of the system's for temporary files. */
+  downloads?: string | undefined;
 }
 
 const isUrl = (path: string): boolean => /^https?:\/\//.test(path);
 
+const foreign = (message: string): PorticoError => new PorticoError("LAKE_FOREIGN", message);
+const damaged = (message: string): PorticoError => new PorticoError("LAKE_DAMAGED", message);
+
 /** Where files come from. Undefined: there is none of this name. */
 interface Source {
   read(name: string): Promise<Buffer | undefined>;
-  open(name: string): Promise<Readable | undefined>;
+  /** Name of a file on this machine that holds the file's bytes. It lasts until the next call, or `close`. */
+  local(name: string, bytes: number): Promise<string | undefined>;
+  close(): Promise<void>;
 }
 
 const folderSource = (path: string): Source => ({
   read: (name) => readIfThere(join(path, name)),
-  open: async (name) => {
+  local: async (name) => {
     const found = await stat(join(path, name)).catch(() => undefined);
-    return found?.isFile() === true ? createReadStream(join(path, name)) : undefined;
+    return found?.isFile() === true ? join(path, name) : undefined;
   },
+  close: () => Promise.resolve(),
 });
 
-const webSource = (url: string, signal: AbortSignal | undefined): Source => {
-  const ask = async (name: string): Promise<Response | undefined> => {
-    const response = await fetch(`${url}/${name}`, { signal: signal ?? null }).catch((error: unknown) => {
+/** Milliseconds for a manifest. */
+const patience = 60_000;
+
+/** Ends with an error rather than take more than a file has. */
+const atMost = (bytes: number, where: string) =>
+  async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let left = bytes;
+    for await (const chunk of chunks) {
+      left -= chunk.length;
+      if (left < 0) throw damaged(`${where} has more than the ${bytes} bytes that its manifest says`);
+      yield chunk;
+    }
+  };
+
+/** The folder into which files are downloaded, one after the other. What is behind a URL is read twice, as any file is: to be checked, and then. */
+const createDownloads = (given: string | undefined) => {
+  let folder: string | undefined = given;
+  const close = async (): Promise<void> => {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    folder = given;
+  };
+  return {
+    close,
+    /** Name of a file to be written, the only one. */
+    next: async (): Promise<string> => {
+      await close();
+      if (given === undefined) folder = await mkdtemp(join(tmpdir(), "portico-lake-"));
+      else makeFolder(given);
+      return join(given ?? folder ?? "", "file");
+    },
+  };
+};
+
+const webSource = (url: string, { signal, downloads: given }: LakeDemands): Source => {
+  const downloads = createDownloads(given);
+
+  const ask = async (name: string, limit?: AbortSignal): Promise<Response | undefined> => {
+    const signals = [signal, limit].filter((one) => one !== undefined);
+    const response = await fetch(`${url}/${name}`, { signal: AbortSignal.any(signals) }).catch((error: unknown) => {
       throw new Error(`${url}/${name} cannot be read: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`, { cause: error });
     });
     if (response.ok) return response;
@@ -55,20 +100,22 @@ const webSource = (url: string, signal: AbortSignal | undefined): Source => {
     if (response.status === 404) return undefined;
     throw new Error(`${url}/${name} cannot be read: status ${response.status}`);
   };
+
   return {
     read: async (name) => {
-      const response = await ask(name);
+      const response = await ask(name, AbortSignal.timeout(patience));
       return response && Buffer.from(await response.arrayBuffer());
     },
-    open: async (name) => {
+    local: async (name, bytes) => {
       const body = (await ask(name))?.body;
-      return body ? Readable.fromWeb(body) : undefined;
+      if (body === undefined || body === null) return undefined;
+      const copy = await downloads.next();
+      await pipeline(Readable.fromWeb(body), atMost(bytes, `${url}/${name}`), createWriteStream(copy));
+      return copy;
     },
+    close: downloads.close,
   };
 };
-
-const foreign = (message: string): PorticoError => new PorticoError("LAKE_FOREIGN", message);
-const damaged = (message: string): PorticoError => new PorticoError("LAKE_DAMAGED", message);
 
 const requireWanted = (path: string, manifest: Manifest, { nethash, key }: LakeDemands): void => {
   if (manifest.network.nethash !== nethash) throw foreign(`${path} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
@@ -103,43 +150,25 @@ const measure = async (source: AsyncIterable<Buffer>): Promise<{ bytes: number; 
 /** Opens a lake and checks its manifests. @throws PorticoError LAKE_DAMAGED, LAKE_FOREIGN; Error where it cannot be reached */
 export const openLakeFiles = async (where: string, demands: LakeDemands): Promise<LakeFiles> => {
   const path = withoutTrailing(where, "/");
-  const source = isUrl(path) ? webSource(path, demands.signal) : folderSource(path);
+  const source = isUrl(path) ? webSource(path, demands) : folderSource(path);
   const bytes = await source.read(manifestFile);
   if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}`);
   const manifest = parseManifest(bytes, `${path}/${manifestFile}`);
   requireWanted(path, manifest, demands);
   await checkChain(path, manifest, source);
 
-  let folder: string | undefined;
-  const close = async (): Promise<void> => {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-    folder = undefined;
-  };
-
-  /** What is behind a URL is read twice, as any file is: to be checked, and then. */
-  const download = async (stream: Readable): Promise<string> => {
-    await close();
-    folder = await mkdtemp(join(tmpdir(), "portico-lake-"));
-    const copy = join(folder, "file");
-    await pipeline(stream, createWriteStream(copy));
-    return copy;
-  };
-
   return {
     path,
     manifest,
     fetch: async ({ file, bytes: length, sha256 }) => {
-      const stream = await source.open(file);
-      if (stream === undefined) throw damaged(`${path}/${file} is missing`);
-      let local = join(path, file);
-      if (isUrl(path)) local = await download(stream);
-      else stream.destroy();
+      const local = await source.local(file, length);
+      if (local === undefined) throw damaged(`${path}/${file} is missing`);
       const found = await measure(createReadStream(local));
       if (found.bytes !== length) throw damaged(`${path}/${file} has ${found.bytes} bytes, not ${length} as its manifest says`);
       if (found.sha256 !== sha256) throw damaged(`${path}/${file} is damaged: its SHA-256 is ${found.sha256}, not ${sha256} as its manifest says`);
       return local;
     },
-    close,
+    close: source.close,
   };
 };
 

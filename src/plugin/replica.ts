@@ -46,14 +46,16 @@ const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNe
   return {
     isDiverged: () => diverged,
     compareTip: (chain: ChainAdapter): void => {
-      const snapshot = chain.snapshot();
-      if (snapshot === undefined || isPromised(snapshot)) return;
+      let snapshot: ReturnType<ChainAdapter["snapshot"]>;
+      // Called by timers, too: nothing must get out.
       try {
+        snapshot = chain.snapshot();
+        if (snapshot === undefined || isPromised(snapshot)) return;
         compare(snapshot.tip, snapshot.digest);
       } catch (error) {
         logger.warn(`the digest cannot be compared with the node's: ${messageOf(error)}`);
       } finally {
-        snapshot.release?.();
+        if (snapshot !== undefined && !isPromised(snapshot)) snapshot.release?.();
       }
     },
     /** A store that was changed by other hands has kept the digest of what it was. */

@@ -4,7 +4,7 @@ import type { LastKnown } from "./last-known.js";
 /** An answer of the node that is asked for again when it has become old; while the node is away, the last one holds. */
 export interface Asked<T> {
   get(): Promise<T>;
-  /** The next `get` asks the node. */
+  /** The next `get` asks the node, even while an earlier question is under way. */
   forget(): void;
 }
 
@@ -27,17 +27,23 @@ export const createAsked = <T>({ name, ask, otherwise, lastKnown, isReachable, n
   let askedAt = -Infinity;
   let asking: Promise<void> | undefined;
   let failure: string | undefined;
+  /** Questions asked, and the one whose answer is kept: an older one may be answered later. */
+  let [asks, kept] = [0, 0];
 
   const renew = async (): Promise<void> => {
+    const own = ++asks;
     try {
-      lastKnown.put(name, await ask());
+      const answer = await ask();
+      if (own > kept) lastKnown.put(name, answer);
+      kept = Math.max(own, kept);
       failure = undefined;
     } catch (error) {
       failure = messageOf(error);
-    } finally {
-      askedAt = now();
-      asking = undefined;
     }
+    // One that was forgotten meanwhile is not taken to be new.
+    if (own !== asks || asking === undefined) return;
+    askedAt = now();
+    asking = undefined;
   };
 
   return {
@@ -49,6 +55,7 @@ export const createAsked = <T>({ name, ask, otherwise, lastKnown, isReachable, n
     },
     forget: () => {
       askedAt = -Infinity;
+      asking = undefined;
     },
   };
 };

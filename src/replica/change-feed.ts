@@ -1,9 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { BlockData } from "../../types/events.js";
 import type { FollowingChain, Logger } from "../../types/node-context.js";
-import { messageOf } from "../errors.js";
 import { parseChange } from "./change-line.js";
-import type { NodeClient } from "./node-client.js";
+import { createFailureLog, type NodeClient } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
 import type { TipSource } from "./tip-source.js";
 import type { ToldChanges } from "./told-changes.js";
@@ -89,22 +88,21 @@ export const createChangeFeed = (needs: ChangeFeedNeeds): ChangeFeed => {
     }
   };
 
-  const run = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
-    let logged: string | undefined;
-    while (!signal.aborted) {
-      await watch.available(signal);
-      // It goes on from the tip: what was handed over, or is still being read from the block source, is written first.
-      await chain.settled();
-      try {
-        await streamUntilBrought(chain, signal);
-      } catch (error) {
-        const message = messageOf(error);
-        if (message !== logged && !brought.signal.aborted) logger.debug(`the node's changes: ${message}`);
-        logged = message;
-      }
-      if (brought.signal.aborted) await otherWayHolds(watch, chain, signal);
-      else await pause(retryDelay, signal);
+  const followOnce = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
+    await watch.available(signal);
+    // It goes on from the tip: what was handed over, or is still being read from the block source, is written first.
+    await chain.settled();
+    try {
+      await streamUntilBrought(chain, signal);
+    } catch (error) {
+      if (!brought.signal.aborted) throw error;
     }
+    if (brought.signal.aborted) await otherWayHolds(watch, chain, signal);
+  };
+
+  const run = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
+    const failed = createFailureLog("the node's changes", logger);
+    for (; !signal.aborted; await pause(retryDelay, signal)) await followOnce(chain, signal).catch(failed.note);
   };
 
   return {

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { existsSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
@@ -8,7 +8,6 @@ import type { FollowedNode, Logger, Network, NodeContext } from "../../types/nod
 import type { FullClock } from "../clock.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "../lake/index.js";
-import { makeFolder } from "../make-folder.js";
 import { createChangeFeed } from "./change-feed.js";
 import { openLastKnown, type LastKnown } from "./last-known.js";
 import { createNodeBlocks } from "./node-blocks.js";
@@ -57,11 +56,20 @@ const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, s
       return network;
     } catch (error) {
       if (known !== undefined) return known;
-      const isFinal = error instanceof NodeRefusal && error.status !== 503 && error.status !== 429;
+      const isFinal = error instanceof PorticoError || (error instanceof NodeRefusal && error.status !== 503 && error.status !== 429);
       if (isFinal || performance.now() - begun > patience) throw new PorticoError("HOST_SILENT", `the node to follow does not tell its network: ${messageOf(error)}`, { cause: error });
       if (tries === 1) logger.info(`waiting for the node to follow: ${messageOf(error)}`);
       await delay(retryInterval, undefined, { signal });
     }
+  }
+};
+
+const markDiscarded = (folder: string, reason: string, logger: Logger): void => {
+  const marker = join(folder, discardFile);
+  try {
+    writeFileSync(marker, `${reason}\n`);
+  } catch (error) {
+    logger.error(`${marker} cannot be written: ${messageOf(error)}`);
   }
 };
 
@@ -88,11 +96,11 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
   const host = createNodeHost({ client, watch, lastKnown, now });
   await host.renew().catch((error: unknown) => logger.warn(`the node does not tell its configuration: ${messageOf(error)}`));
   await client.close();
+  let ending = new AbortController();
   const lake = createReplicaLake({
-    ...{ where: where ?? `${client.url}/lake`, nethash: network.network.nethash, key: lakeKey, dataDir, logger },
+    ...{ where: where ?? `${client.url}/lake`, nethash: network.network.nethash, key: lakeKey, dataDir, signal: () => ending.signal, logger },
     restoreFrom: (files) => restore(files, network),
   });
-  let ending = new AbortController();
   const emit = (event: string, block: BlockData): void => {
     host.moved();
     events.emit(event, block);
@@ -130,9 +138,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
     problem: watch.problem,
     distance: watch.distance,
     discardStore: (reason) => {
-      if (dataDir === undefined) return;
-      makeFolder(dataDir);
-      void writeFile(join(dataDir, discardFile), `${reason}\n`).catch((error: unknown) => logger.error(`${join(dataDir, discardFile)} cannot be written: ${messageOf(error)}`));
+      if (dataDir !== undefined) markDiscarded(dataDir, reason, logger);
     },
   };
   return { network, events, blocks, peers: host.peers, sync: host.sync, pool: host.pool, node: host.node, follows };

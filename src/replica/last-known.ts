@@ -31,14 +31,17 @@ export const openLastKnown = (dataDir: string | undefined, url: string, logger: 
   const kept = path === undefined ? {} : readKept(path);
   const values: Record<string, unknown> = kept["url"] === url ? kept : { url };
   let [writing, dirty] = [undefined as Promise<void> | undefined, false];
+  let failure: string | undefined;
 
   const write = async (to: string): Promise<void> => {
     while (dirty) {
       dirty = false;
       try {
         await putFile(to, Buffer.from(JSON.stringify(values)));
+        failure = undefined;
       } catch (error) {
-        logger.warn(`what the node says of itself cannot be kept: ${messageOf(error)}`);
+        if (failure === undefined) logger.warn(`what the node says of itself cannot be kept: ${messageOf(error)}`);
+        failure = messageOf(error);
       }
     }
     writing = undefined;

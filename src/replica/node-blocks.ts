@@ -1,9 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
-import { messageOf } from "../errors.js";
 import { parseChange } from "./change-line.js";
-import { NodeRefusal, type NodeClient } from "./node-client.js";
+import { createFailureLog, type NodeClient, NodeRefusal } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
 import type { ReplicaLake } from "./replica-lake.js";
 import type { ToldChanges } from "./told-changes.js";
@@ -48,15 +47,17 @@ export const createNodeBlocks = ({ client, watch, told: changes, lake, signal, l
   /** The height before is above the node's tip. */
   const isBeyond = (error: unknown): boolean => error instanceof NodeRefusal && error.status === 400;
 
+  const failures = createFailureLog("the node's blocks", logger);
+
   const readNode = async (from: number, limit: number): Promise<BlockData[]> => {
-    let told = false;
     while (!signal().aborted) {
       try {
-        return await readOnce(from, limit);
+        const found = await readOnce(from, limit);
+        failures.over();
+        return found;
       } catch (error) {
         if (isBeyond(error)) return [];
-        if (!told && !signal().aborted) logger.debug(`the node's blocks: ${messageOf(error)}`);
-        told = true;
+        if (!signal().aborted) failures.note(error);
         await delay(retryDelay, undefined, { signal: signal(), ref: false }).catch(() => undefined);
         await watch.available(signal());
       }

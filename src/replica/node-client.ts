@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from "undici";
+import type { Logger } from "../../types/node-context.js";
 import { linesIn } from "../async/lines.js";
 import { messageOf } from "../errors.js";
 import { withoutTrailing } from "../trim-end.js";
@@ -16,6 +17,21 @@ export class NodeRefusal extends Error {
     this.body = body;
   }
 }
+
+/** Logs failures, each once until it is another. That the node is away is said elsewhere; that it refuses something, only here. */
+export const createFailureLog = (what: string, logger: Logger) => {
+  let told: string | undefined;
+  return {
+    note: (error: unknown): void => {
+      const message = messageOf(error);
+      if (message !== told) logger[error instanceof NodeRefusal ? "warn" : "debug"](`${what}: ${message}`);
+      told = message;
+    },
+    over: (): void => {
+      told = undefined;
+    },
+  };
+};
 
 export interface Asking {
   /** Aborting gives up. */

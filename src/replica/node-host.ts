@@ -112,9 +112,14 @@ export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds)
   };
 };
 
-/** The network that the node serves. */
-export const askNetwork = async (client: NodeClient): Promise<Network> => {
-  const { data } = (await client.json("/v2/node/configuration/crypto", { timeout: 5 * patience })) as { data: Network };
-  return data;
-};
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
+/** The network that the node serves. @throws PorticoError HOST_SILENT where the answer is none: the URL is another service's */
+export const askNetwork = async (client: NodeClient): Promise<Network> => {
+  const path = "/v2/node/configuration/crypto";
+  const reply = await client.json(path, { timeout: 5 * patience });
+  const data = isObject(reply) ? reply["data"] : undefined;
+  const isNetwork = isObject(data) && isObject(data["network"]) && typeof data["network"]["nethash"] === "string" && isObject(data["genesisBlock"]);
+  if (!isNetwork) throw new PorticoError("HOST_SILENT", `${client.url}${path} was not answered as by a node`);
+  return data as unknown as Network;
+};

@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BlockData } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { createLakeReader, type LakeFiles, type LakeReader, openLakeFiles } from "../lake/index.js";
-import { putFile } from "../lake/files.js";
+import { putFile, readIfThere } from "../lake/files.js";
 
 /** The lake that a replica begins with. What is wrong with it costs time alone: the node has the same blocks. */
 export interface ReplicaLake {
@@ -22,14 +21,15 @@ export interface ReplicaLakeNeeds {
   /** The key that must have signed it; without one, the first that is seen is remembered in the data folder. */
   key: string | undefined;
   dataDir: string | undefined;
+  /** Aborted when the replica stops. */
+  signal(): AbortSignal;
   restoreFrom(files: LakeFiles): Promise<void>;
   logger: Logger;
 }
 
-/** In the data folder; `--import` keeps it there, too. */
+/** In the data folder; `--import` has them there, too. */
 const keyFile = "lake-key";
-
-const readText = (path: string): Promise<string | undefined> => readFile(path, "utf8").then((text) => text.trim(), () => undefined);
+const downloads = "lake-download";
 
 /** Logs a failure once, however often it recurs. A node without a lake is no fault; earlier versions answered 501 then. */
 const createFailed = (logger: Logger) => {
@@ -43,11 +43,23 @@ const createFailed = (logger: Logger) => {
   };
 };
 
-export const createReplicaLake = ({ where, nethash, key, dataDir, restoreFrom, logger }: ReplicaLakeNeeds): ReplicaLake => {
+/** The key of the first lake that was seen, and downloads, in the data folder. */
+const createKept = (dataDir: string | undefined) => {
+  const path = dataDir === undefined ? undefined : join(dataDir, keyFile);
+  return {
+    downloads: dataDir === undefined ? undefined : join(dataDir, downloads),
+    /** Only a file that is not there is no key: one that cannot be read must not let another key in. */
+    key: async (): Promise<string | undefined> => (path === undefined ? undefined : (await readIfThere(path))?.toString("utf8").trim()),
+    put: async (seen: string): Promise<void> => (path === undefined ? undefined : putFile(path, Buffer.from(`${seen}\n`))),
+  };
+};
+
+export const createReplicaLake = ({ where, nethash, key, dataDir, signal: stopping, restoreFrom, logger }: ReplicaLakeNeeds): ReplicaLake => {
   let reader: { files: LakeFiles; blocks: LakeReader } | undefined;
   /** Height of the node's tip when the lake was opened last: it is opened again when it may have more. */
   let openedAt = -1;
   const failed = createFailed(logger);
+  const kept = createKept(dataDir);
 
   const close = async (): Promise<void> => {
     const closing = reader;
@@ -55,16 +67,16 @@ export const createReplicaLake = ({ where, nethash, key, dataDir, restoreFrom, l
     await closing?.blocks.close();
   };
 
-  const open = async (signal?: AbortSignal): Promise<LakeFiles | undefined> => {
+  const open = async (signal: AbortSignal): Promise<LakeFiles | undefined> => {
     await close();
-    const remembered = dataDir === undefined ? undefined : await readText(join(dataDir, keyFile));
     try {
-      const files = await openLakeFiles(where, { nethash, key: key ?? remembered, signal });
-      if (dataDir !== undefined && key === undefined && remembered === undefined) await putFile(join(dataDir, keyFile), Buffer.from(`${files.manifest.key}\n`));
+      const demanded = key ?? (await kept.key());
+      const files = await openLakeFiles(where, { nethash, key: demanded, signal, downloads: kept.downloads });
+      if (demanded === undefined) await kept.put(files.manifest.key);
       reader = { files, blocks: createLakeReader(files) };
       return files;
     } catch (error) {
-      failed(error);
+      if (!signal.aborted) failed(error);
       return undefined;
     }
   };
@@ -90,12 +102,12 @@ export const createReplicaLake = ({ where, nethash, key, dataDir, restoreFrom, l
       if (from > (reader?.blocks.height() ?? 0)) {
         if (!mayHaveMore(from, tip)) return [];
         openedAt = tip;
-        await open();
+        await open(stopping());
       }
       try {
         return reader === undefined || from > reader.blocks.height() ? [] : await reader.blocks.read(from, limit);
       } catch (error) {
-        failed(error);
+        if (!stopping().aborted) failed(error);
         await close();
         return [];
       }

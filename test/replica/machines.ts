@@ -1,10 +1,11 @@
-import { EventEmitter } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, request as ask, type Server } from "node:http";
+import { createServer, request as ask, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { createApiPlugin, followNode, type TipSource } from "../../src/index.js";
 import type { Peer } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
@@ -52,9 +53,13 @@ export interface Served {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-const loggerTo = (lines: string[]): Logger => {
+const loggerTo = (lines: string[], warnings: string[] = []): Logger => {
   const to = (message: string): void => void lines.push(message);
-  return { ...silentLogger, debug: to, info: to, warn: to, error: to };
+  const warn = (message: string): void => {
+    to(message);
+    warnings.push(message);
+  };
+  return { ...silentLogger, debug: to, info: to, warn, error: to };
 };
 
 export const peer = (ip: string): Peer => ({ ip, port: 4001, ports: { "@arkecosystem/core-api": 4003 }, version: "3.9.1", height: 7, status: 200, os: "linux", latency: 12 });
@@ -172,6 +177,7 @@ export class TestClock {
 
 export class TestReplica implements Served {
   readonly lines: string[] = [];
+  readonly warnings: string[] = [];
   readonly clock = new TestClock();
   readonly dataDir: string;
   plugin!: ApiPlugin;
@@ -179,6 +185,8 @@ export class TestReplica implements Served {
   private readonly node: string;
   /** Another way by which the node's changes come. */
   tip: TipSource | undefined;
+  /** A lake other than the node's. */
+  lake: string | undefined;
 
   constructor(node: string, dataDir = temporaryFolder()) {
     this.node = node;
@@ -186,12 +194,13 @@ export class TestReplica implements Served {
   }
 
   async start(): Promise<this> {
-    const { clock, dataDir, lines } = this;
+    const { clock, dataDir, lines, warnings } = this;
     const context = await followNode({
       url: this.node,
       dataDir,
-      logger: loggerTo(lines),
+      logger: loggerTo(lines, warnings),
       ...(this.tip === undefined ? {} : { tip: this.tip }),
+      ...(this.lake === undefined ? {} : { lake: this.lake }),
       clock: { now: () => clock.now(), monotonic: () => clock.monotonic() },
       options: { finality: 10, staleAfter: false, rateLimit: false },
     });
@@ -223,6 +232,17 @@ export const tipOf = async ({ url }: Pick<Served, "url">): Promise<string> => {
 
 /** Waits until a replica has the node's tip. */
 export const level = (node: Served, replica: Served): Promise<boolean> => until(`the replica at the node's tip`, async () => (await tipOf(node)) === (await tipOf(replica)));
+
+/** A server of its own, which counts who is connected. */
+export const startServer = async (answer: RequestListener): Promise<{ url: string; connections(): Promise<number> }> => {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closing.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${portOf(server)}`, connections: () => promisify(server.getConnections.bind(server))() };
+};
 
 /** A server before a node that may change what `/changes` says, as a node with another state would. */
 export const startProxy = async (target: TestNode, change: { of(line: string): string }): Promise<{ url: string }> => {

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createApiPlugin, followNode, PorticoError } from "../../src/index.js";
+import { createAsked } from "../../src/replica/asked.js";
 import type { TransactionData } from "../../types/events.js";
-import { chainBlocks, closeAll, level, peer, startProxy, startReplica, temporaryFolder, TestNode, TestReplica, tipOf, until } from "./machines.js";
+import { chainBlocks, closeAll, level, peer, startProxy, startReplica, startServer, temporaryFolder, TestNode, TestReplica, tipOf, until } from "./machines.js";
 
 const transactions = chainBlocks.flatMap((block) => block.transactions ?? []);
 const [address, publicKey] = ["AJPicaX6vmFoKoYnDRPqCqYCsGvYoeXgPo", chainBlocks[5]?.generatorPublicKey ?? ""];
@@ -200,8 +201,86 @@ describe("A replica", function () {
     const node = await new TestNode(2).start();
     const wrong = await failure(followNode({ url: `${node.url}/nothing` }));
     expect(wrong).to.be.instanceOf(PorticoError).with.property("code", "HOST_SILENT");
+    const page = await startServer((_, response) => void response.end("<p>Another service</p>"));
+    expect(String(await failure(followNode({ url: page.url })))).to.contain(`${page.url}/api/v2/node/configuration/crypto was not answered as by a node`);
     const context = await followNode({ url: new URL(node.url).origin });
     expect(() => createApiPlugin(context)).to.throw("dataDir");
     expect(existsSync("followed-node.json")).to.equal(false);
+  });
+
+  it("lets go of a lake that does not answer, and of what it was reading, when it stops", async () => {
+    const node = await new TestNode(60).start();
+    let asked = 0;
+    const lake = await startServer((_, response) => {
+      // No lake at first, as for a node that has none; then one that does not answer.
+      if (++asked === 1) response.writeHead(404).end();
+    });
+    const replica = new TestReplica(node.url);
+    replica.lake = `${lake.url}/lake`;
+    const starting = replica.start().catch(() => undefined);
+    await until("the second question", () => asked > 1);
+    await replica.plugin.stop();
+    await starting;
+    await until("the end of the connection", async () => (await lake.connections()) === 0);
+    expect(replica.lines.filter((line) => line.includes("abort"))).to.deep.equal([]);
+  });
+
+  it("reads no more of a lake's file than its manifest says, and leaves nothing of it", async () => {
+    const dir = temporaryFolder();
+    const node = await new TestNode(180, { dir, blocksPerFile: 40, snapshotEvery: 50 }).start();
+    await until("a snapshot", async () => (await manifestOf(node)).snapshots?.length === 1);
+    let sent = 0;
+    const lake = await startServer((request, response) => {
+      const path = join(dir, (request.url ?? "").replace("/lake/", ""));
+      if (!path.endsWith(".gz")) return void response.end(readFileSync(path));
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(1 << 20))) sent++;
+      };
+      response.on("drain", more);
+      more();
+    });
+    const replica = new TestReplica(node.url);
+    replica.lake = `${lake.url}/lake`;
+    await replica.start();
+    await level(node, replica);
+    expect(replica.lines.find((line) => line.includes("has more than the"))).to.contain("bytes that its manifest says: the blocks are read from the node instead");
+    expect(sent).to.be.below(100);
+    await replica.plugin.stop();
+    expect(existsSync(join(replica.dataDir, "lake-download"))).to.equal(false);
+  });
+
+  it("says that its node refuses what it asks", async () => {
+    const node = await new TestNode(30).start();
+    const refusing = await startServer((request, response) => {
+      if (request.url?.includes("/changes") === true) return void response.writeHead(403, { "Content-Type": "application/json" }).end(JSON.stringify({ message: "Not from there." }));
+      void fetch(`${node.url.replace(/\/api$/, "")}${request.url ?? ""}`).then(async (reply) => response.writeHead(reply.status).end(await reply.text()));
+    });
+    const replica = new TestReplica(refusing.url);
+    const starting = replica.start().catch(() => undefined);
+    await until("the warning", () => replica.warnings.some((line) => line.includes("the node's blocks: ") && line.includes("was answered with 403: Not from there.")));
+    await replica.plugin.stop();
+    await starting;
+  });
+});
+
+describe("What a replica asks its node", () => {
+  const lastKnown = () => {
+    const values = new Map<string, unknown>();
+    return { get: (name: string) => values.get(name), put: (name: string, value: unknown) => void values.set(name, value), settled: () => Promise.resolve() };
+  };
+
+  it("is asked anew once it is forgotten, and an older answer that comes later does not count", async () => {
+    const answers: ((value: number) => void)[] = [];
+    const asked = createAsked<number>({ name: "pool", ask: () => new Promise((resolve) => answers.push(resolve)), lastKnown: lastKnown(), isReachable: () => true, now: () => 0, goodFor: 500 });
+    const first = asked.get();
+    asked.forget();
+    const second = asked.get();
+    expect(answers).to.have.length(2);
+    answers[1]?.(2);
+    expect(await second).to.equal(2);
+    answers[0]?.(1);
+    expect(await first).to.equal(2);
+    expect(await asked.get()).to.equal(2);
+    expect(answers).to.have.length(2);
   });
 });

@@ -1,6 +1,7 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PorticoError } from "portico";
+import { putFile } from "../../../src/lake/files.js";
 import { createLakeReader, openLakeFiles } from "../../../src/lake/index.js";
 import { restoreFromLake } from "../../../src/plugin/restore.js";
 import type { BlockData } from "../../../types/events.js";
@@ -34,10 +35,17 @@ const explaining = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
+export interface LakeImportNeeds {
+  logger: Logger;
+  /** Aborting gives up what is read from a URL. */
+  signal?: AbortSignal | undefined;
+}
+
 /** Checks all manifests; files are checked before they are read. @throws HostError */
-export const openLakeImport = async (path: string, network: Network, { dataDir, lakeKey }: Pick<HostOptions, "dataDir" | "lakeKey">, logger: Logger): Promise<ChainFile> => {
+export const openLakeImport = async (path: string, network: Network, { dataDir, lakeKey }: Pick<HostOptions, "dataDir" | "lakeKey">, { logger, signal }: LakeImportNeeds): Promise<ChainFile> => {
   const key = lakeKey ?? rememberedKey(dataDir);
-  const files = await explaining(openLakeFiles(path, { nethash: network.network.nethash, key })).catch((error: unknown) => {
+  const demands = { nethash: network.network.nethash, key, signal, downloads: join(dataDir, "lake-download") };
+  const files = await explaining(openLakeFiles(path, demands)).catch((error: unknown) => {
     throw error instanceof HostError ? error : new HostError(`${messageOf(error)}.`, { cause: error });
   });
   const reader = createLakeReader(files);
@@ -57,7 +65,7 @@ export const openLakeImport = async (path: string, network: Network, { dataDir, 
     if (firstBlock === undefined) throw new HostError(`${files.path} has no blocks yet.`);
     if (firstBlock.id !== network.genesisBlock.id) throw new HostError(`${files.path}: the chain begins with block ${firstBlock.id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
     await explaining(restoreFromLake(files, { dataDir, network, logger }));
-    if (key === undefined) writeFileSync(join(dataDir, keyFile), `${files.manifest.key}\n`);
+    if (key === undefined) await putFile(join(dataDir, keyFile), Buffer.from(`${files.manifest.key}\n`));
     return { path: files.path, first: 1, firstBlock, height: reader.height, read, close: reader.close };
   } catch (error) {
     await reader.close();
