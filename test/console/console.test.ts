@@ -109,6 +109,18 @@ describe("the console, in Chromium", function () {
     faults.splice(0, Infinity, ...faults.filter((fault) => !fault.includes("404")));
   });
 
+  it("has a page for any address, and asks for the network until the node answers", async () => {
+    let refused = 0;
+    await page.route("**/api/node/configuration", (route) => (++refused <= 2 ? route.abort() : route.continue()));
+    await open("#/wallets/%");
+    await page.locator("h1", { hasText: /^Not found$/ }).waitFor();
+    await page.evaluate('location.hash = "#/"');
+    await page.locator(".figure small", { hasText: /^Ł$/ }).waitFor();
+    expect(refused).to.be.at.least(3);
+    // The browser notes what the node refused, and the 404 of the wallet.
+    faults.splice(0, Infinity, ...faults.filter((fault) => !/404|ERR_FAILED/.test(fault)));
+  });
+
   it("makes a webhook, pings it, and shows its delivery", async () => {
     await open("#/webhooks");
     await page.fill("#token", token);

@@ -18,7 +18,15 @@ const pages = {
   node: { title: "Node", page: Node, one: Node },
 };
 
-const readPlace = () => location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+/** An address that somebody typed may have a `%` that stands for itself. */
+const decoded = (part) => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+const readPlace = () => location.hash.replace(/^#\/?/, "").split("/").map(decoded);
 
 /** Where what somebody typed is found; undefined if it is nothing that the chain knows. */
 const lookUp = async (text) => {
@@ -67,7 +75,8 @@ const App = () => {
   const [place, setPlace] = useState(readPlace);
   const [tip, setTip] = useState(0);
   const [state, setState] = useState("waiting");
-  const [isKnown, setKnown] = useState(false);
+  /** How often the node was asked for its network; it is asked until it answers. */
+  const [asked, setAsked] = useState(1);
   const heading = useRef();
   useEffect(() => followTip(() => setTip((before) => before + 1), setState), []);
   useEffect(() => {
@@ -79,9 +88,9 @@ const App = () => {
     ask("/node/configuration").then(({ data }) => {
       network.symbol = data.symbol;
       network.blocktime = data.constants.blocktime;
-      setKnown(true);
-    }, () => setTimeout(() => setKnown(null), 1000));
-  }, [isKnown === null]);
+      setTip((before) => before + 1);
+    }, () => setTimeout(() => setAsked(asked + 1), 1000));
+  }, [asked]);
 
   const [name, id] = place;
   const { title, page, one } = pages[name] ?? pages[""];

@@ -25,6 +25,7 @@ const words = {
   "store cannot be written": "What is shown is right, but grows old. Look at the disk.",
   "full disk": "The disk is full. Make room; nothing else needs to be done.",
   stopping: "The node is being stopped.",
+  "node unreachable": "The node that this replica follows does not answer. What is shown is right, but grows old.",
   failing: "Something is wrong.",
 };
 

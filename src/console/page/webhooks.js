@@ -48,12 +48,13 @@ const Secret = ({ made }) => html`<${Card} title=${`Webhook ${made.id ?? ""}: it
 
 export const Webhooks = withToken(({ events, forget, tip }) => {
   const [made, setMade] = useState();
-  const { value, error } = useLoaded((signal) => get("/webhooks?limit=100", signal), [tip, made]);
+  const { value, error } = useLoaded((signal) => ask("/webhooks?limit=100", { signal, withToken: true }), [tip, made]);
+  const { data = [], meta } = value ?? {};
   return html`<h1 tabindex="-1">Webhooks</h1><${Failure} error=${error} />
     <div class="grid">
       ${made && html`<${Secret} made=${made} />`}
-      <${Card} title="All webhooks" wide>
-        <${Table} caption="Webhooks" rows=${value ?? []} empty="There are none yet." columns=${[
+      <${Card} title=${meta?.totalCount > data.length ? `The first ${data.length} of ${count(meta.totalCount)} webhooks` : "All webhooks"} wide>
+        <${Table} caption="Webhooks" rows=${data} empty="There are none yet." columns=${[
           ["Webhook", ({ id }) => html`<a href=${link("webhooks", String(id))}>${id}</a>`],
           ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
           ["Target", ({ target }) => target],
