@@ -2,6 +2,7 @@ import { accessSync, constants } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createApiPlugin, PorticoError } from "portico";
+import { closeAll } from "../../src/async/close-all.js";
 import { makeFolder } from "../../src/make-folder.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { IndexingProgress } from "../../types/events.js";
@@ -63,9 +64,7 @@ const createClosing = () => {
   const open: (() => Promise<void>)[] = [];
   return {
     add: (close: () => Promise<void>): void => void open.unshift(close),
-    closeAll: async (): Promise<void> => {
-      for (const close of open.splice(0)) await close();
-    },
+    closeAll: (): Promise<void> => closeAll(...open.splice(0)),
   };
 };
 
@@ -242,7 +241,8 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
 
     const { plugin, pool, events, node, chain } = await createNode(options, crypto, files.source, closing, needs);
     closing.add(plugin.stop);
-    signal?.addEventListener("abort", () => void plugin.stop(), { once: true });
+    // Whoever closes is told of a failure.
+    signal?.addEventListener("abort", () => void plugin.stop().catch(() => undefined), { once: true });
     const port = await unlessFailed(openDoor(options, { plugin, pool }, needs, closing));
     node.ports = nodeInfo(port).ports;
     const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));

@@ -1,5 +1,4 @@
-import { isIP } from "node:net";
-import ipaddr from "ipaddr.js";
+import { isNetwork } from "../../src/net/addresses.js";
 import { fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
 import { type LogFormat, logFormats, type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
 import { UsageError } from "./program/host-error.js";
@@ -94,7 +93,7 @@ const isLoopback = (host: string): boolean => host === "localhost" || host === "
 const networksIn = ({ text, label }: Reading): string[] => {
   const networks = (text("allow-target") ?? "").split(",").map((part) => part.trim()).filter((part) => part !== "");
   for (const network of networks) {
-    if (isIP(network) === 0 && !ipaddr.isValidCIDR(network)) throw new UsageError(`${label("allow-target")} must be addresses or networks such as 10.1.0.0/16, not "${network}".`);
+    if (!isNetwork(network)) throw new UsageError(`${label("allow-target")} must be addresses or networks such as 10.1.0.0/16, not "${network}".`);
   }
   return networks;
 };

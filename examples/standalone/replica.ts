@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createApiPlugin, followNode, PorticoError } from "portico";
+import { closeAll } from "../../src/async/close-all.js";
 import type { ApiPlugin } from "../../types/node-context.js";
 import { lockFolder } from "./files/folder-lock.js";
 import { explain, type HostNeeds, prepareFolder, type Served } from "./host.js";
@@ -24,10 +25,7 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
   const { follow = "", dataDir, lakeKey, host, port } = options;
   let plugin: ApiPlugin | undefined;
   let lock: { release(): Promise<void> } | undefined;
-  const stop = async (): Promise<void> => {
-    await plugin?.stop();
-    await lock?.release();
-  };
+  const stop = (): Promise<void> => closeAll(() => plugin?.stop(), () => lock?.release());
   try {
     prepareFolder(dataDir);
     lock = await lockFolder(dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
@@ -42,7 +40,8 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
     });
     signal?.throwIfAborted();
     const serving = (plugin = createApiPlugin(context));
-    signal?.addEventListener("abort", () => void serving.stop(), { once: true });
+    // Whoever closes is told of a failure.
+    signal?.addEventListener("abort", () => void serving.stop().catch(() => undefined), { once: true });
     const server = await serving.listen(port, host, createFrontPage(context.network.network.name));
     signal?.throwIfAborted();
     const at = host.includes(":") ? `[${host}]` : host;

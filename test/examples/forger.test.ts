@@ -72,6 +72,21 @@ describe("the standalone host's forger", () => {
       });
     });
 
+  it("goes on once the chain can be read again", async () => {
+    follow();
+    const { snapshot } = chain.adapter;
+    let failures = 0;
+    chain.adapter.snapshot = () => {
+      if (++failures > 6) chain.adapter.snapshot = snapshot;
+      throw new Error("the disk does not answer");
+    };
+    const reached = untilHeight(2);
+    // A millisecond before the next slot.
+    start(undefined, { now: () => epoch + 300_000_003_999 });
+    await reached;
+    expect(lines.slice(0, 2)).to.deep.equal(["No block was forged: the disk does not answer", "No block was forged: the disk does not answer"]);
+  });
+
   it("forges at its own interval, each block in the next slot, so that the chain's clock runs ahead", async () => {
     follow();
     const now = epoch + 300_000_001_500;

@@ -336,6 +336,18 @@ describe("the standalone host", () => {
     });
   });
 
+  it("lets go of its folder although its chain fails to stop", async () => {
+    const host = await start();
+    const { stop } = host.plugin.chain;
+    host.plugin.chain.stop = async () => {
+      await stop?.();
+      throw new Error("not now");
+    };
+    expect(await host.stop().then(() => "stopped", (error: unknown) => String(error))).to.equal("Error: not now");
+    hosts = [];
+    expect(existsSync(join(folder, "data", "node.pid"))).to.equal(false);
+  });
+
   describe("unable to start", () => {
     it("reports that the port is in use", async () => {
       const server = createServer().listen(0, "127.0.0.1");

@@ -104,19 +104,21 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
 
   /** Milliseconds to the next slot of the network's clock. */
   const untilNextSlot = async (): Promise<number> => {
-    const slot = 1000 * maker.blocktime({ height: await tipHeight() });
+    // A tip that cannot be read is reported when the next block is to be forged.
+    const height = await tipHeight().catch(() => 0);
+    const slot = 1000 * maker.blocktime({ height });
     return slot - ((clock.now() - epoch) % slot);
+  };
+
+  const reportFailure = (error: unknown): void => {
+    logger.error(`No block was forged: ${messageOf(error)}`);
+    events.emit("forger.failed", { error: messageOf(error) });
   };
 
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       const began = clock.monotonic();
-      try {
-        await forgeOne();
-      } catch (error) {
-        logger.error(`No block was forged: ${messageOf(error)}`);
-        events.emit("forger.failed", { error: messageOf(error) });
-      }
+      await forgeOne().catch(reportFailure);
       await pause(interval === undefined ? await untilNextSlot() : Math.max(0, interval - (clock.monotonic() - began)));
     }
   };
@@ -128,7 +130,7 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
 
   return {
     start: () => {
-      running ??= announceStart().then(run);
+      running ??= announceStart().catch(reportFailure).then(run);
     },
     stop: async () => {
       ending.abort();
