@@ -1,6 +1,6 @@
 /**
  * Packs the library in a fresh clone, installs it as hosts do (tarball, folder, git), and uses it from ESM, CommonJS and TypeScript.
- * Run by `npm run check:package`; needs git, and the package registry for the library's dependencies. Takes about five minutes.
+ * Run by `npm run check:package`; needs git, and the package registry for the library's dependencies and for what checks packages (publint, attw). Takes about five minutes.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -41,8 +41,8 @@ try {
   let tarball = "";
   const host = createHost(join(folder, "host"));
   await step("npm ci && npm pack in a fresh clone", () => void (tarball = pack(freshClone(join(folder, "clone")))));
-  await step("checking what is published (publint)", () => run("npx", ["--no-install", "publint", "--strict", tarball], root));
-  await step("checking its types (attw)", () => run("npx", ["--no-install", "attw", tarball], root));
+  await step("checking what is published (publint)", () => run("npx", ["--yes", "publint@0.3.25", "--strict", tarball], root));
+  await step("checking its types (attw)", () => run("npx", ["--yes", "--package=@arethetypeswrong/cli@0.18.5", "attw", tarball], root));
   // Without peer dependencies, as some package managers install: the library must declare what it needs.
   await step("installing it in an empty folder", () => npmInstall(host, "--omit=peer", tarball));
   await step("import from ESM, and serve", () => importAndServe(host));
