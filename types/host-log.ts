@@ -22,6 +22,9 @@ export interface HostLog {
   read(after: number, limit: number): LoggedEvent[];
   /** Resolves when the events are committed. Those that the log has already are left out. */
   append(events: readonly LoggedEvent[]): Promise<void>;
-  /** Removes some of the events that arrived before a time (milliseconds since 1970). The newest stays, so that numbers go on. Returns whether there are more. */
-  trim(before: number): boolean;
+  /**
+   * Removes some of the events that arrived before a time (milliseconds since 1970), and of the oldest where all take more than so many
+   * bytes. The newest stays, so that numbers go on. Returns whether there are more to remove.
+   */
+  trim(bounds: { before: number; bytes: number }): boolean;
 }

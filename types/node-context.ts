@@ -186,6 +186,8 @@ export interface PorticoOptions {
   followOrphans?: number;
   /** Milliseconds that the host's own events are kept, for readers that have not seen them. */
   followHostEvents?: number;
+  /** Bytes that they may take in the store: beyond that, the oldest are removed. */
+  followHostEventsSize?: number;
   /** Event streams and change streams that may be open at a time; one more is answered with 503. */
   maxStreams?: number;
   /** `GET {basePath}/console`: a page for those who run the node. */

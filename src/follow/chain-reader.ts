@@ -34,6 +34,8 @@ interface Reading {
   readonly options: ReadOptions & { limit?: number };
   block: BlockName | undefined;
   sequence: number;
+  /** Whether the reader has been told of all events up to `sequence`, and wants those that follow: not from genesis, or another node's cursor. */
+  isPlaced: boolean;
   /** Events after `sequence`, ascending; undefined: not read yet. */
   events: LoggedEvent[] | undefined;
   /** Changes of the blocks above `block`, ascending. */
@@ -70,6 +72,12 @@ function* unknown(view: ChangesView): Asking<PorticoError> {
   return new PorticoError("CURSOR_UNKNOWN", undefined, { members: { code: "CURSOR_UNKNOWN", oldest, tip: named(view.tip) } });
 }
 
+/** Where events of the host were removed that a reader wants. */
+function* lost(view: ChangesView): Asking<PorticoError> {
+  const { members = {} } = yield* unknown(view);
+  return new PorticoError("CURSOR_UNKNOWN", 'This node has removed events of the host that come after the cursor (followHostEvents): leave out what follows "~", and go on with those that it has.', { members });
+}
+
 function* isOnChain(view: ChangesView, block: BlockName | undefined): Asking<boolean> {
   return block === undefined || (yield* ask(view.idAt(block.height))) === block.id;
 }
@@ -99,11 +107,13 @@ function* takeHostEvent(reading: Reading, isLast: boolean): Asking<boolean> {
   if (reading.events === undefined || (reading.events.length === 0 && log.last() > reading.sequence)) reading.events = log.read(reading.sequence, eventsTogether);
   const [next] = reading.events;
   if (next === undefined) return false;
+  if (reading.isPlaced && next.sequence !== reading.sequence + 1) throw yield* lost(view);
   const comesNext = isLast || (yield* isDue(view, next.position, block));
   if (!comesNext) return false;
   reading.events.shift();
   reading.groups.push(hostGroup(log.node, next, cursorOf(block, placeIn(reading))));
   reading.sequence = next.sequence;
+  reading.isPlaced = reading.options.whole === true;
   return true;
 }
 
@@ -173,7 +183,9 @@ const createReadOn = (chain: Chain) => {
 
   return function* readOn(view: ChangesView, cursor: Cursor, options: Reading["options"]): Asking<Batch> {
     const log = chain.logFor(options);
-    const reading: Reading = { view, log, options, block: cursor.block, sequence: yield* sequenceOf(view, log, cursor), events: undefined, ahead: [], groups: [] };
+    const isPlaced = options.whole === true && log !== undefined && cursor.log?.node === log.node;
+    const sequence = yield* sequenceOf(view, log, cursor);
+    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], groups: [] };
     const begun = performance.now();
     const { limit } = options;
     const hasRoom = (): boolean => (limit === undefined ? performance.now() - begun < longestRead : reading.groups.length < limit);
@@ -187,6 +199,10 @@ const createReadOn = (chain: Chain) => {
   };
 };
 
+/** Whether events were removed from the log that come after a cursor. */
+const hasLost = (log: HostLog | undefined, { log: place }: Cursor): boolean =>
+  log !== undefined && place?.node === log.node && place.sequence < log.last() && log.read(place.sequence, 1)[0]?.sequence !== place.sequence + 1;
+
 /** Finds cursors. */
 const createLocating = ({ highest, logFor }: Chain) => {
   function* tipOf(view: ChangesView, options: ReadOptions): Asking<Cursor> {
@@ -196,7 +212,7 @@ const createLocating = ({ highest, logFor }: Chain) => {
     return cursorOf(id === undefined ? undefined : { height, id }, log && placeOf(log.node, log.last()));
   }
 
-  function* find(view: ChangesView, text: CursorText, options: ReadOptions): Asking<Cursor | undefined> {
+  function* find(view: ChangesView, text: CursorText, options: ReadOptions): Asking<Cursor | "lost" | undefined> {
     if (text.kind === "tip") return yield* tipOf(view, options);
     const log = logFor(options);
     if (text.kind === "height") {
@@ -207,15 +223,20 @@ const createLocating = ({ highest, logFor }: Chain) => {
     }
     const { block } = text.cursor;
     const isKnown = (yield* isOnChain(view, block)) || (block !== undefined && (yield* ask(view.orphan(block.id)))?.block.height === block.height);
-    return isKnown ? cursorOf(block, log && placeOf(log.node, yield* sequenceOf(view, log, text.cursor))) : undefined;
+    if (!isKnown) return undefined;
+    if (options.whole === true && hasLost(log, text.cursor)) return "lost";
+    return cursorOf(block, log && placeOf(log.node, yield* sequenceOf(view, log, text.cursor)));
   }
 
   function* locate(view: ChangesView, text: string, options: ReadOptions): Asking<Cursor> {
     const texts = parseCursors(text);
+    let isLost = false;
     for (const one of texts) {
       const found = yield* find(view, one, options);
-      if (found !== undefined) return found;
+      if (found === "lost") isLost = true;
+      else if (found !== undefined) return found;
     }
+    if (isLost) throw yield* lost(view);
     const [first] = texts;
     if (first?.kind === "height" && texts.length === 1) throw new PorticoError("BAD_REQUEST", `the height ${first.height} is above the tip (${view.tip.height})`);
     throw yield* unknown(view);

@@ -10,6 +10,8 @@ export interface ReadOptions {
   confirmations?: Confirmations | undefined;
   /** Whether the reader wants the host's own events. If not, its cursors have no place in the log. Default: true. */
   hostEvents?: boolean | undefined;
+  /** Whether a reader is refused that has not seen all events of the host that were removed from the log. Default: it goes on with those kept. */
+  whole?: boolean | undefined;
 }
 
 /** What came after a cursor. */

@@ -36,10 +36,11 @@ interface ChangeOptions {
   timed: boolean;
 }
 
-/** Changes after a cursor, one JSON line each. */
-export async function* changeStream(from: Cursor, { limit, endless, timed }: ChangeOptions, { follow, heartbeat, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
-  const waiter = createWaiter(follow, signal);
-  let [cursor, left] = [from, limit];
+/** Changes after a cursor, one JSON line each; an empty line where there is nothing to tell for long, so that either side learns of a broken connection. */
+export async function* changeStream(from: Cursor, { limit, endless, timed }: ChangeOptions, { follow, heartbeat, clock, after, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
+  const waiter = createWaiter(follow, after, signal);
+  let [cursor, left, sentAt] = [from, limit, clock.monotonic()];
+  const idle = (): number => clock.monotonic() - sentAt;
   try {
     while (left > 0 && !signal.aborted) {
       const batch: Batch | undefined = await readOn(follow, cursor, { hostEvents: false, ...(left < 100 ? { limit: left } : {}) });
@@ -48,9 +49,13 @@ export async function* changeStream(from: Cursor, { limit, endless, timed }: Cha
       left -= groups.length;
       // One line at a time: a chunk of many full blocks would be held for a client that reads slowly.
       for (const group of groups) yield timed ? timedLine(group) : lineOf(group);
+      if (groups.length > 0) sentAt = clock.monotonic();
       if (batch?.atEnd === false) await nextTurn();
       else if (!endless) return;
-      else await waiter.wait(heartbeat);
+      else await waiter.wait(Math.max(0, heartbeat - idle()));
+      if (idle() < heartbeat) continue;
+      sentAt = clock.monotonic();
+      yield "\n";
     }
   } finally {
     waiter.end();

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { After, FullClock } from "../clock.js";
 import { PorticoError } from "../errors.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Group } from "../follow/event.js";
@@ -11,6 +12,8 @@ export interface StreamNeeds {
   follow: Follow;
   /** Milliseconds after which something is sent in any case. */
   heartbeat: number;
+  clock: Pick<FullClock, "monotonic">;
+  after: After;
 }
 
 /** A group as server-sent events. Only the last of them moves the client's `Last-Event-ID`: one that leaves within a group gets it again. */
@@ -37,17 +40,17 @@ export const readOn = async (follow: Follow, cursor: Cursor, options: ReadOption
 };
 
 /** Server-sent events of what comes after a cursor, without an end. */
-export async function* eventStream(from: Cursor, filter: Filter, options: ReadOptions, { follow, heartbeat, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
-  const waiter = createWaiter(follow, signal);
+export async function* eventStream(from: Cursor, filter: Filter, options: ReadOptions, { follow, heartbeat, clock, after, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
+  const waiter = createWaiter(follow, after, signal);
   let cursor = from;
   let told = cursorText(from);
-  let sentAt = performance.now();
+  let sentAt = clock.monotonic();
   const isOpen = (): boolean => !signal.aborted;
   try {
     // A client that leaves before the first event knows where to go on.
     yield `id: ${told}\n\n`;
     while (isOpen()) {
-      await waiter.wait(Math.max(0, heartbeat - (performance.now() - sentAt)));
+      await waiter.wait(Math.max(0, heartbeat - (clock.monotonic() - sentAt)));
       for (let atEnd = false; !atEnd && isOpen(); ) {
         const batch: Batch | undefined = await readOn(follow, cursor, options);
         for (const group of batch?.groups ?? []) {
@@ -55,15 +58,15 @@ export async function* eventStream(from: Cursor, filter: Filter, options: ReadOp
           cursor = group.after;
           if (messages === "") continue;
           told = cursorText(cursor);
-          sentAt = performance.now();
+          sentAt = clock.monotonic();
           yield messages;
         }
         atEnd = batch?.atEnd ?? true;
-        if (performance.now() - sentAt >= heartbeat) {
+        if (clock.monotonic() - sentAt >= heartbeat) {
           const now = cursorText(cursor);
           const isNew = now !== told;
           told = now;
-          sentAt = performance.now();
+          sentAt = clock.monotonic();
           yield isNew ? `id: ${now}\n\n` : ":\n\n";
         }
         if (!atEnd) await nextTurn();

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { systemAfter } from "../clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Follow, ReadOptions } from "../follow/follow.js";
 import { eventValue } from "./event-text.js";
@@ -26,7 +27,7 @@ const groupsTogether = 50;
 export const readFeed = async (from: Cursor, filter: Filter, options: ReadOptions & { limit: number; wait: number }, { follow, isStopping }: FeedNeeds): Promise<FeedPage> => {
   const { limit, wait, ...reading } = options;
   const data: Record<string, unknown>[] = [];
-  const waiter = createWaiter(follow);
+  const waiter = createWaiter(follow, systemAfter);
   const begun = performance.now();
   let [cursor, more] = [from, true];
 

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { After } from "../clock.js";
 import { isPromised } from "../async/maybe-promise.js";
 import type { FollowEvent, Group } from "../follow/event.js";
 import type { Follow } from "../follow/follow.js";
@@ -22,7 +23,7 @@ export interface Waiter {
   end(): void;
 }
 
-export const createWaiter = (follow: Pick<Follow, "watch">, signal?: AbortSignal): Waiter => {
+export const createWaiter = (follow: Pick<Follow, "watch">, after: After, signal?: AbortSignal): Waiter => {
   let [isNew, wake] = [true, undefined as (() => void) | undefined];
   const changed = (): void => {
     isNew = true;
@@ -33,12 +34,12 @@ export const createWaiter = (follow: Pick<Follow, "watch">, signal?: AbortSignal
   return {
     wait: async (milliseconds) => {
       if (!isNew) {
-        let timer: NodeJS.Timeout | undefined;
+        let cancel = (): void => undefined;
         await new Promise<void>((resolve) => {
           wake = resolve;
-          timer = setTimeout(resolve, milliseconds);
+          cancel = after(milliseconds, resolve);
         });
-        clearTimeout(timer);
+        cancel();
         wake = undefined;
       }
       isNew = false;

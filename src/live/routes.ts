@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Type } from "@sinclair/typebox";
 import { derivedEvents } from "../follow/derive.js";
+import { type FullClock, systemAfter } from "../clock.js";
 import type { Follow } from "../follow/follow.js";
 import { Flag, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
@@ -17,8 +18,7 @@ export interface LiveNeeds {
   /** Whether events of blocks and transactions come from the chain; if not, all are the host's. */
   offersChanges: boolean;
   isStopping(): boolean;
-  /** Milliseconds. Default: 15,000. */
-  heartbeat?: number;
+  clock: Pick<FullClock, "monotonic">;
 }
 
 const After = Text({
@@ -61,8 +61,8 @@ const FeedReply = Type.Object(
   { title: "Feed" },
 );
 
-/** Milliseconds. */
-const defaultHeartbeat = 15_000;
+/** Milliseconds after which a stream sends something in any case: it is promised every 15 s. */
+const heartbeat = 14_000;
 
 const streamHeaders = ["Cache-Control", "no-cache", "X-Accel-Buffering", "no"];
 
@@ -75,7 +75,7 @@ const lastSeen = (headers: IncomingHttpHeaders): string | undefined => {
   return typeof header === "string" && header !== "" ? header : undefined;
 };
 
-const eventsRoute = <State extends Scope>({ follow, heartbeat = defaultHeartbeat }: LiveNeeds, select: Select): Route<State> =>
+const eventsRoute = <State extends Scope>({ follow, clock }: LiveNeeds, select: Select): Route<State> =>
   routesOf<State>().body({
     ...live,
     method: "GET",
@@ -85,13 +85,13 @@ const eventsRoute = <State extends Scope>({ follow, heartbeat = defaultHeartbeat
     content: { "text/event-stream": Type.String() },
     answer: async ({ query: { after = "tip", confirmations, ...selected }, headers }) => {
       const { filter, hostEvents } = select(selected);
-      const options = { confirmations, hostEvents };
+      const options = { confirmations, hostEvents, whole: true };
       const cursor = await follow.locate(lastSeen(headers) ?? after, options);
       return {
         contentType: "text/event-stream; charset=utf-8",
         headers: streamHeaders,
         endless: true,
-        stream: (signal) => eventStream(cursor, filter, options, { follow, heartbeat, signal }),
+        stream: (signal) => eventStream(cursor, filter, options, { follow, heartbeat, clock, after: systemAfter, signal }),
       };
     },
   });
@@ -111,7 +111,7 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
 
   const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput) => {
     const { filter, hostEvents } = select(selected);
-    const options = { confirmations, hostEvents };
+    const options = { confirmations, hostEvents, whole: true };
     const page = await readFeed(await follow.locate(after, options), filter, { ...options, limit, wait }, { follow, isStopping });
     return page as unknown as (typeof FeedReply)["static"];
   };
@@ -141,7 +141,7 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
   ];
 };
 
-const changesRoute = <State extends Scope>({ follow, heartbeat = defaultHeartbeat }: LiveNeeds): Route<State> =>
+const changesRoute = <State extends Scope>({ follow, clock }: LiveNeeds): Route<State> =>
   routesOf<State>().body({
     ...live,
     method: "GET",
@@ -160,7 +160,7 @@ const changesRoute = <State extends Scope>({ follow, heartbeat = defaultHeartbea
         contentType: "application/x-ndjson",
         headers: streamHeaders,
         endless,
-        stream: (signal) => changeStream(cursor, { limit, endless, timed }, { follow, heartbeat, signal }),
+        stream: (signal) => changeStream(cursor, { limit, endless, timed }, { follow, heartbeat, clock, after: systemAfter, signal }),
       };
     },
   });

@@ -90,6 +90,12 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     check: wholeFrom(0),
   },
   followHostEvents: { default: 7 * day, unit: "milliseconds", meaning: "How long the host's own events are kept, for readers that come back.", check: wholeFrom(0) },
+  followHostEventsSize: {
+    default: 2 ** 30,
+    unit: "bytes",
+    meaning: "How much of the store they may take: beyond that the oldest are removed. A reader that has not seen all that were removed is told so (410).",
+    check: wholeFrom(0),
+  },
   maxStreams: { default: 1_000, unit: "streams", meaning: "Event streams and change streams that may be open at a time; one more is answered with 503.", check: wholeFrom(0) },
   console: { default: false, unit: "true or false", meaning: "Whether `/console` is there: a page that shows the chain and the node, and manages webhooks with their token.", check: yesOrNo },
   metrics: {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { NodeContext, ReaderContext } from "../../types/node-context.js";
@@ -47,9 +48,10 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
 
   const follow = createFollow({ changes, log: () => opened, rules, finality: options.finality });
 
-  const trim = (log: HostLog): void => {
+  /** As many as there are: a host may emit more between two looks than are removed in one transaction. */
+  const trim = async (log: HostLog): Promise<void> => {
     try {
-      log.trim(clock.now() - options.followHostEvents);
+      while (opened === log && log.trim({ before: clock.now() - options.followHostEvents, bytes: options.followHostEventsSize })) await nextTurn();
     } catch (error) {
       logger.warn(`old events of the host cannot be removed: ${messageOf(error)}`);
     }
@@ -74,7 +76,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
         }),
       logged: follow.logged,
     });
-    trimming = setInterval(() => trim(log), trimInterval).unref();
+    trimming = setInterval(() => void trim(log), trimInterval).unref();
   };
 
   const end = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { Condition } from "../../types/webhooks.js";
+import type { FullClock } from "../clock.js";
 import type { Route, Scope } from "../http/route.js";
 import { liveRoutes } from "../live/routes.js";
 import type { CompileFilter } from "../live/selection.js";
@@ -8,7 +9,7 @@ import { createPatternWorker } from "../webhooks/conditions/pattern-worker.js";
 import { checkConditions } from "../webhooks/registry/draft.js";
 
 /** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */
-export const createLive = <State extends Scope>({ follow, eventNames, offersChanges }: Following, { isStopping }: { isStopping(): boolean }): { routes: Route<State>[]; close(): Promise<void> } => {
+export const createLive = <State extends Scope>({ follow, eventNames, offersChanges }: Following, { isStopping, clock }: { isStopping(): boolean; clock: FullClock }): { routes: Route<State>[]; close(): Promise<void> } => {
   let worker: ReturnType<typeof createPatternWorker> | undefined;
 
   const compileFilter: CompileFilter = (events, given, match) => {
@@ -30,7 +31,7 @@ export const createLive = <State extends Scope>({ follow, eventNames, offersChan
   };
 
   return {
-    routes: liveRoutes<State>({ follow, compileFilter, eventNames, offersChanges, isStopping }),
+    routes: liveRoutes<State>({ follow, compileFilter, eventNames, offersChanges, isStopping, clock }),
     close: async () => {
       const ending = worker;
       worker = undefined;

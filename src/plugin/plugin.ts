@@ -110,9 +110,9 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
 type Operating = ReturnType<typeof createOperating>;
 
 /** What is served besides the chain. */
-const createServices = (context: NodeContext | ReaderContext, { options, chain, logger, states, following, replica }: Node, late: Late) => ({
+const createServices = (context: NodeContext | ReaderContext, { options, chain, logger, clock, states, following, replica }: Node, late: Late) => ({
   lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger }),
-  live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => late.phase() === "stopping" }),
+  live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => late.phase() === "stopping", clock }),
 });
 
 type Services = ReturnType<typeof createServices>;

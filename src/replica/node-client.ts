@@ -106,7 +106,8 @@ export const createNodeClient = (given: string): NodeClient => {
     const { statusCode, body } = await ask(path, { signal });
     if (!isGood(statusCode)) throw new NodeRefusal(statusCode, parsed(await body.text()), `${url}${path}`);
     // What is left at the end was cut off.
-    yield* linesIn(body);
+    // A node with nothing to tell sends an empty line now and then.
+    for await (const line of linesIn(body)) if (line !== "") yield line;
   }
 
   return {

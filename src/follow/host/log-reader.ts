@@ -9,6 +9,9 @@ const usualLimit = 200;
 
 const noLog = (): PorticoError => new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, and it has no data folder to keep the host's events in.");
 
+const unknown = (): PorticoError =>
+  new PorticoError("CURSOR_UNKNOWN", 'This node does not know the cursor, or has removed events that come after it (followHostEvents): start again from "genesis", which is the oldest event that it has, or "tip".', { members: { code: "CURSOR_UNKNOWN" } });
+
 /** Following where there is the log of the host's events alone. */
 export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "locate" | "tip" | "after" | "behind"> => {
   const open = (): HostLog => {
@@ -16,6 +19,9 @@ export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "l
     if (found === undefined) throw noLog();
     return found;
   };
+
+  /** Whether events were removed that come after a place. */
+  const hasLost = (sequence: number): boolean => sequence > 0 && sequence < open().last() && open().read(sequence, 1)[0]?.sequence !== sequence + 1;
 
   const sequenceOf = (text: CursorText): number | undefined => {
     const { node, last } = open();
@@ -27,17 +33,19 @@ export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "l
   };
 
   return {
-    locate: (text) => {
+    locate: (text, { whole = false } = {}) => {
       for (const one of parseCursors(text)) {
         const sequence = sequenceOf(one);
-        if (sequence !== undefined) return cursorOf(undefined, placeOf(open().node, sequence));
+        if (sequence !== undefined && !(whole && hasLost(sequence))) return cursorOf(undefined, placeOf(open().node, sequence));
       }
-      throw new PorticoError("CURSOR_UNKNOWN", undefined, { members: { code: "CURSOR_UNKNOWN" } });
+      throw unknown();
     },
     tip: () => cursorOf(undefined, placeOf(open().node, open().last())),
-    after: (cursor, { limit = usualLimit } = {}) => {
+    after: (cursor, { limit = usualLimit, whole = false } = {}) => {
       const { node, read } = open();
-      const events = read(cursor.log?.sequence ?? 0, limit);
+      const seen = cursor.log?.sequence ?? 0;
+      if (whole && hasLost(seen)) throw unknown();
+      const events = read(seen, limit);
       let at = cursor;
       const groups = events.map((event) => {
         const group = hostGroup(node, event, at);

@@ -21,6 +21,9 @@ const removedTogether = 1_000;
 
 const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
 
+/** What lmdb-js's types leave open. */
+type PageCounts = "pageSize" | "treeBranchPageCount" | "treeLeafPageCount" | "overflowPages" | "entryCount";
+
 interface Databases {
   events: Database<Row, number>;
   about: Database<string, string>;
@@ -41,6 +44,13 @@ const eventOf = (sequence: number, [at, event, json, height, id]: Row): LoggedEv
 });
 
 const rowOf = ({ at, event, json, position }: LoggedEvent): Row => [at, event, json, position?.height ?? null, position?.id ?? null];
+
+/** Events to be removed for the others to take so many bytes, by what one takes on average. */
+const surplusOf = (events: Database<Row, number>, bytes: number): number => {
+  const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages, entryCount } = events.getStats() as Record<PageCounts, number>;
+  const taken = pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages);
+  return taken <= bytes ? 0 : Math.ceil(entryCount * (1 - bytes / taken));
+};
 
 const emptyLog: HostLog = { node: "none", last: () => 0, read: () => [], append: () => Promise.reject(new Error("the log is only read here")), trim: () => false };
 
@@ -88,11 +98,12 @@ export const createHostLog = (environment: LogEnvironment, { writes }: { writes:
       await transactSoon(environment, () => fresh.forEach((event) => events.putSync(event.sequence, rowOf(event))));
       last = newest.sequence;
     },
-    trim: (before) => {
+    trim: ({ before, bytes }) => {
       const old: number[] = [];
       root.resetReadTxn();
+      const surplus = surplusOf(events, bytes);
       for (const { key, value } of events.getRange({ limit: removedTogether })) {
-        if (value[0] >= before || key >= last) break;
+        if ((value[0] >= before && old.length >= surplus) || key >= last) break;
         old.push(key);
       }
       if (old.length === 0) return false;
