@@ -138,7 +138,8 @@ describe("createApiPlugin", () => {
       held++;
       return { ...opened, release: () => void held-- };
     };
-    const plugin = create({ chain: { snapshot } });
+    const errors: string[] = [];
+    const plugin = create({ chain: { snapshot }, logger: { ...silentLogger, error: (line) => void errors.push(line) } });
     expect(plugin.health()).to.deep.equal({ status: "stopped", height: 0 });
     const url = await listening(plugin);
     const early = await fetch(`${url}/health`);
@@ -154,7 +155,8 @@ describe("createApiPlugin", () => {
     const reply = await fetch(`${url}/health`);
     expect(reply.status).to.equal(503);
     expect(await reply.json()).to.deep.equal({ status: "failing", height: 9, problem: "The chain cannot be read." });
-    expect((await fetch(`${url}/wallets`)).status).to.equal(503);
+    for (let i = 0; i < 3; i++) expect((await fetch(`${url}/wallets?page=${i + 1}`)).status).to.equal(503);
+    expect(errors).to.deep.equal(["the chain cannot be read: disk of the host"]);
     broken = false;
     expect(await heightAt(url)).to.equal(9);
     expect(plugin.health()).to.deep.include({ status: "ok", height: 9 });

@@ -4,26 +4,37 @@ import { openAtHeight, orUndo } from "../api/at-height.js";
 import { type ApiNeeds, type ApiState, createApiState } from "../api/state.js";
 import { andThen } from "../async/maybe-promise.js";
 import { finalHeightAt } from "../chain/finality.js";
+import type { FullClock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { Options } from "../options/options.js";
 import type { Chain } from "./chain.js";
 import type { Replica } from "./replica.js";
 
-export interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "clock" | "openWebhooks"> {
+export interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
+  clock: FullClock;
   chain: Chain;
   replica: Replica | undefined;
   options: Readonly<Options>;
   logger: Logger;
 }
 
+/** Milliseconds between two lines of the log that say the same. */
+const toldEvery = 60_000;
+
 /** The states of the chain from which requests are answered. */
 export const createStates = ({ chain, replica, options, logger, ...given }: StatesNeeds) => {
   /** State of a host's own chain when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
 
+  /** What the log was told last of why the chain cannot be read, and when: every request meets it. */
+  const told = { message: "", at: -Infinity };
+
   const unreadable = (error: unknown): undefined => {
     seen.problem = "The chain cannot be read.";
-    logger.error(`the chain cannot be read: ${messageOf(error)}`);
+    const [message, now] = [messageOf(error), given.clock.monotonic()];
+    if (message === told.message && now - told.at < toldEvery) return;
+    Object.assign(told, { message, at: now });
+    logger.error(`the chain cannot be read: ${message}`);
   };
 
   const saw = (snapshot: ChainSnapshot | undefined): ChainSnapshot | undefined => {
