@@ -11,6 +11,11 @@ const { values } = parseArgs({
   },
 });
 const { node, delegate, from, to, share } = values;
-if (delegate === undefined || from === undefined || to === undefined) throw new Error("Usage: main.ts --delegate NAME --from HEIGHT --to HEIGHT [--share PERCENT] [--node URL]");
+const request = { node, delegate: delegate ?? "", from: Number(from), to: Number(to), share: Number(share) };
+const isHeight = (value: number): boolean => Number.isInteger(value) && value >= 1;
+if (request.delegate === "" || !isHeight(request.from) || !isHeight(request.to) || !(request.share >= 0 && request.share <= 100)) {
+  console.error("Usage: main.ts --delegate NAME --from HEIGHT --to HEIGHT [--share PERCENT] [--node URL]");
+  process.exit(2);
+}
 
-process.stdout.write(csvOf(await payout({ node, delegate, from: Number(from), to: Number(to), share: Number(share) })));
+process.stdout.write(csvOf(await payout(request)));

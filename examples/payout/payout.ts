@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 /** Who gets what of the blocks that a delegate forged: by what each voter had when each block was forged. */
 
 export interface PayoutRequest {
@@ -25,8 +27,18 @@ interface Forged {
   forged: { total: string };
 }
 
+/** One request for each block is more than a node may take in a minute: it is asked again when it says so. */
+const ask = async (url: string): Promise<Response> => {
+  for (;;) {
+    const reply = await fetch(url);
+    if (reply.status !== 429) return reply;
+    await reply.body?.cancel();
+    await delay(Number(reply.headers.get("retry-after") ?? 1) * 1_000);
+  }
+};
+
 const read = async <T>(url: string): Promise<T> => {
-  const reply = await fetch(url);
+  const reply = await ask(url);
   const body = (await reply.json()) as T & { message?: string };
   if (!reply.ok) throw new Error(`${url}: ${body.message ?? reply.status}`);
   return body;

@@ -120,12 +120,24 @@ const urlIn = ({ text, label }: Reading): string | undefined => {
 };
 
 /** @throws UsageError */
-const natsIn = ({ has, text, label }: Reading): string | undefined => {
+const natsIn = ({ text, label }: Reading): string | undefined => {
   const url = text("nats");
-  if (url === undefined && has("nats-creds")) throw new UsageError(`${label("nats-creds")} is for the server of --nats.`);
-  if (url === undefined && has("dispatch")) throw new UsageError(`${label("dispatch")} needs the server of --nats.`);
   if (url !== undefined && !(URL.canParse(url) && /^(?:nats|tls):$/.test(new URL(url).protocol))) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222, not "${url}".`);
   return url;
+};
+
+/** Options that would do nothing without another one. */
+const needed = [
+  ["nats-creds", "nats"],
+  ["dispatch", "nats"],
+  ["lake-blocks", "lake"],
+  ["lake-snapshots", "lake"],
+  ["log-clients", "access-log"],
+] as const satisfies readonly (readonly [Name, Name])[];
+
+/** @throws UsageError */
+const refuseIdle = ({ has, label }: Reading): void => {
+  for (const [name, other] of needed) if (has(name) && !has(other)) throw new UsageError(`${label(name)} does nothing without --${other}.`);
 };
 
 const refuseSecrets = ({ has, label }: Reading): void => {
@@ -150,6 +162,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
   const { has, text, wholeNumber, oneOf } = reading;
   const network = text("network") ?? "";
   if (network === "local") refuseSecrets(reading);
+  refuseIdle(reading);
   const host = text("host") ?? "";
   return {
     network,

@@ -78,6 +78,9 @@ describe("the standalone host's command line", () => {
     ["--secrets s", "--secrets is for networks other than local"],
     ["--allow-target 10.1", '--allow-target must be addresses or networks such as 10.1.0.0/16, not "10.1".'],
     ["--webhook-token letmein", "--webhook-token must have at least 8 characters, and no space at either end."],
+    ["--log-clients", "--log-clients does nothing without --access-log."],
+    ["--lake-snapshots 0", "--lake-snapshots does nothing without --lake."],
+    ["--dispatch", "--dispatch does nothing without --nats."],
     ["--log-level loud", '--log-level must be one of debug, info, warn, error, not "loud".'],
   ] as const) {
     it(`refuses "${line}"`, () => {

@@ -2,6 +2,7 @@ import { EventEmitter } from "eventemitter3";
 import { once } from "node:events";
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ import { expect } from "chai";
 import { csvOf, payout } from "../../examples/payout/payout.js";
 import { createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../data/read.js";
+import { programOf } from "../fixtures/programs.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
 const { network, blocks, delegates } = loadChain("core3-custom-c");
@@ -71,5 +73,25 @@ describe("the payout example", function () {
       await plugin.stop();
       rmSync(dataDir, { recursive: true, force: true });
     }
+  });
+
+  it("asks a node again that has had too many requests, when the node says so", async () => {
+    let asked = 0;
+    const server = createServer((_, response) => {
+      if (++asked === 1) response.writeHead(429, { "Retry-After": "0" }).end("{}");
+      else response.end(JSON.stringify({ meta: { next: null }, data: [] }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      expect(await payout({ node: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`, delegate: "genesis_1", from, to, share })).to.deep.equal([]);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  it("refuses a share that is no percentage", async () => {
+    const fault = await promisify(execFile)(process.execPath, [programOf("examples/payout/main.ts"), "--delegate", "genesis_1", "--from", "1", "--to", "2", "--share", "800"]).catch((error: unknown) => error);
+    expect(fault).to.deep.include({ code: 2, stdout: "" });
   });
 });

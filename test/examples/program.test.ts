@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -110,11 +110,15 @@ describe("the example host as a program", function () {
     expect((await fetch(`${url}/webhooks`, { method: "POST", headers, body: JSON.stringify(webhook) })).status).to.equal(201);
     await node.line(/^block 9 /);
 
+    // As a folder that something is mounted on, which cannot be replaced.
+    mkdirSync(dataDir("copy"));
+    const { ino } = statSync(dataDir("copy"));
     const copying = run(["--data-dir", dataDir(), "--backup", dataDir("copy"), "--log-format", "pretty"]);
     expect(await copying.ended, copying.lines.join("\n")).to.equal(0);
     const heights = node.lines.flatMap((line) => /^block (\d+)/.exec(line)?.[1] ?? []).map(Number);
     await node.line(new RegExp(`^block ${(heights.at(-1) ?? 0) + 1} `));
-    expect(readdirSync(dataDir("copy"))).to.include.members(["chain.mdb", "forged.ndjson"]).and.not.include("node.pid");
+    expect(readdirSync(dataDir("copy"))).to.include.members(["chain.mdb", "forged.ndjson"]).and.not.include.any.members(["node.pid", ".partial"]);
+    expect(statSync(dataDir("copy")).ino).to.equal(ino);
 
     const again = run(["--data-dir", dataDir(), "--backup", dataDir("copy"), "--log-format", "pretty"]);
     expect(await again.ended).to.equal(1);

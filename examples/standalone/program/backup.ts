@@ -1,5 +1,5 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { openSound } from "../../../src/store/lmdb/open-file.js";
 import type { Logger } from "../../../types/node-context.js";
 import { HostError, messageOf } from "./host-error.js";
@@ -25,9 +25,12 @@ const copyStore = async (from: string, to: string): Promise<void> => {
   }
 };
 
+/** Below the target: a folder that something is mounted on cannot be put in another's place. */
+const draftName = ".partial";
+
 const prepare = (dataDir: string, target: string): void => {
   if (!existsSync(join(dataDir, "chain.mdb"))) throw new HostError(`${dataDir} has no chain.mdb: there is nothing to copy.`);
-  if (existsSync(target) && readdirSync(target).length > 0) throw new HostError(`--backup ${target} is not empty: choose a folder that is empty or missing.`);
+  if (existsSync(target) && readdirSync(target).some((name) => name !== draftName)) throw new HostError(`--backup ${target} is not empty: choose a folder that is empty or missing.`);
 };
 
 /**
@@ -37,10 +40,11 @@ const prepare = (dataDir: string, target: string): void => {
  */
 export const backUp = async (dataDir: string, target: string, logger: Pick<Logger, "info">): Promise<void> => {
   prepare(dataDir, target);
-  const draft = `${resolve(target)}.partial`;
+  const draft = join(target, draftName);
   try {
     rmSync(draft, { recursive: true, force: true });
-    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    mkdirSync(target, { recursive: true, mode: 0o700 });
+    mkdirSync(draft, { mode: 0o700 });
     const files = filesIn(dataDir);
     const copied = [...files.filter((name) => name.endsWith(".mdb")), ...files.filter((name) => !name.endsWith(".mdb"))];
     for (const name of copied) {
@@ -49,8 +53,9 @@ export const backUp = async (dataDir: string, target: string, logger: Pick<Logge
       else copyFileSync(from, to);
       chmodSync(to, statSync(from).mode);
     }
-    rmSync(target, { recursive: true, force: true });
-    renameSync(draft, target);
+    // The store comes last: without it, nobody takes the folder for a whole copy.
+    for (const name of copied.toReversed()) renameSync(join(draft, name), join(target, name));
+    rmSync(draft, { recursive: true });
     logger.info(`${target} is a copy of ${dataDir}: ${copied.join(", ")}. Start from it by --data-dir ${target}.`);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
