@@ -17,27 +17,24 @@ export interface StatementNeeds {
 /** Rows read at a time: as many as are answered in one step. */
 const pageRows = 100;
 
-/** The rows of a list, page by page, each from a state of its own. */
-class Pages<Row> {
+/** Rows in order, some at a time, each time from a state of its own. */
+class Rows<Row> {
   private rows: Row[] = [];
   private place = 0;
-  private offset: number;
   private isEnded = false;
-  private readonly ask: (chain: ChainSnapshot, offset: number, limit: number) => MaybePromise<Page<Row>>;
+  private readonly read: (chain: ChainSnapshot) => Promise<Row[]>;
 
-  constructor(ask: (chain: ChainSnapshot, offset: number, limit: number) => MaybePromise<Page<Row>>, offset = 0) {
-    this.ask = ask;
-    this.offset = offset;
+  /** `read` returns those that come next; none: there are no more. */
+  constructor(read: (chain: ChainSnapshot) => Promise<Row[]>) {
+    this.read = read;
   }
 
   /** The next row, which stays the next until `take`. */
   async next(chain: ChainSnapshot): Promise<Row | undefined> {
     if (this.place >= this.rows.length && !this.isEnded) {
-      const { rows, total } = await this.ask(chain, this.offset, pageRows);
-      this.rows = rows;
+      this.rows = await this.read(chain);
       this.place = 0;
-      this.offset += rows.length;
-      this.isEnded = rows.length === 0 || this.offset >= total;
+      this.isEnded = this.rows.length === 0;
     }
     return this.rows[this.place];
   }
@@ -47,10 +44,22 @@ class Pages<Row> {
   }
 }
 
+/** The pages of a list. */
+const inPages = <Row>(ask: (chain: ChainSnapshot, offset: number, limit: number) => MaybePromise<Page<Row>>, offset = 0): Rows<Row> => {
+  let total = Infinity;
+  return new Rows(async (chain) => {
+    if (offset >= total) return [];
+    const page = await ask(chain, offset, pageRows);
+    total = page.total;
+    offset += page.rows.length;
+    return page.rows;
+  });
+};
+
 interface Sources {
-  owned: Pages<Transaction>;
-  forged: Pages<Block> | undefined;
-  changes: Pages<WalletChange>;
+  owned: Rows<Transaction>;
+  forged: Rows<Block> | undefined;
+  changes: Rows<WalletChange>;
 }
 
 const ownedBy =
@@ -76,15 +85,40 @@ const changesOf = (chain: ChainSnapshot, query: Parameters<NonNullable<ChainSnap
   return chain.walletChanges(query);
 };
 
+/** Heights of the first window. */
+const firstWindow = 1_000;
+/** A window is larger than the one before it by at most this factor. */
+const growth = 4;
+
+/**
+ * What changed a wallet, in windows of heights. A page of a list costs more the longer the list is, as it is counted; a window costs what is
+ * in it, and is as wide as seems to hold a page.
+ */
+const changesIn = (address: string, { from, to }: Heights): Rows<WalletChange> => {
+  let next = from;
+  let width = firstWindow;
+  return new Rows(async (chain) => {
+    while (next <= to) {
+      const window = { from: next, to: Math.min(to, next + width - 1) };
+      const { rows, total } = await changesOf(chain, { address, heights: window, direction: "asc", offset: 0, limit: pageRows });
+      const last = rows.at(-1);
+      next = last === undefined || rows.length >= total ? window.to + 1 : last.height + 1;
+      width = Math.ceil(Math.min(growth, pageRows / total) * (window.to - window.from + 1));
+      if (last !== undefined) return rows;
+    }
+    return [];
+  });
+};
+
 const sourcesOf = async ({ wallet: { address, publicKey }, heights }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => ({
-  owned: new Pages(ownedBy(address), await ownedBelow(address, heights.from, chain)),
+  owned: inPages(ownedBy(address), await ownedBelow(address, heights.from, chain)),
   forged:
     publicKey === null
       ? undefined
-      : new Pages((snapshot, offset, limit) =>
+      : inPages((snapshot, offset, limit) =>
           snapshot.blocks({ filter: { generatorPublicKey: publicKey, height: heights }, order: { field: "height", direction: "asc" }, offset, limit }),
         ),
-  changes: new Pages((snapshot, offset, limit) => changesOf(snapshot, { address, heights, direction: "asc", offset, limit })),
+  changes: changesIn(address, heights),
 });
 
 /** The lock that a claim or refund ends, as its own transaction opened it. */
@@ -188,8 +222,7 @@ const bookingOf = ({ effect, ...entry }: Entry, { height }: Block, time: string,
 
 /** Where the period changed nothing, the first change after it tells what the balance was. */
 const openingBalance = async ({ wallet: { address }, heights: { to } }: StatementNeeds, { changes }: Sources, chain: ChainSnapshot): Promise<bigint> => {
-  const after = async () => (await changesOf(chain, { address, heights: { from: to + 1 }, direction: "asc", offset: 0, limit: 1 })).rows[0];
-  const first = (await changes.next(chain)) ?? (await after());
+  const first = (await changes.next(chain)) ?? (await changesIn(address, { from: to + 1, to: chain.tip.height }).next(chain));
   return first === undefined ? ((await chain.wallet(address))?.balance ?? 0n) : first.balance - first.change;
 };
 

@@ -76,7 +76,7 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
       const ask = changesOf(state);
       const wallet = await findWallet(id, state);
       // Refused here if it is not known whole: a reply that has begun cannot be.
-      await ask({ address: wallet.address, heights: {}, direction: "asc", offset: 0, limit: 1 });
+      await ask({ address: wallet.address, heights: { from: 1, to: 1 }, direction: "asc", offset: 0, limit: 1 });
       const heights = await heightsOf(from, to, chain, rules.epoch);
       const format = given ?? (/\btext\/csv\b/.test(headers.accept ?? "") ? "csv" : "ndjson");
       const needs: StatementNeeds = { rules, wallet, heights, open: () => state.again() };

@@ -31,9 +31,17 @@ const figuresAt = (number: number, height: number, reading: Reading): WalletFigu
   return row && unpackFigures(row);
 };
 
-const voteAt = (now: WalletRecord, height: number, reading: Reading): string | null => {
-  for (const { value } of reading.range("history", { ...historyBounds(historyKinds.traits, now.number, height + 1), limit: 1 })) return unpackTraits(value as Buffer).vote;
-  return now.vote;
+/** The vote after each height; heights are asked for in ascending order. A row says how it was until then, for all heights below it. */
+const createVotes = (now: WalletRecord, reading: Reading): ((height: number) => string | null) => {
+  let [vote, until] = [now.vote, 0];
+  return (height) => {
+    if (height < until) return vote;
+    [vote, until] = [now.vote, Infinity];
+    for (const { key, value } of reading.range("history", { ...historyBounds(historyKinds.traits, now.number, height + 1), limit: 1 })) {
+      [vote, until] = [unpackTraits(value as Buffer).vote, heightOfRow(key)];
+    }
+    return vote;
+  };
 };
 
 /** The blocks that changed a wallet, in a range of heights that the history has; the creation counts if the wallet then had anything. */
@@ -64,10 +72,11 @@ export const walletChanges = ({ address, heights, direction, offset, limit }: Wa
     overwritten.unshift({ height: creation, before: { balance: 0n, nonce: 0n, lockedBalance: 0n } });
     overwritten.length = take;
   }
+  const voteAt = createVotes(now, reading);
   const changes = overwritten.map(({ height, before }, place): WalletChange => {
     const after = overwritten[place + 1]?.before ?? figuresAt(now.number, height, reading) ?? now;
     const { balance, lockedBalance, nonce } = after;
-    return { height, balance, change: balance - before.balance, lockedBalance, vote: voteAt(now, height, reading), nonce };
+    return { height, balance, change: balance - before.balance, lockedBalance, vote: voteAt(height), nonce };
   });
   return { rows: ascending ? changes : changes.reverse(), total };
 };
