@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import Koa from "koa";
@@ -11,7 +12,7 @@ import { createChainRules } from "../src/chain/rules.js";
 import { messageOf } from "../src/errors.js";
 import { readOptions } from "../src/options/options.js";
 import { createStore } from "../src/store/state/store.js";
-import type { ChainSnapshot } from "../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData, HostEvents } from "../types/events.js";
 import type { ApiPlugin, FollowedNode, NodeContext } from "../types/node-context.js";
 import { loadChain } from "./data/read.js";
@@ -301,6 +302,35 @@ describe("createApiPlugin", () => {
     expect(await stopped).to.equal("not now");
     expect(calls).to.deep.equal(["end"]);
     expect(existsSync(join(dataDir, "chain.mdb-writer"))).to.equal(false);
+  });
+
+  it("asks a host's chain nothing more once it tells it to stop, although a webhook is still behind", async () => {
+    const { snapshot, changes, apply } = createMemoryAdapter(chain.network);
+    for (const block of chain.blocks.slice(0, 100)) apply(block);
+    let isStopped = false;
+    const asked: string[] = [];
+    const note = (what: string): void => void (isStopped && asked.push(what));
+    const own: ChainAdapter = {
+      snapshot: (bounds) => (note("snapshot"), snapshot(bounds)),
+      changes: { view: () => (note("view"), changes?.view()), watch: (changed) => changes?.watch(changed) ?? (() => undefined) },
+      stop: async () => {
+        isStopped = true;
+        await delay(20);
+      },
+    };
+    const target = createServer((_, response) => void response.end()).listen(0, "127.0.0.1");
+    await once(target, "listening");
+    const plugin = create({ chain: own, options: { webhooks: { allowTargets: ["127.0.0.0/8"] } } });
+    try {
+      await plugin.start();
+      const created = plugin.webhooks?.create({ event: "block.applied", target: `http://127.0.0.1:${(target.address() as AddressInfo).port}/`, from: "genesis" });
+      await eventually(() => plugin.webhooks?.deliveries(created?.id ?? 0, undefined, { offset: 0, limit: 1 }).total || undefined);
+      await plugin.stop();
+      expect(asked).to.deep.equal([]);
+    } finally {
+      target.close();
+      target.closeAllConnections();
+    }
   });
 
   it("can start again after a host's chain failed to stop", async () => {

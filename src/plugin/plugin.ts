@@ -67,7 +67,8 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const chain = replica?.guard(ownChain) ?? ownChain;
   const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
   const states = createStates({ chain, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
-  return { ...shared, rules, replica, webhooks, following, chain, host, states, loopLag };
+  const isHosts = context.reader !== true && context.chain !== undefined;
+  return { ...shared, rules, replica, webhooks, following, chain, isHosts, host, states, loopLag };
 };
 
 type Node = ReturnType<typeof createNode>;
@@ -169,6 +170,8 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
       closeAll(
         () => services.lake.stop(),
         () => node.replica?.end(),
+        // What reads a host's chain ends before it does. The built-in store ends its webhooks itself, after its last block.
+        () => (node.isHosts ? node.webhooks.closing() : undefined),
         () => node.chain.stop?.(),
         () => node.webhooks.closing(),
         () => services.live.close(),
