@@ -26,7 +26,7 @@ export interface LifecycleNeeds {
 
 export type Phase = "stopped" | "starting" | "started" | "stopping";
 
-/** Starting and stopping, in whatever order and however often a host asks for it: what it asked for last is what comes of it. */
+/** Starting and stopping, in any order. Idempotent; the last call wins. */
 export interface Lifecycle extends Pick<ApiPlugin, "listen" | "start" | "stop"> {
   phase(): Phase;
 }
