@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { type DeliveryWorker, natsDispatch, type NatsDispatch, startDeliveryWorker } from "../../src/nats/index.js";
 import { count } from "../fixtures/long.js";
+import { programOf } from "../fixtures/programs.js";
 import { silentLogger } from "../silent.js";
 import { atEnd, chainBlocks, closeAll, TestNode, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
@@ -44,7 +44,6 @@ class Receiver {
   }
 }
 
-const workerFile = fileURLToPath(new URL("../../examples/delivery-worker/main.ts", import.meta.url));
 
 describe("Requests of webhooks that are given to workers over JetStream", function () {
   this.timeout(60_000);
@@ -112,7 +111,7 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
     const { server, receiver, dispatch, node } = await begin();
     const held: ServerResponse[] = [];
     receiver.answer = (response) => void held.push(response);
-    const child: ChildProcess = spawn(process.execPath, ["--import", "tsx", workerFile, "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" });
+    const child: ChildProcess = spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" });
     atEnd(() => child.kill("SIGKILL"));
     await workersThere(dispatch, 1);
     await node.grow(3);

@@ -6,13 +6,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { openChainFile } from "../../examples/standalone/files/chain-file.js";
 import { createApiPlugin } from "../../src/index.js";
 import { natsDispatch, natsTip, startTipPublisher } from "../../src/nats/index.js";
 import type { BlockData } from "../../types/events.js";
 import { hasNats, NatsServer } from "../nats/nats-server.js";
 import { count } from "../fixtures/long.js";
+import { programOf } from "../fixtures/programs.js";
 import { silentLogger } from "../silent.js";
 import { atEnd, chainBlocks, closeAll, level, network, startReplica, temporaryFolder, TestNode, TestReplica, until } from "./machines.js";
 
@@ -120,7 +120,7 @@ describe("More machines", function () {
     };
     const alone = await deliver();
     const workers: ChildProcess[] = [0, 1].map(() =>
-      spawn(process.execPath, ["--import", "tsx", fileURLToPath(new URL("../../examples/delivery-worker/main.ts", import.meta.url)), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" }),
+      spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" }),
     );
     atEnd(() => workers.forEach((worker) => worker.kill("SIGKILL")));
     await until("two workers", () => dispatch.workers() === 2);

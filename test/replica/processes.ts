@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { programOf } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
 import { atEnd, temporaryFolder, until } from "./machines.js";
-
-const main = fileURLToPath(new URL("../../examples/standalone/main.ts", import.meta.url));
 
 /** The example host in a process of its own, which can be killed and started again at the same port with the same folder. */
 export class HostProcess {
@@ -28,7 +26,7 @@ export class HostProcess {
   /** Resolves when it serves a state. */
   async start(): Promise<this> {
     if (this.port === 0) this.port = await freePort();
-    const args = ["--import", "tsx", main, "--port", String(this.port), "--data-dir", this.dataDir, "--log-format", "json", ...this.options];
+    const args = [programOf("examples/standalone/main.ts"), "--port", String(this.port), "--data-dir", this.dataDir, "--log-format", "json", ...this.options];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
     this.child = child;
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void this.output.push(text));

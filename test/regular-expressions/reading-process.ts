@@ -6,12 +6,12 @@ import { transactionCodec } from "../../src/store/layout/block-codec.js";
 import { valuesAt } from "../../src/webhooks/conditions/json-value.js";
 import { createSubject } from "../../src/webhooks/conditions/operators.js";
 import type { Transaction } from "../../types/chain.js";
-import { repeatingExpressions } from "./find.js";
+import type { Expression } from "./find.js";
 import { longest, reviewed } from "./reviewed.js";
 
 /**
- * Reads long texts, and prints what it has read. A process of its own, started with `--no-regexp-optimization`: so V8 compiles expressions
- * once a process has much code.
+ * Reads long texts, and prints what it has read: by the expressions that it is given as JSON, and by what reads texts of any length. A process
+ * of its own, started with `--no-regexp-optimization`: so V8 compiles expressions once a process has much code.
  */
 
 const attempt = (name: string, read: () => unknown): void => {
@@ -23,7 +23,7 @@ const attempt = (name: string, read: () => unknown): void => {
   }
 };
 
-const found = repeatingExpressions();
+const found = JSON.parse(process.argv[2] ?? "") as Expression[];
 for (const { file, source, origin, hard = [] } of reviewed) {
   const length = longest[origin];
   if (length === undefined) continue;
