@@ -12,7 +12,7 @@ export interface Gathering<Entry> {
   end(): Promise<void>;
 }
 
-/** `write`: one batch after another; resolves to false if nothing of it could be written, which is then tried again with what comes next. */
+/** `write`: one batch after another; never rejects; resolves to false if nothing of it could be written, which is then tried again with what comes next. */
 export const createGathering = <Entry>(write: (batch: readonly Entry[]) => Promise<boolean>): Gathering<Entry> => {
   let entries: Entry[] = [];
   let writing: Promise<void> | undefined;

@@ -97,6 +97,14 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
   const { store, register, logger, onOutcome } = needs;
   const { recordEnd, recordLost } = createRecording(rules, needs);
 
+  const safely = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      logFailure(logger, "what follows the outcomes of deliveries failed", error);
+    }
+  };
+
   const gathering = createGathering<Entry>(async (batch) => {
     const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
     try {
@@ -112,8 +120,8 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     // The batch is written, whatever fails from here on, and must not be written again.
     for (const one of recorded.rows) logRow(one, logger);
     for (const warning of recorded.warnings) logger.warn(warning);
-    for (const state of recorded.givenUp) onOutcome?.(state);
-    onRecorded(recorded);
+    safely(() => recorded.givenUp.forEach((state) => onOutcome?.(state)));
+    safely(() => onRecorded(recorded));
     for (const { done } of batch) done();
     return true;
   });

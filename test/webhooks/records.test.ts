@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { createRecords, type Records } from "../../src/webhooks/deliver/records.js";
+import { createRegister } from "../../src/webhooks/registry/register.js";
+import { createTimekeeper } from "../../src/webhooks/timekeeper.js";
+import { createManualClock } from "./manual-clock.js";
+import { createLogger } from "./stage.js";
+import { webhookRow } from "./webhook-row.js";
+
+const attempt = { at: 1, duration: 1, status: 204, stage: null, error: null, body: "" };
+const rules = { schedule: [5_000], jitter: 0, disableAfter: 1_000_000 };
+
+describe("the records of attempts", () => {
+  let dataDir: string;
+  let environment: WebhookEnvironment;
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "portico-records-"));
+    environment = openWebhookStore(dataDir);
+  });
+  afterEach(async () => {
+    await environment.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  const addDeliveries = (count: number): void => {
+    const { store } = environment;
+    store.transaction(() => {
+      store.addWebhook(webhookRow);
+      for (let n = 1; n <= count; n++) store.append({ at: n, json: "1" }, [{ webhookId: 1, event: "peer.added", key: `msg_${n}`, begin: { state: "pending" } }]);
+    });
+  };
+
+  for (const [what, fails] of [
+    ["what follows an outcome", { onRecorded: true }],
+    ["whoever counts what is given up", { onOutcome: true }],
+  ] as const) {
+    it(`write later outcomes, too, though ${what} throws`, async () => {
+      addDeliveries(3);
+      const { store } = environment;
+      const clock = createManualClock();
+      const lines: string[] = [];
+      const fail = (): never => {
+        throw new Error("not today");
+      };
+      const records: Records = createRecords(
+        { ...rules, schedule: [] },
+        {
+          ...{ store, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines) },
+          onOutcome: "onOutcome" in fails ? fail : undefined,
+        },
+        "onRecorded" in fails ? fail : () => undefined,
+      );
+      const ended = { webhookId: 1, target: "http://example.com", origin: "http://example.com", attempt: { ...attempt, status: 500, stage: "status" as const, error: "The target answered 500." }, isBatch: false, isPing: false };
+      await records.add({ ...ended, ids: [1] }, false);
+      await records.add({ ...ended, ids: [2] }, true);
+      await records.add({ ...ended, ids: [3] }, false);
+      await records.end();
+      expect(records.count()).to.equal(0);
+      expect([1, 2, 3].map((id) => store.delivery(1, id)).map((row) => [row?.state, row?.attemptCount])).to.deep.equal([["dead", 1], ["dead", 1], ["dead", 1]]);
+      expect(lines.filter((line) => line.startsWith("error "))).to.deep.equal(Array.from({ length: 3 }, () => "error webhooks: what follows the outcomes of deliveries failed: not today"));
+    });
+  }
+});
