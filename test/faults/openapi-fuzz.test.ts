@@ -141,13 +141,13 @@ describe("random requests made from the OpenAPI document", function () {
     return fc.oneof(...choices);
   };
 
-  const inPath = (value: unknown): string => encodeURIComponent(String(value).replace(/[\ud800-\udfff]/g, "") || "0");
+  const inPath = (value: unknown): string => encodeURIComponent((typeof value === "string" || typeof value === "number" ? String(value) : jsonOf(value)).replace(/[\ud800-\udfff]/g, "") || "0");
 
   const requestFor = ({ method, path, parameters, body }: Operation): fc.Arbitrary<Sent> => {
     const named = (where: string) => parameters.filter((one) => one.in === where);
     const pathArbitrary = fc.tuple(...named("path").map(({ name, schema }) => fc.oneof(text, valueOf(schema)).map((value) => [name, inPath(value)] as const)));
     const pair = fc.oneof(
-      ...named("query").map(({ name, schema }) => fc.oneof(valueOf(schema), text).map((value) => `${name}=${inPath(typeof value === "object" ? jsonOf(value) : value)}`)),
+      ...named("query").map(({ name, schema }) => fc.oneof(valueOf(schema), text).map((value) => `${name}=${inPath(value)}`)),
       fc.tuple(text, text).map(([name, value]) => `${inPath(name)}=${inPath(value)}`),
       fc.constantFrom("page=0", "limit=101", "limit=1&limit=2", "page[a]=1", "transform=false", "a.b.c=1"),
     );
@@ -174,9 +174,8 @@ describe("random requests made from the OpenAPI document", function () {
         statuses[status] = (statuses[status] ?? 0) + 1;
         if (waited > slowest.waited) Object.assign(slowest, { waited, what: `${sent.method} ${sent.path.slice(0, 200)}` });
         expect(status, body).to.be.oneOf([200, 201, 204, 301, 308, 400, 401, 404, 405, 409, 410, 413, 415, 422, 501]);
-        // A path made of the text may be another operation's.
-        if (status < 300 && type.startsWith("application/json")) check({ method: sent.method, path: sent.path, status, body: JSON.parse(body) });
-        else if (status >= 400) expect(JSON.parse(body)).to.be.an("object");
+        if (type.startsWith("application/json")) check({ method: sent.method, path: sent.path, status, body: JSON.parse(body) });
+        else expect(status).to.be.below(400);
       }),
       { numRuns: runs, endOnFailure: runs > 1_000 },
     );

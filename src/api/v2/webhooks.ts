@@ -87,7 +87,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     bodyLimit: largestWebhook,
     requiresJsonType: true,
     status: 201,
-    errors: [409, 410, 415, 501],
+    errors: [409, 410, 501],
     reply: DataOf(CreatedWebhookResource),
     answer: ({ body, headers }, { webhooks }) => ({ data: webhooks.create(withoutShown(body), idempotencyKey(headers)) }),
   }),

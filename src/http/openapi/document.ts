@@ -89,7 +89,7 @@ const refusedEarly = [400, 408, 417, 431];
 const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
   const kept = (route.errors ?? []).filter((status) => status >= 500);
   const told = generation === 1 ? kept : [...(route.params === undefined ? [] : [404]), ...(route.errors ?? []), ...(route.atHeight === true ? [404, 410, 501] : [])];
-  const body = generation === 1 || route.body === undefined ? [] : [413, ...(route.requiresJsonType === true ? [415] : [])];
+  const body = generation === 1 || route.body === undefined ? [] : [413, 415];
   const entry = route.authenticated === true ? [401] : [];
   // Every route answers 503 while the node is stopping; that of a route with statuses of its own is in its `default`.
   const always = [429, 500, ...(route.kind === "item" && typeof route.status === "function" ? [] : [503])];
