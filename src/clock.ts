@@ -19,6 +19,9 @@ const sinceStart = (): number => {
   return seconds * 1_000 + nanoseconds / 1_000_000;
 };
 
+/** What its clocks read now. */
+export const readingsOf = (clock: FullClock): { wall: number; monotonic: number } => ({ wall: clock.now(), monotonic: clock.monotonic() });
+
 export const systemClock: FullClock = { now: () => Date.now(), monotonic: sinceStart };
 
 /** The host's clock, and the system's for what that does not have. */

@@ -165,6 +165,15 @@ export interface KeptTime {
   monotonic: number | null;
 }
 
+/** That a target asked not to be sent anything for a while. */
+export interface Pause {
+  /** Milliseconds, from when it began. */
+  length: number;
+  /** What the clocks read then. */
+  wall: number;
+  monotonic: number;
+}
+
 export interface RecentEvent {
   at: number;
   json: string;
@@ -246,6 +255,13 @@ export interface WebhookStore {
   /** Undefined until it is kept for the first time. */
   time(): KeptTime | undefined;
   keepTime(time: KeptTime): void;
+
+  /** How a target (its URL) was paused last, unless it has answered otherwise since. */
+  pause(target: string): Pause | undefined;
+  /** Null: it has answered otherwise. */
+  putPause(target: string, pause: Pause | null): void;
+  /** Forgets the pauses of which this says so. */
+  dropPauses(isOver: (pause: Pause) => boolean): void;
 
   /** Adds a payload of an event, and keeps only its last `keep`. */
   remember(event: string, recent: RecentEvent, keep: number): void;

@@ -155,7 +155,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
         placeOld(toldHeight, store, register);
         store.noteRunning(true);
       });
-      const endUpkeep = startUpkeep(options, { store, recent, time, after, logger, keepPlaces: scanner.keepPlaces, hasMoved: scanner.hasMoved });
+      const endUpkeep = startUpkeep(options, { store, recent, clock, time, after, logger, keepPlaces: scanner.keepPlaces, hasMoved: scanner.hasMoved });
       dispatcher.start();
       scanner.start();
       return endUpkeep;

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { About, DeliveryRow, KeptReply, KeptTime, Message, Progress, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, KeptReply, KeptTime, Message, Pause, Progress, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
@@ -41,7 +41,7 @@ export interface WebhookDatabases {
   /** Event, ordinal -> one of its last payloads. */
   recent: Database<RecentEvent, [string, number]>;
   /** See `counters`. */
-  counters: Database<number | string | KeptTime, string>;
+  counters: Database<number | string | KeptTime | Pause, string>;
 }
 
 /** A state, or all of them together. */
@@ -73,6 +73,8 @@ export const counters = {
   about: (event: About["event"]) => `about ${event}`,
   /** 1 for a message that is superseded. */
   superseded: (messageId: number) => `superseded ${messageId}`,
+  /** How a target was paused, by the digest of its URL. */
+  pause: (digest: string) => `pause ${digest}`,
   /** Payloads of an event that were ever kept. */
   remembered: (event: string) => `remembered ${event}`,
 } as const;

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
-import type { KeptTime, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { KeptTime, Pause, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
+import { textDigest } from "../layout/keys.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
 import { becomeWriter } from "../lmdb/writer-lock.js";
 import { endWriting, transact, transactAnyway, transactSoon } from "../lmdb/transact.js";
@@ -163,9 +164,12 @@ const registerPart = (db: WebhookDatabases, { writing }: Transactions): Register
   };
 };
 
+/** A URL may have any length, and may hold a secret. */
+const pauseKey = (target: string): string => counters.pause(textDigest(target).toString("hex"));
+
 type NotesPart = Pick<
   WebhookStore,
-  "keptReply" | "keepReply" | "workRevision" | "announceWork" | "journalPosition" | "setJournalPosition" | "wasKilled" | "noteRunning" | "time" | "keepTime" | "remember" | "recent"
+  "keptReply" | "keepReply" | "pause" | "putPause" | "dropPauses" | "workRevision" | "announceWork" | "journalPosition" | "setJournalPosition" | "wasKilled" | "noteRunning" | "time" | "keepTime" | "remember" | "recent"
 >;
 
 /** What an engine notes for itself, for others and for its next run. */
@@ -186,6 +190,12 @@ const notesPart = (db: WebhookDatabases, { writing }: Transactions): NotesPart =
   noteRunning: (running) => db.counters.putSync(counters.running, running ? 1 : 0),
   time: () => db.counters.get(counters.time) as KeptTime | undefined,
   keepTime: (time) => db.counters.putSync(counters.time, time),
+  pause: (target) => db.counters.get(pauseKey(target)) as Pause | undefined,
+  putPause: (target, pause) => void (pause === null ? db.counters.removeSync(pauseKey(target)) : db.counters.putSync(pauseKey(target), pause)),
+  dropPauses: (isOver) => {
+    // Hexadecimal digits follow.
+    for (const { key, value } of [...db.counters.getRange({ start: counters.pause("0"), end: counters.pause("g") })]) if (isOver(value as Pause)) db.counters.removeSync(key);
+  },
   remember: (event, recent, keep) => {
     const ordinal = writing().tally.add(counters.remembered(event), 1);
     db.recent.putSync([event, ordinal], recent);

@@ -1,4 +1,5 @@
-import type { Clock, Logger } from "../../../types/node-context.js";
+import type { Logger } from "../../../types/node-context.js";
+import { type FullClock, readingsOf } from "../../clock.js";
 import { logFailure } from "../log-failure.js";
 import type { Answer, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
@@ -7,14 +8,14 @@ import { monotonic } from "./concurrency.js";
 import { type Lanes, lookAgain, type Target } from "./lanes.js";
 import { attemptOf, pauseOf } from "./outcome.js";
 import type { Payloads } from "./payloads.js";
-import type { Records } from "./records.js";
+import type { Ended, Records } from "./records.js";
 import { loadEvents, requestOf } from "./request.js";
 import type { Attempt, UnderWay } from "./take.js";
 
 export interface AttemptsNeeds {
   payloads: Payloads;
   sender: Sender;
-  clock: Clock;
+  clock: FullClock;
   time: Timekeeper;
   logger: Logger;
   nodeKey: NodeKey | undefined;
@@ -48,12 +49,15 @@ const send = async ({ payloads, sender, time, nodeKey }: AttemptsNeeds, attempt:
 };
 
 /** Before it is recorded: how the target answers decides what it is sent next. */
-const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer: Answer, duration: number): void => {
-  if (kind === "ping") return;
+const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer: Answer, duration: number): Ended["pause"] => {
+  if (kind === "ping") return undefined;
   target.slow = duration > slowFrom;
-  const pause = pauseOf(answer, clock.now(), target.lastPause);
-  target.lastPause = pause ?? 0;
-  if (pause !== undefined) target.pausedUntil = time.schedule() + pause;
+  const before = target.lastPause;
+  const length = pauseOf(answer, clock.now(), before);
+  target.lastPause = length ?? 0;
+  if (length === undefined) return before === 0 ? undefined : null;
+  target.pausedUntil = time.schedule() + length;
+  return { length, ...readingsOf(clock) };
 };
 
 /** `isDelivered`: it is recorded, and there is nothing more to do about it. */
@@ -85,7 +89,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
    */
   const record = async (attempt: Attempt, ids: readonly number[], { answer, duration }: { answer: Answer; duration: number }): Promise<void> => {
     const { lane, target, kind, rows, at } = attempt;
-    judge(needs, attempt, answer, duration);
+    const pause = judge(needs, attempt, answer, duration);
     const isDelivered = answer.failure === null;
     // A failure may disable the webhook: nothing more is sent there before that is known.
     if (isDelivered) {
@@ -97,7 +101,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
       await records.addLost(lane.webhook.id, ids.filter((id) => !kept.has(id)));
     }
     pump();
-    const ended = { webhookId: lane.webhook.id, ids: rows.map(({ id }) => id), target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch: rows.length > 1 || lane.webhook.batch !== null, isPing: kind === "ping" };
+    const ended = { webhookId: lane.webhook.id, ids: rows.map(({ id }) => id), target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch: rows.length > 1 || lane.webhook.batch !== null, isPing: kind === "ping", pause };
     await records.add(ended, isDelivered && kind !== "ping" && sending.size > 0);
   };
 

@@ -1,5 +1,6 @@
-import type { Clock, Logger } from "../../../types/node-context.js";
+import type { Logger } from "../../../types/node-context.js";
 import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import { type FullClock, readingsOf } from "../../clock.js";
 import { logFailure } from "../log-failure.js";
 import type { Register } from "../registry/register.js";
 import type { Sender } from "../send/http-sender.js";
@@ -10,6 +11,7 @@ import { createLimit, monotonic } from "./concurrency.js";
 import { createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Target, type Times } from "./lanes.js";
 import type { Payloads } from "./payloads.js";
 import type { RecordNeeds, RecordRules } from "./health.js";
+import { restOf } from "./outcome.js";
 import { createRecords } from "./records.js";
 import { createTake, slowShare, type UnderWay } from "./take.js";
 
@@ -22,7 +24,7 @@ export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordN
   register: Register;
   payloads: Payloads;
   sender: Sender;
-  clock: Clock;
+  clock: FullClock;
   time: Timekeeper;
   after: After;
   random: () => number;
@@ -174,9 +176,16 @@ const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onS
   };
 };
 
+/** A target's pause outlives its lanes and the process. */
+const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick<Target, "pausedUntil" | "lastPause"> => {
+  const pause = store.pause(url);
+  if (pause === undefined) return { pausedUntil: 0, lastPause: 0 };
+  return { pausedUntil: time.schedule() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
+};
+
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
   const { sender, time, after, isWithdrawn, onSettled } = needs;
-  const lanes = createLanes({ ...rules, isWithdrawn });
+  const lanes = createLanes({ ...rules, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
   const limit = createLimit(rules.concurrency, slowShare * rules.concurrency);
   const queue = new Set<Target>();
   const underWay: UnderWay = new Map();

@@ -215,7 +215,12 @@ export interface Lanes {
 /** How many times as many attempts may be under way at an origin as are quick. */
 const slowShare = 16;
 
-export const createLanes = ({ concurrencyPerTarget, isWithdrawn }: LaneRules & Pick<Lane, "isWithdrawn">): Lanes => {
+export interface LanesNeeds extends LaneRules, Pick<Lane, "isWithdrawn"> {
+  /** What is left of a target's pause, from before it had a lane. */
+  pauseOf(url: string): Pick<Target, "pausedUntil" | "lastPause">;
+}
+
+export const createLanes = ({ concurrencyPerTarget, isWithdrawn, pauseOf }: LanesNeeds): Lanes => {
   const lanes = new Map<number, Lane>();
   const targets = new Map<string, Target>();
   const origins = new Map<string, Origin>();
@@ -234,7 +239,7 @@ export const createLanes = ({ concurrencyPerTarget, isWithdrawn }: LaneRules & P
     const there = targets.get(url);
     if (there !== undefined) return there;
     const limit = createLimit(concurrencyPerTarget, concurrencyPerTarget);
-    const made: Target = { url, origin: originOf(url), lanes: new Map(), limit, underWay: new Map(), firsts: 0, last: "retry", pausedUntil: 0, lastPause: 0, slow: false };
+    const made: Target = { url, origin: originOf(url), lanes: new Map(), limit, underWay: new Map(), firsts: 0, last: "retry", ...pauseOf(url), slow: false };
     targets.set(url, made);
     return made;
   };

@@ -1,4 +1,4 @@
-import type { DeliveryRow, Progress, WebhookRow } from "../../../types/webhook-store.js";
+import type { DeliveryRow, Pause, Progress, WebhookRow } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import type { Answer } from "../send/http-sender.js";
 
@@ -57,6 +57,18 @@ export const pauseOf = ({ status, retryAfter, date }: Pick<Answer, "status" | "r
   if (status !== tooMany && (status !== unavailable || asked === undefined)) return undefined;
   return Math.min(longestPause, asked ?? Math.max(firstPause, 2 * before));
 };
+
+/** What the clocks read. */
+export type Readings = Pick<Pause, "wall" | "monotonic">;
+
+/** Milliseconds since a pause began: by the monotonic clock or, where that has begun anew with the machine, by the wall clock. */
+const sincePause = (pause: Pause, { wall, monotonic }: Readings): number => (monotonic >= pause.monotonic ? monotonic - pause.monotonic : Math.abs(wall - pause.wall));
+
+/** Milliseconds that are left of a pause, in another process, too. */
+export const restOf = (pause: Pause, now: Readings): number => Math.max(0, pause.length - sincePause(pause, now));
+
+/** Whether a pause has ended so long ago that it is not kept any longer: the next one is as short as the first. */
+export const isLongOver = (pause: Pause, now: Readings): boolean => sincePause(pause, now) > pause.length + longestPause;
 
 /** The wait of a schedule's step, varied at random (`random` in 0..1). */
 export const waitBefore = (step: number, jitter: number, random: number): number => Math.round(step * (1 + jitter * (2 * random - 1)));

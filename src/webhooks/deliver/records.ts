@@ -1,5 +1,5 @@
 import type { Logger } from "../../../types/node-context.js";
-import type { WebhookRow } from "../../../types/webhook-store.js";
+import type { Pause, WebhookRow } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../log-failure.js";
 import { createGathering } from "./gathering.js";
@@ -17,6 +17,8 @@ export interface Ended {
   attempt: Attempt;
   isBatch: boolean;
   isPing: boolean;
+  /** How the target is paused from now on; null if it no longer is; undefined if nothing has changed. */
+  pause?: Pause | null | undefined;
 }
 
 /** Records the outcomes of attempts: one transaction after another, each with all that have ended since the one before. */
@@ -54,8 +56,9 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   const { tell, recordHealth } = createHealth(rules, needs);
   const nowOf = (): Now => ({ passed: time.passed(), schedule: time.schedule(), wall: clock.now() });
 
-  const recordEnd = (recorded: Recorded, webhooks: ReadonlyMap<number, WebhookRow>, { webhookId, ids, target, origin, attempt, isBatch, isPing }: Ended): void => {
+  const recordEnd = (recorded: Recorded, webhooks: ReadonlyMap<number, WebhookRow>, { webhookId, ids, target, origin, attempt, isBatch, isPing, pause }: Ended): void => {
     const now = nowOf();
+    if (pause !== undefined) store.putPause(target, pause);
     // As it is in memory: its row may hold a long list. What decides is read anew.
     const webhook = webhooks.get(webhookId);
     const ok = attempt.stage === null;

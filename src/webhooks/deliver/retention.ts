@@ -1,8 +1,10 @@
 import type { Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
+import { type FullClock, readingsOf } from "../../clock.js";
 import { logFailure } from "../log-failure.js";
 import type { RecentEvents } from "../registry/dry-run.js";
 import type { After, Timekeeper } from "../timekeeper.js";
+import { isLongOver } from "./outcome.js";
 
 export interface UpkeepOptions {
   deliveredRetention: number;
@@ -12,6 +14,7 @@ export interface UpkeepOptions {
 export interface UpkeepNeeds {
   store: WebhookStore;
   recent: RecentEvents;
+  clock: FullClock;
   time: Timekeeper;
   after: After;
   logger: Logger;
@@ -29,7 +32,7 @@ const batchSize = 500;
 /** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
 export const startUpkeep = (
   { deliveredRetention, deadRetention }: UpkeepOptions,
-  { store, recent, time, after, logger, keepPlaces, hasMoved }: UpkeepNeeds,
+  { store, recent, clock, time, after, logger, keepPlaces, hasMoved }: UpkeepNeeds,
 ): (() => Promise<void>) => {
   const failed = (error: unknown): void => logFailure(logger, "the store cannot be cleaned up", error);
 
@@ -46,6 +49,8 @@ export const startUpkeep = (
   const write = (): void => {
     recent.flush();
     keepPlaces();
+    const now = readingsOf(clock);
+    store.dropPauses((pause) => isLongOver(pause, now));
     time.keep();
   };
 
