@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { loopShare } from "../async/loop-share.js";
 import { blockLine } from "../chain/blocks/block-data.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Change, Group } from "../follow/event.js";
@@ -48,7 +49,7 @@ export async function* changeStream(from: Cursor, { limit, endless, timed }: Cha
       cursor = groups.at(-1)?.after ?? cursor;
       left -= groups.length;
       // One line at a time: a chunk of many full blocks would be held for a client that reads slowly.
-      for (const group of groups) yield timed ? timedLine(group) : lineOf(group);
+      for (const group of groups) yield await loopShare.run(() => (timed ? timedLine(group) : lineOf(group)));
       if (groups.length > 0) sentAt = clock.monotonic();
       if (batch?.atEnd === false) await nextTurn();
       else if (!endless) return;

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { loopShare } from "../async/loop-share.js";
 import type { After, FullClock } from "../clock.js";
 import { PorticoError } from "../errors.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
@@ -32,7 +33,7 @@ const messagesOf = async (group: Group, filter: Filter): Promise<string> => {
 /** Undefined while the store is being rebuilt, or closed. @throws PorticoError CURSOR_UNKNOWN */
 export const readOn = async (follow: Follow, cursor: Cursor, options: ReadOptions & { limit?: number }): Promise<Batch | undefined> => {
   try {
-    return await follow.after(cursor, options);
+    return await loopShare.run(() => follow.after(cursor, options));
   } catch (error) {
     if (error instanceof PorticoError && error.code === "NOT_READY") return undefined;
     throw error;
@@ -54,7 +55,7 @@ export async function* eventStream(from: Cursor, filter: Filter, options: ReadOp
       for (let atEnd = false; !atEnd && isOpen(); ) {
         const batch: Batch | undefined = await readOn(follow, cursor, options);
         for (const group of batch?.groups ?? []) {
-          const messages = await messagesOf(group, filter);
+          const messages = await loopShare.run(() => messagesOf(group, filter));
           cursor = group.after;
           if (messages === "") continue;
           told = cursorText(cursor);

@@ -1,9 +1,10 @@
 /**
  * A node to be flooded: `node flood-node.ts DIR TRANSACTIONS PER_BLOCK`. It serves a chain of that many transfers, prints its port
- * and, told to by a line of input, its memory, the longest stall of its loop since it was last asked, and the longest that it held the loop itself.
+ * and, told to by a line of input, its connections, the memory that it cannot let go of, the most that it ever had, and what a turn of its loop
+ * took at the most since it was last asked. Its own address may ask as often as it likes, others no more than they may by default.
  */
 import { readFileSync } from "node:fs";
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { promisify } from "node:util";
 import { createInterface } from "node:readline";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
@@ -30,6 +31,7 @@ const plugin = createApiPlugin({
   dataDir,
   blocks: { read: (from, limit) => maker.blocks.slice(from - 1, from - 1 + limit) },
   logger: silentLogger,
+  options: { rateLimit: { exempt: ["127.0.0.1"] } },
 });
 /** Milliseconds of processor time that the main thread has taken: a machine that others use holds up the loop, but takes none of it. Linux. */
 const taken = (): number => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
@@ -39,16 +41,17 @@ setInterval(() => {
   held = Math.max(held, now - before);
   before = now;
 }, 1).unref();
-const lag = monitorEventLoopDelay({ resolution: 5 });
-lag.enable();
 const server = await plugin.listen(0);
-const told = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
-const tell = (more: object = {}): void => {
-  told({ ...more, held, stall: lag.max / 1e6, memory: process.memoryUsage().rss / 2 ** 20, peak: process.resourceUsage().maxRSS / 2 ** 10 });
-  lag.reset();
-  held = 0;
+const connections = promisify(server.getConnections.bind(server));
+const collect = gc ?? (() => undefined);
+const tell = async (more: object = {}): Promise<void> => {
+  const told = { ...more, held, connections: await connections() };
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  process.stdout.write(`${JSON.stringify({ ...told, kept: (heapUsed + external) / 2 ** 20, peak: process.resourceUsage().maxRSS / 2 ** 10 })}\n`);
+  [before, held] = [taken(), 0];
 };
 await plugin.settled();
-tell({ port: (server.address() as { port: number }).port });
-for await (const _ of createInterface({ input: process.stdin })) tell();
+await tell({ port: (server.address() as { port: number }).port });
+for await (const _ of createInterface({ input: process.stdin })) await tell();
 await plugin.stop();

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
+import { loopShare } from "../../async/loop-share.js";
 import { currentMeter, metered } from "../../async/work-meter.js";
 import { inputError, PorticoError } from "../../errors.js";
 import type { BodyGate } from "./body-gate.js";
@@ -126,6 +127,6 @@ export const createBodyReader = (usual: number, gate: BodyGate): ReadBody => {
     if (typeof raw !== "string") {
       return before;
     }
-    return raw === "" ? undefined : metered(meter, () => exactly(raw, ctx.request.body, most));
+    return raw === "" ? undefined : loopShare.run(() => metered(meter, () => exactly(raw, ctx.request.body, most)));
   };
 };

@@ -1,0 +1,47 @@
+import { setImmediate as nextRound } from "node:timers/promises";
+import { expect } from "chai";
+import { createLoopShare } from "../../src/async/loop-share.js";
+
+/** Keeps the process busy. */
+const work = (milliseconds: number): void => {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+};
+
+describe("a share of the event loop", () => {
+  it("is had at once while there is room in a round", () => {
+    const { run } = createLoopShare(1_000);
+    expect([run(() => 1), run(() => 2)]).to.deep.equal([1, 2]);
+    expect(() => run((): unknown => JSON.parse("{"))).to.throw(SyntaxError);
+  });
+
+  it("is no more than its length in a round, however much is asked for, first come, first served", async () => {
+    const { run } = createLoopShare(5);
+    const done: number[] = [];
+    const all = Array.from({ length: 30 }, (_, index) =>
+      run(() => {
+        work(1);
+        done.push(index);
+      }),
+    );
+    let most = done.length;
+    for (let before = done.length; done.length < 30; before = done.length) {
+      await nextRound();
+      most = Math.max(most, done.length - before);
+    }
+    expect(most).to.be.below(8);
+    expect(done).to.deep.equal(Array.from({ length: 30 }, (_, index) => index));
+    for (const one of all) await one;
+  });
+
+  it("gives what its work throws to whoever asked for it", async () => {
+    const { run } = createLoopShare(1);
+    void run(() => work(2));
+    const refused = Promise.resolve(run(() => JSON.parse("{") as unknown)).then(
+      () => "done",
+      (error: unknown) => error,
+    );
+    expect(await refused).to.be.instanceOf(SyntaxError);
+    expect(await run(() => "the next")).to.equal("the next");
+  });
+});
