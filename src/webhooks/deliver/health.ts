@@ -1,7 +1,8 @@
 import type { Clock, Logger } from "../../../types/node-context.js";
 import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
-import type { Register } from "../registry/register.js";
+import { createMatcher, type Matcher } from "../conditions/matcher.js";
+import { asMatched, type Register } from "../registry/register.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { nextHealth, type Now, type RetryRules } from "./outcome.js";
@@ -16,9 +17,21 @@ export interface OwnEvent {
 /** Whether an event is one of these: its own deliveries that die are not announced. */
 export const isOwnEvent = (event: string): boolean => /^(?:webhook|delivery)\./.test(event);
 
-/** Writes an event for the webhooks that ask for it; within a transaction. Returns which they are. */
-export const announce = (store: WebhookStore, register: Register, at: number, { event, data }: OwnEvent): number[] => {
-  const ids = register.matcher().listens(event) ? register.matcher().match(event, data).ids.filter((id) => id !== data.webhook || event === "webhook.enabled" || event === "delivery.dead") : [];
+const listenersAmong = (matcher: Matcher, { event, data }: OwnEvent): number[] => (matcher.listens(event) ? matcher.match(event, data).ids : []);
+
+/** A webhook that is changed within the open transaction: the register has it as it was. */
+const matcherOf = (webhook: WebhookRow): Matcher => {
+  const matcher = createMatcher();
+  matcher.put(webhook.id, asMatched(webhook));
+  return matcher;
+};
+
+/** Writes an event for the webhooks that ask for it; within a transaction, which may have changed one of them. Returns which they are. */
+export const announce = (store: WebhookStore, register: Register, at: number, own: OwnEvent, changed?: WebhookRow): number[] => {
+  const { event, data } = own;
+  const others = listenersAmong(register.matcher(), own).filter((id) => id !== changed?.id);
+  const all = changed === undefined ? others : [...others, ...listenersAmong(matcherOf(changed), own)].sort((a, b) => a - b);
+  const ids = all.filter((id) => id !== data.webhook || event === "webhook.enabled" || event === "delivery.dead");
   if (ids.length === 0) return [];
   const eventId = `${store.instance}.${event}.${data.webhook}.${data.delivery ?? 0}.${at.toString(36)}`;
   store.append(

@@ -15,6 +15,9 @@ export interface Register {
   matcher(): Matcher;
 }
 
+/** A webhook as the matcher has it. */
+export const asMatched = (row: WebhookRow): WebhookRow => ({ ...row, events: row.events.map(canonicalEvent) });
+
 const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
 export const createRegister = (store: WebhookStore): Register => {
@@ -25,7 +28,7 @@ export const createRegister = (store: WebhookStore): Register => {
   const put = (id: number, row: WebhookRow | undefined): void => {
     if (row === undefined) rows.delete(id);
     else rows.set(id, row);
-    matcher.put(id, row && { ...row, events: row.events.map(canonicalEvent) });
+    matcher.put(id, row && asMatched(row));
   };
 
   const readAll = (): void => {

@@ -142,7 +142,7 @@ const createChanging = (needs: ServiceNeeds) => {
     }
     store.putWebhook(after);
     if (before.enabled || !after.enabled) return;
-    if (announce(store, register, clock.now(), { event: "webhook.enabled", data: { webhook: after.id, reason: "a client enabled it" } }).length > 0) store.announceWork();
+    if (announce(store, register, clock.now(), { event: "webhook.enabled", data: { webhook: after.id, reason: "a client enabled it" } }, after).length > 0) store.announceWork();
   };
 
   return {
