@@ -10,6 +10,7 @@ import { measureHistory } from "./measures/history/history.js";
 import { measureHot } from "./measures/hot.js";
 import { measureImporting } from "./measures/importing.js";
 import { measureMemory } from "./measures/memory.js";
+import { measureMetrics } from "./measures/metrics.js";
 import { measureStart } from "./measures/start.js";
 import { measureWebhooks } from "./measures/webhooks.js";
 import { measureWorkers } from "./measures/workers.js";
@@ -34,6 +35,7 @@ const measures: Record<Exclude<Part, "growth">, Measure> = {
   webhooks: measureWebhooks,
   history: measureHistory,
   follow: measureFollow,
+  metrics: measureMetrics,
 };
 
 const runOf = ({ size, quick, row, rounds, soak }: BenchOptions, say: Run["say"]): Run => ({
@@ -47,8 +49,8 @@ const runOf = ({ size, quick, row, rounds, soak }: BenchOptions, say: Run["say"]
   say,
 });
 
-/** These make their own chains. */
-const withoutStore: readonly Part[] = ["webhooks", "follow"];
+/** These make their own chains, or take the smallest. */
+const withoutStore: readonly Part[] = ["webhooks", "follow", "metrics"];
 
 /** Whether the run has every part: its figures are written down for the README. */
 const isWhole = ({ only, quick, row }: BenchOptions): boolean => !quick && row === "" && parts.every((part) => only.includes(part));
