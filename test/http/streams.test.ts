@@ -410,6 +410,7 @@ describe("files", () => {
     expect(await piece("bytes=0-1,3-4")).to.deep.equal([200, "0123456789", undefined, "10"]);
     const beyond = await ask(port, "/api/pages/a.gz", { headers: { Range: "bytes=10-" } });
     expect([beyond.status, beyond.headers["content-range"], (beyond.json as { code: string }).code]).to.deep.equal([416, "bytes */10", "RANGE_NOT_SATISFIABLE"]);
+    for (const range of ["bytes=2-4", "bytes=20-30"]) expect((await piece(range, { "If-None-Match": tag }))[0], `${range} of what the client has`).to.equal(304);
     const head = await ask(port, "/api/pages/a.gz", { method: "HEAD", headers: { Range: "bytes=2-4" } });
     expect([head.status, head.headers["content-length"], head.headers["content-range"]]).to.deep.equal([200, "10", undefined]);
     const { status, text, headers } = await ask(port, "/api/pages/one", { headers: { Range: "bytes=1-3", "Accept-Encoding": "br" } });

@@ -33,20 +33,22 @@ const passes = (peer: PresentedPeer, { status, ...rest }: PeerFilter): boolean =
 
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** By semantic version. Versions that are not semantic come first, compared as text. */
-const compareVersions = (a: string, b: string): number => {
-  const [left, right] = [semver.parse(a, { loose: true }), semver.parse(b, { loose: true })];
-  if (left === null || right === null) return left === right ? compare(a, b) : left === null ? -1 : 1;
-  return semver.compareBuild(left, right);
+/** By semantic version. Versions that are not semantic come first, compared as text. Each is parsed once: sorting 1,000 peers compares 10,000 times. */
+const versionOrder = (peers: readonly PresentedPeer[]): ((a: string, b: string) => number) => {
+  const parsed = new Map([...new Set(peers.map(({ version }) => version))].map((version) => [version, semver.parse(version, { loose: true })]));
+  return (a, b) => {
+    const [left, right] = [parsed.get(a) ?? null, parsed.get(b) ?? null];
+    if (left === null || right === null) return left === right ? compare(a, b) : left === null ? -1 : 1;
+    return semver.compareBuild(left, right);
+  };
 };
-
-const compareBy = (field: PeerOrder, a: PresentedPeer, b: PresentedPeer): number =>
-  field === "version" ? compareVersions(a.version, b.version) : compare(a[field], b[field]);
 
 /** Ties are broken by address, then port, which identify a peer; `asc` is the exact reverse of `desc`. */
 const inOrder = (peers: PresentedPeer[], { field, direction }: Order<PeerOrder>): PresentedPeer[] => {
   const sign = direction === "asc" ? 1 : -1;
-  return peers.sort((a, b) => sign * (compareBy(field, a, b) || compare(a.ip, b.ip) || a.port - b.port));
+  const compareVersions = field === "version" ? versionOrder(peers) : undefined;
+  const compareBy = (a: PresentedPeer, b: PresentedPeer): number => compareVersions?.(a.version, b.version) ?? compare(a[field], b[field]);
+  return peers.sort((a, b) => sign * (compareBy(a, b) || compare(a.ip, b.ip) || a.port - b.port));
 };
 
 const isPublic = (peer: Peer): boolean => peer.isPublic ?? true;

@@ -7,6 +7,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { BodyAnswer, FileAnswer, StreamAnswer } from "../route.js";
+import { clientHas } from "./conditional-get.js";
 import type { HeaderPairs } from "./default-headers.js";
 import { emptyReply, immutable, type Reply, type StreamBody, variantsOf } from "./reply.js";
 
@@ -63,6 +64,8 @@ interface Piece {
 const pieceOf = (headers: IncomingHttpHeaders, { size, tag }: Known): Piece | "none" | undefined => {
   const { range, "if-range": unless } = headers;
   if (range === undefined || (unless !== undefined && unless !== `"${tag}"`)) return undefined;
+  // What it has already is a 304, whatever piece it asks for (RFC 9110, 13.2.2).
+  if (clientHas(headers, { headers: ["ETag", `"${tag}"`] })) return undefined;
   const ranges = parseRanges(size, range);
   if (ranges === -1) return "none";
   if (ranges === -2 || ranges.type !== "bytes" || ranges.length !== 1) return undefined;

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { HeaderPairs } from "./default-headers.js";
 import type { Encoding, Variant } from "./reply.js";
 
-const etagOf = ({ headers }: Variant): string | undefined => {
+const etagOf = ({ headers }: Pick<Variant, "headers">): string | undefined => {
   const index = headers.indexOf("ETag");
   return index === -1 ? undefined : headers[index + 1];
 };
@@ -16,7 +16,7 @@ const strong = (tag: string): string => tag.trim().replace(/^W\//, "");
  * Whether the client has this variant already and may be told so by a 304: by its If-None-Match, beside which If-Modified-Since counts for
  * nothing (RFC 9110, 13.2.2). With `Cache-Control: no-cache` it wants the whole all the same.
  */
-export const clientHas = (headers: IncomingHttpHeaders, variant: Variant): boolean => {
+export const clientHas = (headers: IncomingHttpHeaders, variant: Pick<Variant, "headers">): boolean => {
   const given = headers["if-none-match"];
   if (given === undefined) return false;
   const etag = etagOf(variant);
