@@ -1,5 +1,6 @@
+import { createServer } from "node:http";
 import { parseArgs } from "node:util";
-import { startDeliveryWorker } from "portico/nats";
+import { natsMetricsText, startDeliveryWorker } from "portico/nats";
 
 const { values } = parseArgs({
   options: {
@@ -7,11 +8,12 @@ const { values } = parseArgs({
     "nats-creds": { type: "string", default: process.env["NATS_CREDS"] ?? "" }, // a file
     "allow-target": { type: "string", default: "" }, // as the node's
     concurrency: { type: "string", default: "64" },
+    "metrics-port": { type: "string", default: "" }, // on loopback, at /metrics
   },
 });
-const concurrency = Number(values.concurrency);
-if (values.nats === "" || !Number.isInteger(concurrency) || concurrency < 1) {
-  console.error("Usage: main.ts --nats URL [--nats-creds FILE] [--allow-target CIDR,CIDR] [--concurrency N]; also NATS_URL, NATS_CREDS");
+const [concurrency, metricsPort] = [Number(values.concurrency), Number(values["metrics-port"])];
+if (!Number.isInteger(metricsPort) || metricsPort < 0 || metricsPort > 65_535 || values.nats === "" || !Number.isInteger(concurrency) || concurrency < 1) {
+  console.error("Usage: main.ts --nats URL [--nats-creds FILE] [--allow-target CIDR,CIDR] [--concurrency N] [--metrics-port PORT]; also NATS_URL, NATS_CREDS");
   process.exit(2);
 }
 
@@ -19,7 +21,16 @@ const worker = startDeliveryWorker(
   { servers: values.nats, ...(values["nats-creds"] === "" ? {} : { credentials: values["nats-creds"] }) },
   { concurrency, allowTargets: values["allow-target"].split(",").map((text) => text.trim()).filter((text) => text !== ""), logger: console },
 );
+const metrics = createServer((request, response) => {
+  if (request.url !== "/metrics") return void response.writeHead(404).end();
+  void natsMetricsText({ worker }).then((text) => response.writeHead(200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" }).end(text));
+});
+if (values["metrics-port"] !== "") metrics.listen(metricsPort, "127.0.0.1");
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => void worker.stop().then(() => console.log(`The worker has sent ${worker.sent()} requests.`)));
+  process.once(signal, () => {
+    metrics.close();
+    void worker.stop().then(() => console.log(`The worker has sent ${worker.sent()} requests.`));
+  });
 }
 console.log(`The worker takes requests of webhooks from ${values.nats}.`);

@@ -2,11 +2,12 @@ import { accessSync, constants } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createApiPlugin, PorticoError } from "portico";
+import type { NatsMeasured } from "portico/nats";
 import { closeAll } from "../../src/async/close-all.js";
 import { makeFolder } from "../../src/make-folder.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { IndexingProgress } from "../../types/events.js";
-import type { AccessLogEntry, ApiPlugin, Clock, Logger, Network, NodeInfo } from "../../types/node-context.js";
+import type { AccessLogEntry, ApiPlugin, Clock, Logger, Network, NodeInfo, ProcessMetrics } from "../../types/node-context.js";
 import { type BlockLog, openBlockLog } from "./files/block-log.js";
 import { createBlockMaker, type KeyRing, type TransactionSource } from "./chain/block-maker.js";
 import { createCast } from "./chain/cast.js";
@@ -22,7 +23,7 @@ import { createHostEvents, type HostEmitter } from "./chain/host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./chain/key-ring.js";
 import { readNetwork } from "./chain/network.js";
 import type { HostOptions } from "./options.js";
-import { startDispatch, startPublishing } from "./nats.js";
+import { measureNats, startDispatch, startPublishing } from "./nats.js";
 import { createPool, type Pool } from "./chain/pool.js";
 import { createFrontPage } from "./program/front-page.js";
 import { portProblem } from "./program/preflight.js";
@@ -179,10 +180,12 @@ const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: Cha
   const node: NodeInfo = nodeInfo(options.port);
   const { dataDir } = options;
   const dispatch = await startDispatch(options, logger);
+  const nats: NatsMeasured = { dispatch };
   if (dispatch !== undefined) closing.add(dispatch.close);
-  const hooks = { ...(dispatch === undefined ? {} : { dispatch }), ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
+  const otherMetrics = async (): Promise<ProcessMetrics[]> => [await measureNats(nats)];
+  const hooks = { otherMetrics, ...(dispatch === undefined ? {} : { dispatch }), ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
   const plugin = createApiPlugin({ options: porticoOptions(options), network, events, dataDir, blocks, pool, node, logger, clock, ...hooks });
-  return { plugin, pool, events, node, chain };
+  return { plugin, pool, events, node, chain, nats };
 };
 
 /** While the node serves. The log has a line for every hundredth of the way. */
@@ -201,14 +204,14 @@ const reindexHistory = async (plugin: ApiPlugin, logger: Logger): Promise<void> 
 };
 
 /** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
-const openDoor = async (options: HostOptions, { plugin, pool }: { plugin: ApiPlugin; pool: Pool }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
+const openDoor = async (options: HostOptions, { plugin, pool, nats }: { plugin: ApiPlugin; pool: Pool; nats: NatsMeasured }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
   if (options.workers === 1) {
     const server = await plugin.listen(options.port, options.host, createFrontPage(options.network));
     return (server.address() as AddressInfo).port;
   }
   const port = options.port === 0 ? await freePort(options.host) : options.port;
   const services = { options: () => ({ ...options, port }), list: pool.list, get: pool.get, submit: pool.submit };
-  const workers = createWorkers(options.workers, { services, problem: () => plugin.health().problem, metrics: plugin.metrics, logger, clock });
+  const workers = createWorkers(options.workers, { services, problem: () => plugin.health().problem, metrics: async () => [...(await plugin.metrics()), ...(await measureNats(nats))], logger, clock });
   closing.add(workers.stop);
   await Promise.all([workers.start(), plugin.start()]);
   return port;
@@ -239,11 +242,11 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     imported = files.imported;
     signal?.throwIfAborted();
 
-    const { plugin, pool, events, node, chain } = await createNode(options, crypto, files.source, closing, needs);
+    const { plugin, pool, events, node, chain, nats } = await createNode(options, crypto, files.source, closing, needs);
     closing.add(plugin.stop);
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void plugin.stop().catch(() => undefined), { once: true });
-    const port = await unlessFailed(openDoor(options, { plugin, pool }, needs, closing));
+    const port = await unlessFailed(openDoor(options, { plugin, pool, nats }, needs, closing));
     node.ports = nodeInfo(port).ports;
     const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));
     events.emit("state:started", true);
@@ -261,6 +264,7 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     const at = options.host.includes(":") ? `[${options.host}]` : options.host;
     // What listens on every address is reached at loopback.
     const publisher = await startPublishing(options, { network, logger, url: `http://${/^(?:0\.0\.0\.0|::)$/.test(options.host) ? "127.0.0.1" : at}:${port}/api` });
+    nats.publisher = publisher;
     if (publisher !== undefined) closing.add(publisher.stop);
     return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: `http://${at}:${port}/api`, stop: closing.closeAll };
   } catch (error) {

@@ -1,5 +1,5 @@
-import type { NatsDispatch, NatsOptions, TipPublisher } from "portico/nats";
-import type { Logger, Network } from "../../types/node-context.js";
+import type { NatsDispatch, NatsMeasured, NatsOptions, TipPublisher } from "portico/nats";
+import type { Logger, Network, ProcessMetrics } from "../../types/node-context.js";
 import type { HostOptions } from "./options.js";
 
 /** NATS, where it is asked for: nothing of it is loaded otherwise. */
@@ -12,6 +12,10 @@ export const startDispatch = async (options: HostOptions, logger: Logger): Promi
   const nats = natsOptions(options);
   return nats === undefined || options.dispatch !== true ? undefined : (await import("portico/nats")).natsDispatch(nats, { logger });
 };
+
+/** Metrics of what this process has of NATS; none where it has nothing. */
+export const measureNats = async (measured: NatsMeasured): Promise<ProcessMetrics> =>
+  measured.dispatch === undefined && measured.publisher === undefined ? [] : (await import("portico/nats")).natsMetrics(measured);
 
 /** Carries the node's changes to its replicas; undefined unless `--nats` was given. */
 export const startPublishing = async (options: HostOptions, { network, url, logger }: { network: Network; url: string; logger: Logger }): Promise<TipPublisher | undefined> => {

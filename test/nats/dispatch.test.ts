@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { type DeliveryWorker, natsDispatch, type NatsDispatch, startDeliveryWorker } from "../../src/nats/index.js";
+import { type DeliveryWorker, natsDispatch, type NatsDispatch, natsMetricsText, startDeliveryWorker } from "../../src/nats/index.js";
 import { count } from "../fixtures/long.js";
 import { programOf } from "../fixtures/programs.js";
 import { silentLogger } from "../silent.js";
@@ -105,6 +105,10 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
     await node.grow(3);
     await until("those after it", () => receiver.received.size === 9);
     expect(dispatch.counts().here).to.equal(6);
+    const lines = (await natsMetricsText({ dispatch })).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    const counted = ['total{by="worker"} 3', 'total{by="node"} 6', "repeated_total 0"].map((end) => `portico_nats_deliveries_${end}`);
+    expect(lines).to.have.members([...counted, "portico_nats_delivery_workers 0"]);
+    expect(await natsMetricsText({ worker })).to.include("\nportico_nats_worker_requests_total 3\n");
   });
 
   it("are sent again, with the same id, when a worker is killed with them", async () => {
