@@ -30,6 +30,8 @@ export interface Places {
   locate(): Promise<void>;
   /** The webhooks that may have something to read, by their places. */
   seats(): Seat[];
+  /** The webhooks of a seat that are there, and can go on. */
+  present(seat: Seat, place: Place): Set<number>;
   /** Whether a webhook is there, and can go on: even if it is busy, where that is said. */
   isAt(seat: Seat, id: number, place: Place, evenIfBusy?: boolean): boolean;
   /** Whether a webhook is still enabled, and was not set elsewhere since the seat was made; within a transaction. */
@@ -259,6 +261,11 @@ export const createPlaces = (needs: PlacesNeeds): Places => {
   const { readerOf, seats } = createSeating(needs, readers);
   let stirs = 0;
 
+  const isThere = (seat: Seat, webhook: WebhookRow | undefined, place: Place, evenIfBusy: boolean): boolean => {
+    const reader = webhook?.enabled === true ? readerOf(seat, webhook.id) : undefined;
+    return reader !== undefined && !reader.isFull && (evenIfBusy || !reader.isBusy) && samePlace(reader.place, place);
+  };
+
   return {
     locate: async () => {
       const missing = [...register.ids()].map((id) => register.find(id)).filter((webhook) => webhook?.enabled === true && !readers.all.has(nameOf(webhook.id, undefined)));
@@ -267,10 +274,11 @@ export const createPlaces = (needs: PlacesNeeds): Places => {
       for (const webhook of missing) if (webhook !== undefined) readers.load(webhook.id);
     },
     seats: () => seats(stirs),
-    isAt: (seat, id, place, evenIfBusy = false) => {
-      const reader = readerOf(seat, id);
-      return reader !== undefined && !reader.isFull && (evenIfBusy || !reader.isBusy) && register.find(id)?.enabled === true && samePlace(reader.place, place);
+    present: (seat, place) => {
+      const webhooks = register.rows();
+      return new Set([...seat.ids].filter((id) => isThere(seat, webhooks.get(id), place, false)));
     },
+    isAt: (seat, id, place, evenIfBusy = false) => isThere(seat, register.find(id), place, evenIfBusy),
     isCurrent: (seat, id) => {
       const reader = readerOf(seat, id);
       return reader !== undefined && register.find(id)?.enabled === true && (store.progress(id).epoch ?? 0) === reader.epoch;

@@ -114,7 +114,7 @@ const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => 
   ...(about === undefined ? {} : { about }),
 });
 
-const createRowsAbout = (store: WebhookStore) => (about: About, blockId: string | undefined) =>
+const createRowsAbout = (store: Pick<WebhookStore, "hasAbout" | "messagesAbout">) => (about: About, blockId: string | undefined) =>
   takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
 
 /** What is known of earlier deliveries about the same block or transaction, and what becomes of them; within a transaction. */
@@ -223,10 +223,20 @@ const createWritePiece = (needs: RecorderNeeds) => {
 export const createRecorder = (needs: RecorderNeeds): Recorder => {
   const { store, register, withdrawn, onOutcome } = needs;
   const writePiece = createWritePiece(needs);
-  const rowsAbout = createRowsAbout(store);
 
-  const hasWork = ({ planned: { event, about, ids } }: Piece): boolean =>
-    ids.length > 0 || event.block === null || (about !== undefined && about.event === event.event && rowsAbout(about, event.block.id).length > 0);
+  /** Most blocks of the past match nothing: they cost no transaction, and the store is asked little about them. */
+  const piecesWithWork = (plan: Plan): Piece[] => {
+    const asked = new Map<About["event"], boolean>();
+    const hasAbout = (event: About["event"]): boolean => {
+      const has = asked.get(event) ?? store.hasAbout(event);
+      asked.set(event, has);
+      return has;
+    };
+    const rowsAbout = createRowsAbout({ messagesAbout: store.messagesAbout, hasAbout });
+    return piecesOf(plan).filter(
+      ({ planned: { event, about, ids } }) => ids.length > 0 || event.block === null || (about !== undefined && about.event === event.event && rowsAbout(about, event.block.id).length > 0),
+    );
+  };
 
   /** Writes as many pieces as a turn allows. Returns how many are done then. */
   const writeSome = (plan: Plan, pieces: readonly Piece[], done: number, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): number => {
@@ -251,8 +261,7 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
   return {
     record: async (plan, webhookIds, places) => {
       const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [], superseded: [] };
-      // Most blocks of the past match nothing: they cost no transaction.
-      const pieces = piecesOf(plan).filter(hasWork);
+      const pieces = piecesWithWork(plan);
       for (let done = 0; done < pieces.length; ) {
         try {
           done = await store.transactionSoon(() => writeSome(plan, pieces, done, webhookIds, writing, places));

@@ -64,12 +64,12 @@ interface Life {
 const planOf = async (register: Register, group: Group, place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined): Promise<{ plan: Plan; undecided: Map<number, Undecided[]> }> => {
   const aboutOf = createAboutOf(group);
   const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as PlannedEvent[]];
-  let [begun, transactions] = [performance.now(), 0];
+  let [begun, transactions, matcher] = [performance.now(), 0, register.matcher()];
   for (const [index, event] of group.events.entries()) {
     if (event.event === "transaction.applied") transactions++;
     const planned: PlannedEvent = { event, index, about: aboutOf(event), transactions, ids: [] };
-    if (register.matcher().listens(event.event)) {
-      const matched = register.matcher().match(event.event, event.data);
+    if (matcher.listens(event.event)) {
+      const matched = matcher.match(event.event, event.data);
       planned.ids = matched.ids.filter((id) => ids.has(id));
       for (const one of matched.undecided) if (ids.has(one.id)) undecided.set(one.id, [...(undecided.get(one.id) ?? []), one]);
       for (const id of planned.ids) last.set(id, index);
@@ -77,7 +77,7 @@ const planOf = async (register: Register, group: Group, place: Place, ids: Reado
     events.push(planned);
     if (performance.now() - begun < turn) continue;
     await nextTurn();
-    begun = performance.now();
+    [begun, matcher] = [performance.now(), register.matcher()];
   }
   return { plan: { group, events: [...restOf(events, place.part)], last, seenTransactions }, undecided };
 };
@@ -149,7 +149,7 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
   };
 
   const take = async (seat: Seat, group: Group, place: Place, seenTransactions: number | undefined): Promise<void> => {
-    const present = new Set([...seat.ids].filter((id) => places.isAt(seat, id, place)));
+    const present = places.present(seat, place);
     const { plan, undecided } = await planOf(register, group, place, present, seenTransactions);
     for (const id of undecided.keys()) present.delete(id);
     const mine = (planned: readonly PlannedEvent[]): PlannedEvent[] => planned.map((one) => ({ ...one, ids: one.ids.filter((id) => present.has(id)) }));
