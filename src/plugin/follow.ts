@@ -16,6 +16,8 @@ import { openEventJournal } from "../store/webhooks/event-journal.js";
 interface FollowingNeeds extends Shared {
   rules: ChainRules;
   chain: () => ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
+  /** A host's own. */
+  hosts: Pick<ChainAdapter, "changes"> | undefined;
 }
 
 /** Milliseconds between two looks for events that are older than they are kept. */
@@ -35,13 +37,12 @@ export interface Following {
 }
 
 export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
-  const { options, logger, clock, rules, chain } = needs;
+  const { options, logger, clock, rules, chain, hosts, writes: watch } = needs;
   const isReader = context.reader === true;
-  const ownChain = isReader ? undefined : context.chain;
   /** The store is made later than this, which it calls. */
-  const changes = ownChain === undefined ? { view: () => chain().changes?.view(), watch: (changed: () => void) => chain().changes?.watch(changed) ?? (() => undefined) } : ownChain.changes;
+  const changes = hosts === undefined ? { view: () => chain().changes?.view(), watch: (changed: () => void) => chain().changes?.watch(changed) ?? (() => undefined) } : hosts.changes;
   const declared = options.webhooks === false ? [] : options.webhooks.events;
-  const eventNames = describeEvents(declared, ownChain === undefined).map(({ event }) => event);
+  const eventNames = describeEvents(declared, hosts === undefined).map(({ event }) => event);
   let opened: HostLog | undefined;
   let feed: HostFeed | undefined;
   let trimming: NodeJS.Timeout | undefined;
@@ -62,7 +63,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       events: (context as NodeContext).events,
       names: eventNames.filter((name) => changes === undefined || !derivedEvents.includes(name)),
       log,
-      journal: openEventJournal(dataDir, { logger, name: "host-events.journal" }),
+      journal: openEventJournal(dataDir, { logger, writes: watch, name: "host-events.journal" }),
       clock,
       logger,
       blocksWritten: async () => {

@@ -25,12 +25,14 @@ import { readOptions } from "../options/options.js";
 import { createPatientHost } from "../options/patient-host.js";
 import { type Chain, createChain } from "./chain.js";
 import { createFollowing, type Following } from "./follow.js";
+import { guardHostChain } from "./host-chain.js";
 import { createLake } from "./lake.js";
 import { createLive } from "./live.js";
 import { createReplica } from "./replica.js";
 import { createStates } from "./states.js";
 import { createWebhooks } from "./webhooks.js";
 import { createProblems, type Problems } from "../problems.js";
+import { createWriteWatch } from "../store/lmdb/write-watch.js";
 import type { Prewarm } from "../store/state/store.js";
 import { version } from "../version.js";
 
@@ -51,7 +53,7 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const clock = fullClock(context.clock);
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
-  const shared = { options, logger, clock, problems };
+  const shared = { options, logger, clock, problems, writes: createWriteWatch(problems) };
   const replica = createReplica(context, { problems, logger });
   const webhooks = createWebhooks(context, {
     ...shared,
@@ -60,15 +62,16 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
     onOutcome: (outcome, milliseconds) => late.metrics?.deliveryEnded(outcome, milliseconds === undefined ? undefined : milliseconds / 1000),
   });
   const prewarm: Prewarm = async (open) => late.edge?.prewarm(states.ofNew(open));
-  const following: Following = createFollowing(context, { ...shared, rules, chain: () => chain });
+  const given = context.reader === true ? undefined : context.chain;
+  const hosts = given && guardHostChain(given, shared);
+  const following: Following = createFollowing(context, { ...shared, rules, chain: () => chain, hosts });
   const onWritten = (milliseconds: number): void => late.metrics?.blockApplied(milliseconds / 1000);
   const loopLag = createLoopLag();
   const ownChain: Chain = createChain(context, { ...shared, rules, companion: webhooks, prewarm, searches: { lag: loopLag.milliseconds }, onLog: following.onLog, onWritten });
   const chain = replica?.guard(ownChain) ?? ownChain;
   const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
-  const states = createStates({ chain, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
-  const isHosts = context.reader !== true && context.chain !== undefined;
-  return { ...shared, rules, replica, webhooks, following, chain, isHosts, host, states, loopLag };
+  const states = createStates({ chain: hosts ?? chain, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
+  return { ...shared, rules, replica, webhooks, following, chain, hosts, host, states, loopLag };
 };
 
 type Node = ReturnType<typeof createNode>;
@@ -111,8 +114,8 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
 type Operating = ReturnType<typeof createOperating>;
 
 /** What is served besides the chain. */
-const createServices = (context: NodeContext | ReaderContext, { options, chain, logger, clock, states, following, replica }: Node, late: Late) => ({
-  lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger }),
+const createServices = (context: NodeContext | ReaderContext, { options, chain, hosts, logger, clock, states, following, replica }: Node, late: Late) => ({
+  lake: createLake<ApiState>(context, { options, chain: hosts ?? chain, finalHeight: states.finalHeight, logger }),
   live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => late.phase() === "stopping", clock }),
 });
 
@@ -171,7 +174,7 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
         () => services.lake.stop(),
         () => node.replica?.end(),
         // What reads a host's chain ends before it does. The built-in store ends its webhooks itself, after its last block.
-        () => (node.isHosts ? node.webhooks.closing() : undefined),
+        () => (node.hosts === undefined ? undefined : node.webhooks.closing()),
         () => node.chain.stop?.(),
         () => node.webhooks.closing(),
         () => services.live.close(),

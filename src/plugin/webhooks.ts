@@ -10,7 +10,7 @@ import type { Problems } from "../problems.js";
 import type { Options } from "../options/options.js";
 import { createHostLog } from "../store/follow/host-log.js";
 import { whenFree } from "../store/lmdb/when-free.js";
-import { createWriteWatch } from "../store/lmdb/write-watch.js";
+import type { WriteWatch } from "../store/lmdb/write-watch.js";
 import { takeOldJournal } from "../store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "../webhooks/engine.js";
@@ -24,6 +24,8 @@ export interface Shared {
   logger: Logger;
   clock: FullClock;
   problems: Problems;
+  /** One for all that the node writes: what fails is told once. */
+  writes: WriteWatch;
 }
 
 export interface WebhooksNeeds extends Shared {
@@ -49,7 +51,7 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, onLog, follow, onOutcome }: WebhooksNeeds) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, writes, onLog, follow, onOutcome }: WebhooksNeeds) => {
   const { dataDir } = context;
   const chain = context.reader === true ? undefined : context.chain;
   const keepsChain = chain === undefined;
@@ -60,7 +62,6 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   /** A replica has none of its own. */
   const followed = context.reader === true ? undefined : context.follows;
   const settings = options.webhooks === false || dataDir === undefined || followed !== undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
-  const writes = createWriteWatch(problems);
   let engine: WebhookEngine | undefined;
   let own: WebhookEnvironment | undefined;
   let authorize: Authorize | undefined;

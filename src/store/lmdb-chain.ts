@@ -9,7 +9,7 @@ import { createHostLog } from "./follow/host-log.js";
 import { trimOrphans } from "./follow/orphans.js";
 import { createWatchers } from "./follow/watchers.js";
 import { whenFree } from "./lmdb/when-free.js";
-import { createWriteWatch } from "./lmdb/write-watch.js";
+import { createWriteWatch, type WriteWatch } from "./lmdb/write-watch.js";
 import { scanState, type StateScan } from "./state/state-scan.js";
 import { copyStore, type StoreCopy } from "./copy/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
@@ -32,6 +32,8 @@ export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   companion: StoreCompanion | undefined;
   /** Is handed the log of the host's events when the store is open, before blocks are written; and undefined before it closes. */
   onLog?: ((log: HostLog | undefined) => void | Promise<void>) | undefined;
+  /** Default: one of its own. */
+  writes?: WriteWatch | undefined;
   /** See `StoreNeeds`. */
   prewarm?: Prewarm | undefined;
   /** See `StoreNeeds`. */
@@ -138,7 +140,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
   const { companion, prewarm, onLog, timesOf } = needs;
   const watchers = createWatchers();
   const watched = watchSource(needs.source, needs.clock);
-  const writes = createWriteWatch(needs.problems);
+  const { writes = createWriteWatch(needs.problems) } = needs;
   let open: { store: Store; follower: Follower; freeing: NodeJS.Timeout } | undefined;
   /** Aborting ends the wait for another process to let go of the store. */
   let opening: AbortController | undefined;
@@ -160,6 +162,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       await onLog?.(createHostLog(store.environment, { writes: true }));
       companion?.opened(createWebhookStore(store.environment, { keepsChain: true }), store.toldHeight);
       await store.completeDigest();
+      await store.trimUndo(() => open?.store !== store);
       await follower.start();
     },
     stop: async () => {

@@ -8,7 +8,6 @@ import type { BodyAnswer, Scope } from "../route.js";
 import type { Step } from "./climb.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import type { RequestContext } from "./request-context.js";
-import type { Streams } from "./streams.js";
 
 export interface AnswerNeeds<State extends Scope> {
   cache: ResponseCache<ParsedRequest<State>>;
@@ -17,9 +16,6 @@ export interface AnswerNeeds<State extends Scope> {
   tipId: (() => string | undefined) | undefined;
   /** Bytes from which on replies are available compressed. */
   threshold: number;
-  streams: Pick<Streams, "endless">;
-  /** Endless streams that may be open at a time. */
-  maxStreams: number;
 }
 
 /** `isKept`: whether the reply may be kept, by this request or an equal one. */
@@ -66,7 +62,7 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
 };
 
 /** The steps that compute a reply from a state. */
-export const createAnswers = <State extends Scope>({ cache, openState, threshold, streams, maxStreams }: Omit<AnswerNeeds<State>, "tipId">) => {
+export const createAnswers = <State extends Scope>({ cache, openState, threshold }: Omit<AnswerNeeds<State>, "tipId">) => {
   const writeReply = createWriter<State>(threshold);
 
   const openOne: Step<State> = (context) => {
@@ -96,7 +92,6 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
     const needs: BodyReplyNeeds = { asked, height: endpoint.route.stateless === true ? undefined : height, threshold, addHeaders: (pairs) => context.addHeaders(pairs) };
     return andThen(endpoint.ask({ ...input, body, headers }, state), (answer) =>
       andThen(bodyReply(answer as BodyAnswer, needs), (made) => {
-        if (made.stream?.endless === true && method !== "HEAD" && streams.endless >= maxStreams) throw new PorticoError("STREAMS_FULL");
         context.reply = made;
       }),
     );

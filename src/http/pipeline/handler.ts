@@ -110,7 +110,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const { match, versionOf, answersWhileStopping } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
   const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, answersWhileStopping, rateLimit: createRateLimit(options), cache, versionHeaders });
   const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
-  const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold, streams, maxStreams: options.maxStreams });
+  const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold });
 
   const fail = createFail(needs, versionOf);
   const release = createRelease(logger);
@@ -124,7 +124,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   };
 
   const climb = createClimb<State>(fail);
-  const send = createSend<State>({ answered: createAnswered(needs), defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, release: releaseState, isStopping });
+  const send = createSend<State>({ answered: createAnswered(needs), defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, maxStreams: options.maxStreams, release: releaseState, isStopping });
   const upToBody = [match, authorize, parse, readBody];
   const upToWrite = [lookUp, openState, lookUpAtState, ask, write];
   const run = inStages<Context>([

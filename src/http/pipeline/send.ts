@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { withOwn } from "../reply/body-reply.js";
+import { PorticoError } from "../../errors.js";
 import { clientHas, createNegotiation, headersOf304 } from "../reply/conditional-get.js";
 import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
 import type { Encoding, Reply, Variant } from "../reply/reply.js";
@@ -18,6 +19,8 @@ export interface SendNeeds<State extends Scope> {
   fail(context: RequestContext<State>, error: unknown): void;
   inFlight: InFlight;
   streams: Streams;
+  /** Endless streams that may be open at a time. */
+  maxStreams: number;
   /** Releases the state of a request, if it is still open. */
   release(context: RequestContext<State>): void;
   isStopping(): boolean;
@@ -32,13 +35,15 @@ const variantOf = (reply: Reply, encoding: Encoding | undefined): MaybePromise<V
   encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
 
 /** Hands status, headers and body to the transport. */
-const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, streams, release, isStopping, answered }: SendNeeds<State>) => {
+const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, streams, maxStreams, release, isStopping, answered }: SendNeeds<State>) => {
   /** The body of a stream, which is not begun if nobody would see it. */
   const openStream = (context: RequestContext<State>, { stream }: Reply, headers: string[], isHad: boolean): Readable | undefined => {
     const { transport } = context;
     if (stream === undefined || isHad) return undefined;
     if (stream.length !== undefined) headers.push("Content-Length", String(stream.length));
     if (transport.request.method === "HEAD") return undefined;
+    // Here, and not before: several requests may be on their way at once.
+    if (stream.endless && streams.endless >= maxStreams) throw new PorticoError("STREAMS_FULL");
     const body = streams.open(stream, transport.response, () => release(context));
     context.isStreamed = true;
     if (answered === undefined) return body;

@@ -50,10 +50,6 @@ class BodyStream extends Readable {
     return this.over;
   }
 
-  get isEndless(): boolean {
-    return this.needs.body.endless;
-  }
-
   override _read(): void {
     clearTimeout(this.slow);
     const { response } = this.needs;
@@ -140,23 +136,24 @@ export interface Streams {
 
 export const createStreams = ({ logger, isStopping }: { logger: Logger; isStopping(): boolean }): Streams => {
   const open = new Set<BodyStream>();
-  const endless = (): BodyStream[] => [...open].filter(({ isEndless }) => isEndless);
+  const endless = new Set<BodyStream>();
   return {
     get count() {
       return open.size;
     },
     get endless() {
-      return endless().length;
+      return endless.size;
     },
     open: (body, response, closed) => {
       const failed = (error: unknown): void => logger.warn(`A reply was cut off, because what it is made from failed: ${messageOf(error)}`);
       const stream = new BodyStream({ body, response, closed, failed });
-      open.add(stream);
-      stream.once("close", () => open.delete(stream));
+      const all = body.endless ? [open, endless] : [open];
+      for (const set of all) set.add(stream);
+      stream.once("close", () => all.forEach((set) => set.delete(stream)));
       if (body.endless && isStopping()) stream.end();
       return stream;
     },
-    end: () => endless().forEach((stream) => stream.end()),
+    end: () => [...endless].forEach((stream) => stream.end()),
     cut: () => [...open].forEach((stream) => stream.cut()),
   };
 };

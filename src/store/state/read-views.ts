@@ -49,6 +49,16 @@ const once = (work: () => void): (() => void) => {
   };
 };
 
+/** Ends the transaction where there is no state, or its record is damaged: each request would leave one open. */
+const readOrEnd = (transaction: ReadTransaction, tipState: ViewsNeeds["tipState"]): StateRecord | undefined => {
+  let state: StateRecord | undefined;
+  try {
+    return (state = tipState(transaction));
+  } finally {
+    if (state === undefined) transaction.done();
+  }
+};
+
 export const createViews = ({ environment, rules, openTransaction, tipState }: ViewsNeeds): Views => {
   const held = new Map<StateView, Held>();
   let current: StateView | undefined;
@@ -57,12 +67,9 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
 
   const open = (): StateView | undefined => {
     const transaction = openTransaction();
+    const state = readOrEnd(transaction, tipState);
+    if (state === undefined) return undefined;
     const reading = createCheckedReading(createReading(environment, transaction));
-    const state = tipState(transaction);
-    if (state === undefined) {
-      transaction.done();
-      return undefined;
-    }
     const holding: Held = { transaction, readers: 0, delegates: undefined };
     const readList = (): DelegateList => (known?.tip.id === state.tip.id ? known : (known = atOnce(readDelegates(reading, state, known))));
     const delegates = (): DelegateList => (holding.delegates ??= readList());

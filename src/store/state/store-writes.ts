@@ -12,6 +12,7 @@ import { createCommitQueue } from "../write/batch/commit-queue.js";
 import type { FreshReads } from "../write/batch/fresh-read.js";
 import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 import { createWriteBatch, type WriteBatch } from "../write/batch/write-batch.js";
+import { removeOldUndo } from "../write/batch/undo.js";
 import { createWriter, type Writer } from "../write/writer.js";
 import type { ChainMarks } from "./chain-marks.js";
 import { createChangeLog, type StoreChange } from "./change-log.js";
@@ -35,7 +36,7 @@ export interface StoreWritesNeeds extends StoreNeeds {
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
 }
 
-export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "startOver" | "extendHistory" | "tell" | "toldHeight"> {
+export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "trimUndo" | "startOver" | "extendHistory" | "tell" | "toldHeight"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -120,6 +121,16 @@ const createLine = (pending: WriteBatch, writer: Writer, views: Views, { show, t
     },
   });
 
+/** Some at a time: there may be many. */
+const trimUndo = async (pending: WriteBatch, undoBlocks: number, write: (work: Sliced<void>) => Promise<void>, isStopped: () => boolean): Promise<void> => {
+  const during = { isLeft: true };
+  const some = function* (): Sliced<void> {
+    during.isLeft = removeOldUndo(pending, readState(pending)?.tip.height ?? 0, undoBlocks);
+    yield;
+  };
+  while (during.isLeft && !isStopped()) await write(some());
+};
+
 /** The writing side of the store. */
 export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
   const { undoBlocks, environment, views, marks, listener, clock = systemClock } = needs;
@@ -171,6 +182,7 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     written: line.written,
     revert: () => line.write(takeOut()),
     completeDigest: () => line.write(writer.completeDigest()),
+    trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
     startOver,
     extendHistory: async (oldest, rows) => {
       let extended = false;

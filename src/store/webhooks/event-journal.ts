@@ -73,12 +73,12 @@ const openLines = (path: string, text: string, writes: WriteWatch) => {
     } catch (error) {
       retry ??= setInterval(tryAgain, retryDelay).unref();
       takeBack();
-      throw writes.failed("events", refusedBy(error));
+      throw writes.failed("journal", refusedBy(error));
     }
     size += bytes.length;
     clearInterval(retry);
     retry = undefined;
-    writes.succeeded("events");
+    writes.succeeded("journal");
   };
 
   /** No event may come for long: what is wrong ends without. */

@@ -1,4 +1,4 @@
-import { numberKey, undoKey } from "../../layout/keys.js";
+import { type DatabaseName, numberKey, undoKey } from "../../layout/keys.js";
 import type { WriteBatch } from "./write-batch.js";
 import type { Reading, WriterReading } from "../../lmdb/reading.js";
 import type { Sliced } from "../../../async/time-slicing.js";
@@ -38,3 +38,22 @@ export const removeUndo = (pending: WriteBatch, height: number): void => {
     pending.putBytes("undo", key, null, before);
   }
 };
+
+/** Pieces and digests that are removed in one transaction. */
+const removedTogether = 1_000;
+
+type Ranging = WriteBatch & Pick<WriterReading, "range">;
+
+const removeBelow = (pending: Ranging, database: Extract<DatabaseName, "undo" | "digests">, height: number): boolean => {
+  const old: { key: Buffer; value: Buffer }[] = [];
+  for (const { key, value } of pending.range(database, { end: numberKey(Math.max(0, height)) })) {
+    if (old.push({ key: Buffer.from(key), value: Buffer.from(value as Buffer) }) === removedTogether) break;
+  }
+  for (const { key, value } of old) pending.putBytes(database, key, null, value);
+  return old.length === removedTogether;
+};
+
+/** Removes undo records and digests of blocks that can no longer be reverted, because fewer can be than before. Returns whether some are left. */
+export const removeOldUndo = (pending: Ranging, tip: number, undoBlocks: number): boolean =>
+  // The digest before the oldest block that can be reverted is kept, too.
+  [removeBelow(pending, "undo", tip - undoBlocks + 1), removeBelow(pending, "digests", tip - undoBlocks)].includes(true);
