@@ -12,8 +12,8 @@ export const rooms = {
   },
   conditions: {
     what: "conditions of webhooks",
-    mutate: ["src/webhooks/conditions/{conditions,decimal,event-names,operand,operators}.ts"],
-    tests: ["test/webhooks/{conditions,decimal,events}.test.ts"],
+    mutate: ["src/webhooks/conditions/{conditions,json-value,matcher,operators,pattern}.ts"],
+    tests: ["test/webhooks/{conditions,decimal,events,pattern}.test.ts"],
   },
   paging: {
     what: "pages of lists",
@@ -30,4 +30,14 @@ export const rooms = {
     mutate: ["src/store/history/{past-records,past-voters,past-delegates,wallet-changes}.ts", "src/store/layout/history-rows.ts"],
     tests: ["test/store/history.test.ts"],
   },
+};
+
+/**
+ * The paths of a pattern: mocha's own globs have no braces.
+ * @param {string} pattern
+ * @returns {string[]}
+ */
+export const expanded = (pattern) => {
+  const [, before, names, after] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
+  return names === undefined ? [pattern] : names.split(",").map((name) => `${before}${name}${after}`);
 };

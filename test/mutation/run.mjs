@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { rooms } from "./rooms.mjs";
+import { expanded, rooms } from "./rooms.mjs";
 
 const packages = { "@stryker-mutator/core": "9.6.1", "@stryker-mutator/mocha-runner": "9.6.1", mocha: "11.7.5" };
 /** Part of the mutants that tests have to notice. */
@@ -34,12 +34,6 @@ const install = () => {
   if (status !== 0) process.exit(1);
   renameSync(partial, folder);
   return folder;
-};
-
-/** Mocha's own globs have no braces. */
-const expanded = (pattern) => {
-  const [, before, names, after] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
-  return names === undefined ? [pattern] : names.split(",").map((name) => `${before}${name}${after}`);
 };
 
 const stryker = install();
@@ -75,7 +69,7 @@ const run = (name) => {
   };
   const file = join(scratch, `${name}.config.json`);
   writeFileSync(file, JSON.stringify(config));
-  const { status } = spawnSync(process.execPath, [join(stryker, "node_modules/@stryker-mutator/core/bin/stryker.js"), "run", file], { stdio: "inherit", env: { ...process.env, STRYKER: "1" } });
+  const { status } = spawnSync(process.execPath, [join(stryker, "node_modules/@stryker-mutator/core/bin/stryker.js"), "run", file], { stdio: "inherit", env: { ...process.env, STRYKER: "1", PORTICO_TEST_RUN: scratch } });
   if (status !== 0) process.exit(status ?? 1);
   const mutants = Object.values(JSON.parse(readFileSync(report, "utf8")).files).flatMap((of) => of.mutants);
   const count = (...states) => mutants.filter((mutant) => states.includes(mutant.status)).length;
