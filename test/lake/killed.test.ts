@@ -1,23 +1,15 @@
-import { mkdirSync, readFileSync, existsSync, writeFileSync } from "node:fs";
+import { readFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createLakeReader, openLakeFiles } from "../../src/lake/index.js";
 import { loadChain } from "../data/read.js";
 import { count } from "../fixtures/long.js";
 import { closeAll, temporaryFolder, until } from "../replica/machines.js";
-import { HostProcess } from "../replica/processes.js";
+import { HostProcess, networkFolder } from "../replica/processes.js";
 
 const { network, blocks } = loadChain("core3-testnet-a");
 /** The last multiple of 5 that is final: 102 blocks make one final. */
 const end = Math.floor((blocks.length - 102) / 5) * 5;
-
-const networkFolder = (): string => {
-  const folder = join(temporaryFolder(), "network");
-  mkdirSync(folder);
-  const files = { network: network.network, milestones: network.milestones, exceptions: network.exceptions, genesisBlock: network.genesisBlock };
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, `${name}.json`), JSON.stringify(content));
-  return folder;
-};
 
 const filesIn = (lake: string): number => {
   const path = join(lake, "manifest.json");
@@ -31,7 +23,7 @@ describe("A node that is killed while it writes its lake", function () {
   const kills = count(1, 50);
 
   it(`goes on with it after each start (${kills} kills); what it has is whole, and others import it from its folder and its URL`, async () => {
-    const [folder, lake, chain] = [networkFolder(), temporaryFolder(), join(temporaryFolder(), "chain.ndjson")];
+    const [folder, lake, chain] = [networkFolder(network), temporaryFolder(), join(temporaryFolder(), "chain.ndjson")];
     writeFileSync(chain, blocks.map((block) => `${JSON.stringify(block)}\n`).join(""));
     const node = new HostProcess("node", ["--network", folder, "--import", chain, "--no-forge", "--lake", lake, "--lake-blocks", "5", "--lake-snapshots", "0"]);
     for (let kill = 0; kill < kills; kill++) {

@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
-import { EventEmitter, once } from "node:events";
+import { EventEmitter } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -16,7 +15,7 @@ import { openNodeKey } from "../../src/node-key.js";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin, LakeOptions } from "../../types/node-context.js";
 import { type ChainName, loadChain } from "../data/read.js";
-import { freePort } from "../free-port.js";
+import { hasNginx, lakeServer, startNginx } from "../fixtures/nginx.js";
 import { silentLogger } from "../silent.js";
 
 const folders: string[] = [];
@@ -211,26 +210,20 @@ describe("a lake", function () {
   });
 
   it("is served by nginx from the same folder", async function () {
-    if (spawnSync("nginx", ["-v"]).error !== undefined) {
+    if (!hasNginx()) {
       console.log("      nginx is not installed: the lake is not read through it");
       return this.skip();
     }
-    const [place, port] = [temporaryFolder(), await freePort()];
-    const configuration = readFileSync(new URL("../../src/lake/nginx.conf", import.meta.url), "utf8").replaceAll("LAKE_FOLDER", dir).replace("127.0.0.1:8080", `127.0.0.1:${port}`);
-    writeFileSync(join(place, "nginx.conf"), `daemon off; pid ${place}/pid; error_log stderr; user root; worker_processes 1; events {}\nhttp { access_log off; client_body_temp_path ${place}; ${configuration} }\n`);
-    const nginx = spawn("nginx", ["-p", place, "-c", join(place, "nginx.conf")], { stdio: "ignore" });
+    const nginx = await startNginx(lakeServer(dir));
     try {
-      const url = `http://127.0.0.1:${port}/lake`;
-      await until("nginx", () => fetch(`${url}/manifest.json`).then((reply) => reply.ok, () => false));
+      const url = `${nginx.origin}/lake`;
       expect((await readAll(url)).map(({ id }) => id)).to.deep.equal(blocks.slice(0, 200).map(({ id }) => id));
       const file = await fetch(`${url}/blocks/000000001-000000100.ndjson.gz`, { headers: { range: "bytes=0-9" } });
       expect([file.status, file.headers.get("content-type"), file.headers.get("content-encoding")]).to.deep.equal([206, "application/gzip", null]);
       expect(file.headers.get("cache-control")).to.include("immutable");
       expect((await fetch(`${url}/manifest.json`)).headers.get("cache-control")).to.equal("no-cache");
     } finally {
-      const ended = once(nginx, "exit");
-      nginx.kill();
-      await ended;
+      await nginx.end();
     }
   });
 

@@ -1,28 +1,17 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { freePort } from "../free-port.js";
-import { atEnd, chainBlocks, closeAll, level, startReplica, temporaryFolder, TestNode, type TestReplica, until } from "./machines.js";
+import { hasNginx, startNginx } from "../fixtures/nginx.js";
+import { atEnd, chainBlocks, closeAll, level, startReplica, TestNode, type TestReplica, until } from "./machines.js";
 
 /** nginx, as `examples/deploy` has it, in front of replicas. Each reply names the one that gave it. */
-const startNginx = async (replicas: readonly TestReplica[]): Promise<string> => {
-  const [place, port] = [temporaryFolder(), await freePort()];
+const startBalancer = async (replicas: readonly TestReplica[]): Promise<string> => {
   const servers = replicas.map(({ url }) => `server ${new URL(url).host};`).join(" ");
   const example = readFileSync(new URL("../../examples/deploy/nginx.conf", import.meta.url), "utf8");
-  const configuration = example.replace("server 127.0.0.1:4003;", servers).replace("listen 8080;", `listen 127.0.0.1:${port}; add_header X-Replica $upstream_addr always;`);
+  const configuration = example.replace("server 127.0.0.1:4003;", servers).replace("listen 8080;", "listen 8080; add_header X-Replica $upstream_addr always;");
   expect(configuration).to.contain(servers).and.to.contain("X-Replica");
-  writeFileSync(join(place, "nginx.conf"), `daemon off; pid ${place}/pid; error_log stderr; user root; worker_processes 1; events {}\nhttp { access_log off; client_body_temp_path ${place}; ${configuration} }\n`);
-  const nginx = spawn("nginx", ["-p", place, "-c", join(place, "nginx.conf")], { stdio: "ignore" });
-  atEnd(async () => {
-    const ended = once(nginx, "exit");
-    nginx.kill();
-    await ended;
-  });
-  const url = `http://127.0.0.1:${port}/api`;
-  await until("nginx", () => fetch(`${url}/health/live`).then((reply) => reply.ok, () => false));
-  return url;
+  const nginx = await startNginx(configuration);
+  atEnd(nginx.end);
+  return `${nginx.origin}/api`;
 };
 
 interface Page {
@@ -35,7 +24,7 @@ describe("Three replicas behind nginx", function () {
   afterEach(closeAll);
 
   before(function () {
-    if (spawnSync("nginx", ["-v"]).error === undefined) return;
+    if (hasNginx()) return;
     console.log("      nginx is not installed: replicas are not tested behind it");
     this.skip();
   });
@@ -44,7 +33,7 @@ describe("Three replicas behind nginx", function () {
     const node = await new TestNode(60).start();
     const replicas = await Promise.all([startReplica(node), startReplica(node), startReplica(node)]);
     for (const replica of replicas) await level(node, replica);
-    const url = await startNginx(replicas);
+    const url = await startBalancer(replicas);
     const answered = new Set<string>();
     const [chain, ids, byId]: [string[], Set<string>, Set<string>] = [[], new Set(), new Set()];
     let cursor = "genesis";
@@ -92,7 +81,7 @@ describe("Three replicas behind nginx", function () {
     const node = await new TestNode(60).start();
     const replicas = await Promise.all([startReplica(node), startReplica(node), startReplica(node)]);
     for (const replica of replicas) await level(node, replica);
-    const url = await startNginx(replicas);
+    const url = await startBalancer(replicas);
     await node.grow(1);
     const at = node.chain.length;
     const [answered, found]: [Set<string>, string[]] = [new Set(), []];

@@ -1,8 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Network } from "../../types/node-context.js";
 import { programOf } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
 import { atEnd, temporaryFolder, until } from "./machines.js";
+
+/** A folder for `--network`. */
+export const networkFolder = ({ network, milestones, exceptions, genesisBlock }: Network): string => {
+  const folder = join(temporaryFolder(), "network");
+  mkdirSync(folder);
+  for (const [name, content] of Object.entries({ network, milestones, exceptions, genesisBlock })) writeFileSync(join(folder, `${name}.json`), JSON.stringify(content));
+  return folder;
+};
 
 /** The example host in a process of its own, which can be killed and started again at the same port with the same folder. */
 export class HostProcess {
@@ -23,13 +34,18 @@ export class HostProcess {
     return `http://127.0.0.1:${this.port}/api`;
   }
 
-  /** Resolves when it serves a state. */
-  async start(): Promise<this> {
+  private async spawn(): Promise<ChildProcess> {
     if (this.port === 0) this.port = await freePort();
     const args = [programOf("examples/standalone/main.ts"), "--port", String(this.port), "--data-dir", this.dataDir, "--log-format", "json", ...this.options];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
     this.child = child;
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void this.output.push(text));
+    return child;
+  }
+
+  /** Resolves when it serves a state. */
+  async start(): Promise<this> {
+    const child = await this.spawn();
     await until(`${this.name} serves`, async () => {
       if (child.exitCode !== null) throw new Error(`${this.name} has ended: ${this.output.slice(-5).join("")}`);
       return (await this.height()) > 0;
@@ -43,6 +59,12 @@ export class HostProcess {
     const ended = once(child, "exit");
     child.kill(signal);
     await ended;
+  }
+
+  /** Runs it until it ends by itself. Returns its exit code. */
+  async run(): Promise<number | null> {
+    const [code] = (await once(await this.spawn(), "close")) as [number | null];
+    return code;
   }
 
   /** Stops it where it stands, or lets it go on. */
