@@ -127,6 +127,24 @@ describe("webhooks for the chain", () => {
     expect(second).to.include({ blockId: at(rich).id, blockHeight: rich, sequence: 1, amount: transactions[1]?.amount, fee: transactions[1]?.fee });
   });
 
+  it("fire in a block's order at each target, once for each webhook, where more webhooks want it than are written together", async () => {
+    const count = at(rich).numberOfTransactions;
+    // 105 of one target, and 15 that have their own.
+    for (let n = 0; n < 105; n++) {
+      hook("transaction.applied", { target: `${receiver.url}/shared` });
+      if (n % 7 === 0) hook("transaction.applied", { target: `${receiver.url}/${n}` });
+    }
+    apply(rich);
+    const received = await quiet(120 * count);
+    expect(new Set(received.map(({ headers }) => headers["webhook-id"])).size).to.equal(120 * count);
+    const sequences = new Map<string, number[]>();
+    for (const { path, json } of received) sequences.set(path, [...(sequences.get(path) ?? []), (json.data as { sequence: number }).sequence]);
+    const inOrder = Array.from({ length: count }, (_, sequence) => sequence);
+    expect(sequences.get("/shared")).to.deep.equal(inOrder.flatMap((sequence) => Array<number>(105).fill(sequence)));
+    sequences.delete("/shared");
+    expect([...sequences.values()]).to.deep.equal(Array.from({ length: 15 }, () => inOrder));
+  });
+
   it("compare amounts exactly", async () => {
     const amount = BigInt(String(at(rich).totalAmount));
     const when = (path: string, condition: string, value: bigint) =>

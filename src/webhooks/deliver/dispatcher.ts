@@ -55,6 +55,8 @@ export interface Dispatcher {
 const lookInterval = 1_000;
 /** Attempts that have ended and are not yet recorded: while there are so many, nothing new is sent. */
 const mostUnrecorded = 1_000;
+/** Milliseconds of taking and sending before the event loop gets its turn. */
+const turn = 3;
 
 /** When the dispatcher looks for work. Nothing that fails in that reaches the host: the store is asked again at the next look. */
 const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, nextDue }: { pump(): void; look(): void; nextDue(now: number): number }) => {
@@ -192,7 +194,9 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
   const pump = (): void => {
+    const begun = monotonic();
     while (loop.isRunning() && records.count() < mostUnrecorded) {
+      if (monotonic() - begun > turn) return loop.pumpSoon();
       const attempt = take();
       if (attempt === undefined) return;
       void attempts.run(attempt);

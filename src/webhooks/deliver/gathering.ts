@@ -1,5 +1,7 @@
 /** Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. */
 const gather = { most: 64, wait: 10 };
+/** Written in one transaction, at the most: a few milliseconds of writing. */
+const longestBatch = 150;
 
 /** Gathers what is to be written, so that much of it goes into one transaction. */
 export interface Gathering<Entry> {
@@ -25,9 +27,8 @@ export const createGathering = <Entry>(write: (batch: readonly Entry[]) => Promi
   const writeAll = async (): Promise<void> => {
     let isWritten = true;
     while (isWritten && isDue()) {
-      const batch = entries;
-      entries = [];
-      isUrgent = false;
+      const batch = entries.splice(0, longestBatch);
+      isUrgent = isUrgent && entries.length > 0;
       underWay = batch.length;
       isWritten = await write(batch);
       underWay = 0;

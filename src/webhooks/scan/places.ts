@@ -236,7 +236,7 @@ const createMoves = (readerOf: (seat: Seat, id: number) => Reader | undefined, w
   },
   move: (seat, id, place) => {
     const reader = readerOf(seat, id);
-    if (reader === undefined) return;
+    if (reader === undefined || samePlace(reader.place, place)) return;
     reader.place = place;
     reader.isDirty = true;
   },

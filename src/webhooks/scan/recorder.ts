@@ -58,14 +58,14 @@ export interface PlanPlaces {
   put(webhookId: number, part: PartOfGroup | undefined): void;
 }
 
-/** Writes a plan, a few milliseconds at a time: in each transaction the deliveries of some events, and the places of their webhooks after them. */
+/** Writes a plan, a few milliseconds at a time: in each transaction the deliveries of some events to some webhooks, and the places of these after them. */
 export interface Recorder {
   record(plan: Plan, webhookIds: ReadonlySet<number>, places: PlanPlaces): Promise<Recorded>;
 }
 
 /** Milliseconds of writing in one transaction. */
-const turn = 3;
-/** Webhooks of one event that are written together. */
+const turn = 2;
+/** Webhooks that are taken through the events of a plan together: at the end of each transaction, something is written for each of them. */
 const chunkSize = 100;
 
 const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
@@ -76,18 +76,29 @@ interface Prior {
   heard: Pick<Recipient, "reverts"> | undefined;
 }
 
+/** One event for a chunk of webhooks. */
 interface Piece {
   planned: PlannedEvent;
-  ids: number[];
-  isFirst: boolean;
+  chunk: ReadonlySet<number>;
 }
 
-const piecesOf = ({ events }: Plan): Piece[] =>
-  events.flatMap((planned) => {
-    const pieces: Piece[] = [];
-    for (let from = 0; from === 0 || from < planned.ids.length; from += chunkSize) pieces.push({ planned, ids: planned.ids.slice(from, from + chunkSize), isFirst: from === 0 });
-    return pieces;
-  });
+/** Some hundred webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. */
+const sharesOf = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[][] => {
+  const byTarget = new Map<string, number[]>();
+  for (const id of webhookIds) {
+    const target = webhooks.get(id)?.target ?? "";
+    const there = byTarget.get(target);
+    if (there === undefined) byTarget.set(target, [id]);
+    else there.push(id);
+  }
+  const shares: number[][] = [];
+  for (const ids of byTarget.values()) {
+    const open = shares.at(-1);
+    if (open === undefined || open.length + ids.length > chunkSize) shares.push([...ids]);
+    else open.push(...ids);
+  }
+  return shares.map((ids) => Array.from({ length: Math.ceil(ids.length / chunkSize) }, (_, index) => new Set(ids.slice(index * chunkSize, (index + 1) * chunkSize))));
+};
 
 const sequenceOf = (data: unknown): number => {
   const sequence = typeof data === "object" && data !== null ? (data as { sequence?: unknown }).sequence : undefined;
@@ -183,7 +194,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
   const { takeBack, priorOf } = createEarlier(needs);
   const unsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
-  return (plan: Plan, { planned, ids, isFirst }: Piece, webhookIds: ReadonlySet<number>, writing: Writing, { webhooks, isCurrent, reached }: Turn): void => {
+  return (plan: Plan, { planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, reached }: Turn): void => {
     const { touched, full } = writing;
     const { event, index, about } = planned;
     const blockId = event.block?.id;
@@ -191,13 +202,14 @@ const createWritePiece = (needs: RecorderNeeds) => {
     // Before it is taken back: what was never attempted is not told apart afterwards.
     const isReversal = isChange && event.event.endsWith(".reverted");
     const prior = isReversal ? priorOf(about, blockId) : undefined;
-    const lost = isFirst && isChange ? takeBack(about, blockId, webhookIds, writing) : new Set<number>();
-    if (isFirst && event.block === null) for (const webhookId of holding.look(event, webhookIds)) touched.add(webhookId);
+    const lost = isChange ? takeBack(about, blockId, chunk, writing) : new Set<number>();
+    if (event.block === null) for (const webhookId of holding.look(event, chunk)) touched.add(webhookId);
     // Of what is reverted: how many of its transactions were told of when it was applied.
     const transactions = plan.group.change?.kind === "reverted" ? (plan.seenTransactions ?? Number.MAX_SAFE_INTEGER) : planned.transactions;
     const isUnseen = plan.seenTransactions !== undefined && event.event === "transaction.reverted" && sequenceOf(event.data) >= plan.seenTransactions;
     const recipients: Recipient[] = [];
-    for (const webhookId of ids) {
+    for (const webhookId of planned.ids) {
+      if (!chunk.has(webhookId)) continue;
       const webhook = webhooks.get(webhookId);
       if (webhook === undefined || full.has(webhookId) || !isCurrent(webhookId)) continue;
       const reversal = isReversal ? reversalOf(webhook, about, prior?.get(webhookId), isUnseen) : {};
@@ -224,8 +236,8 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
   const { store, register, withdrawn, onOutcome } = needs;
   const writePiece = createWritePiece(needs);
 
-  /** Most blocks of the past match nothing: they cost no transaction, and the store is asked little about them. */
-  const piecesWithWork = (plan: Plan): Piece[] => {
+  /** What is to be written, share by share. Most blocks of the past match nothing: they cost no transaction, and the store is asked little about them. */
+  const piecesOf = (plan: Plan, webhookIds: ReadonlySet<number>): Piece[] => {
     const asked = new Map<About["event"], boolean>();
     const hasAbout = (event: About["event"]): boolean => {
       const has = asked.get(event) ?? store.hasAbout(event);
@@ -233,13 +245,17 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
       return has;
     };
     const rowsAbout = createRowsAbout({ messagesAbout: store.messagesAbout, hasAbout });
-    return piecesOf(plan).filter(
-      ({ planned: { event, about, ids } }) => ids.length > 0 || event.block === null || (about !== undefined && about.event === event.event && rowsAbout(about, event.block.id).length > 0),
-    );
+    const concernsAll = ({ event, about }: PlannedEvent): boolean =>
+      event.block === null || (about !== undefined && about.event === event.event && rowsAbout(about, event.block.id).length > 0);
+    const others = new Set(plan.events.filter(concernsAll));
+    const events = plan.events.filter((planned) => planned.ids.length > 0 || others.has(planned));
+    if (events.length === 0) return [];
+    const concerned = others.size > 0 ? webhookIds : [...webhookIds].filter((id) => plan.last.has(id));
+    return sharesOf(concerned, register.rows()).flatMap((chunks) => events.flatMap((planned) => chunks.map((chunk) => ({ planned, chunk }))));
   };
 
   /** Writes as many pieces as a turn allows. Returns how many are done then. */
-  const writeSome = (plan: Plan, pieces: readonly Piece[], done: number, webhookIds: ReadonlySet<number>, writing: Writing, places: PlanPlaces): number => {
+  const writeSome = (plan: Plan, pieces: readonly Piece[], done: number, writing: Writing, places: PlanPlaces): number => {
     const begun = performance.now();
     const current = new Map<number, boolean>();
     const isCurrent = (webhookId: number): boolean => {
@@ -252,7 +268,7 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
     let next = done;
     do {
       const piece = pieces[next++];
-      if (piece !== undefined) writePiece(plan, piece, webhookIds, writing, { webhooks, isCurrent, reached });
+      if (piece !== undefined) writePiece(plan, piece, writing, { webhooks, isCurrent, reached });
     } while (next < pieces.length && performance.now() - begun < turn);
     for (const [webhookId, part] of reached) places.put(webhookId, part);
     return next;
@@ -261,10 +277,10 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
   return {
     record: async (plan, webhookIds, places) => {
       const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [], superseded: [] };
-      const pieces = piecesWithWork(plan);
+      const pieces = piecesOf(plan, webhookIds);
       for (let done = 0; done < pieces.length; ) {
         try {
-          done = await store.transactionSoon(() => writeSome(plan, pieces, done, webhookIds, writing, places));
+          done = await store.transactionSoon(() => writeSome(plan, pieces, done, writing, places));
           writing.superseded.forEach(() => onOutcome?.("superseded"));
         } finally {
           writing.superseded.length = 0;

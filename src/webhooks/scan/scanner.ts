@@ -1,7 +1,7 @@
-import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
+import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { logFailure } from "../log-failure.js";
 import { type Cursor, cursorText, type Follow, type Group } from "../../follow/index.js";
 import type { Undecided } from "../conditions/matcher.js";
@@ -48,8 +48,6 @@ export interface Scanner {
   stop(): Promise<void>;
 }
 
-/** Milliseconds of matching before the event loop gets its turn. */
-const turn = 3;
 /** Milliseconds until reading is tried again after it failed. */
 const retryDelay = 1_000;
 
@@ -60,24 +58,22 @@ interface Life {
   wake(): void;
 }
 
-/** Matches the rest of a group for some webhooks. `decide`: waits for patterns; otherwise the webhooks that they decide about are left. */
-const planOf = async (register: Register, group: Group, place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined): Promise<{ plan: Plan; undecided: Map<number, Undecided[]> }> => {
+/** Matches the rest of a group for some webhooks: for each, what is certain, and what only patterns decide that are tried on long texts. */
+const planOf = function* (register: Register, group: Group, place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined): Sliced<{ plan: Plan; undecided: Map<number, Undecided[]> }> {
   const aboutOf = createAboutOf(group);
   const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as PlannedEvent[]];
-  let [begun, transactions, matcher] = [performance.now(), 0, register.matcher()];
+  const matcher = register.matcher();
+  let transactions = 0;
   for (const [index, event] of group.events.entries()) {
     if (event.event === "transaction.applied") transactions++;
     const planned: PlannedEvent = { event, index, about: aboutOf(event), transactions, ids: [] };
-    if (matcher.listens(event.event)) {
-      const matched = matcher.match(event.event, event.data);
-      planned.ids = matched.ids.filter((id) => ids.has(id));
-      for (const one of matched.undecided) if (ids.has(one.id)) undecided.set(one.id, [...(undecided.get(one.id) ?? []), one]);
-      for (const id of planned.ids) last.set(id, index);
-    }
     events.push(planned);
-    if (performance.now() - begun < turn) continue;
-    await nextTurn();
-    [begun, matcher] = [performance.now(), register.matcher()];
+    if (!matcher.listens(event.event)) continue;
+    const matched = matcher.match(event.event, event.data);
+    planned.ids = matched.ids.filter((id) => ids.has(id));
+    for (const one of matched.undecided) if (ids.has(one.id)) undecided.set(one.id, [...(undecided.get(one.id) ?? []), one]);
+    for (const id of planned.ids) last.set(id, index);
+    yield;
   }
   return { plan: { group, events: [...restOf(events, place.part)], last, seenTransactions }, undecided };
 };
@@ -150,10 +146,9 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
 
   const take = async (seat: Seat, group: Group, place: Place, seenTransactions: number | undefined): Promise<void> => {
     const present = places.present(seat, place);
-    const { plan, undecided } = await planOf(register, group, place, present, seenTransactions);
+    const { plan, undecided } = await runSliced(planOf(register, group, place, present, seenTransactions), "cooperative");
     for (const id of undecided.keys()) present.delete(id);
-    const mine = (planned: readonly PlannedEvent[]): PlannedEvent[] => planned.map((one) => ({ ...one, ids: one.ids.filter((id) => present.has(id)) }));
-    await write(seat, { ...plan, events: mine(plan.events) }, present);
+    await write(seat, plan, present);
     for (const id of undecided.keys()) takeAlone(seat, plan, id, place);
   };
 
