@@ -21,4 +21,7 @@ app.post("/echo", (request, response) => void response.json(request.body));
 
 await portico.start();
 const server = app.listen(Number(process.env.PORT ?? 4006), "127.0.0.1", () => console.log("The node listens on", server.address()));
-process.once("SIGINT", () => server.close(() => void portico.stop()));
+process.once("SIGINT", () => {
+  server.close();
+  void portico.stop(); // ends event streams, which would keep the server open
+});

@@ -20,7 +20,7 @@ app.addHook("onRequest", (request, reply, next) => serve(request.raw, reply.raw,
 app.get("/", () => "The node's own pages");
 app.post("/echo", (request) => request.body);
 app.addHook("onReady", () => portico.start());
-app.addHook("onClose", () => portico.stop());
+app.addHook("preClose", () => portico.stop()); // before the server closes: event streams would keep it open
 
 await app.listen({ port: Number(process.env.PORT ?? 4007), host: "127.0.0.1" });
 console.log("The node listens on", app.server.address());

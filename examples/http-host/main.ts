@@ -20,4 +20,7 @@ const server = createServer((request, response) => {
 
 await portico.start();
 server.listen(Number(process.env.PORT ?? 4008), "127.0.0.1", () => console.log("The node listens on", server.address()));
-process.once("SIGINT", () => server.close(() => void portico.stop()));
+process.once("SIGINT", () => {
+  server.close();
+  void portico.stop(); // ends event streams, which would keep the server open
+});

@@ -5,6 +5,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { EventSource } from "eventsource";
 import type { TransactionData } from "../../types/events.js";
 import { type Actor, createCast } from "../../examples/standalone/chain/cast.js";
 import { createCrypto, transactionData } from "../../examples/standalone/chain/crypto.js";
@@ -168,6 +169,37 @@ describe("npm start -- --workers", function () {
     }
     host.kill("SIGINT");
     expect(await host.ended).to.equal(0);
+  });
+
+  it("streams every block from each worker, also through the death of one, and ends the streams when it is stopped", async () => {
+    const host = node("--workers", "2", "--forge-interval", "100");
+    const url = await served(host);
+    const pids = [await pidOf(host, 1), await pidOf(host, 2)];
+    /** As many as surely reach both workers. */
+    const heights = Array.from({ length: 8 }, (): number[] => []);
+    const waiting = new Set<() => void>();
+    const sources = heights.map((seen) => {
+      const source = new EventSource(`${url}/events?after=genesis&event=block.applied`);
+      source.addEventListener("block.applied", ({ data }) => {
+        seen.push((JSON.parse(data as string) as { block: { height: number } }).block.height);
+        waiting.forEach((wake) => wake());
+      });
+      return source;
+    });
+    const allHave = async (height: number): Promise<void> => {
+      while (!heights.every((seen) => (seen.at(-1) ?? 0) >= height)) await new Promise<void>((resolve) => waiting.add(resolve));
+    };
+    try {
+      await allHave(5);
+      process.kill(pids[0] ?? 0, "SIGKILL");
+      await host.line(/^warn: worker 1 ended \(SIGKILL\); starting another/);
+      await allHave(Math.max(...heights.map((seen) => seen.at(-1) ?? 0)) + 10);
+      for (const seen of heights) expect(seen).to.deep.equal(seen.map((_unused, place) => 1 + place));
+      host.kill("SIGTERM");
+      expect(await host.ended).to.equal(0);
+    } finally {
+      sources.forEach((source) => source.close());
+    }
   });
 
   it("replaces a worker that dies, and ends every process when it is stopped", async () => {

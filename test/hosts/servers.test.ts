@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { EventSource } from "eventsource";
 import { createWorkbench, type ExampleProcess, type Workbench } from "./example-process.js";
 
 interface Host {
@@ -103,6 +104,28 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
       expect((await text("/api/webhooks", { headers: { Authorization } })).body).to.include('"totalCount":1');
     });
 
+    it("streams events to a page of another origin, also from a cursor, and whole blocks", async () => {
+      const source = new EventSource(`${url}/api/events?after=genesis&event=block.applied`);
+      const message = await new Promise<MessageEvent>((resolve) => source.addEventListener("block.applied", resolve, { once: true }));
+      source.close();
+      const { block, cursor } = JSON.parse(message.data as string) as { block: { height: number; id: string }; cursor: string };
+      expect([block.height, message.lastEventId]).to.deep.equal([1, cursor]);
+
+      const ending = new AbortController();
+      const headers = { Origin: "https://wallet.example", Accept: "text/event-stream", "Last-Event-ID": cursor };
+      const stream = await fetch(`${url}/api/events`, { headers, signal: ending.signal });
+      expect([stream.status, stream.headers.get("content-type"), stream.headers.get("access-control-allow-origin")]).to.deep.equal([200, "text/event-stream; charset=utf-8", "*"]);
+      const begun = (await stream.body?.getReader().read()) as { value: Uint8Array } | undefined;
+      expect(Buffer.from(begun?.value ?? []).toString()).to.equal(`id: ${cursor}\n\n`);
+      ending.abort();
+
+      const preflight = await fetch(`${url}/api/events`, { method: "OPTIONS", headers: { Origin: "https://wallet.example", "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "last-event-id" } });
+      expect([preflight.status, preflight.headers.get("access-control-allow-origin"), preflight.headers.get("access-control-allow-headers")]).to.deep.equal([204, "*", "last-event-id"]);
+      expect(preflight.headers.get("access-control-allow-methods")).to.include("GET");
+
+      expect((await text("/api/changes")).body.split("\n").map((line) => line.slice(0, 16))).to.deep.equal(['{"kind":"applied', ""]);
+    });
+
     if (own !== undefined) {
       it("leaves paths outside /api to the host", async () => {
         expect((await text("/")).body).to.equal(own.page);
@@ -114,8 +137,12 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
     }
 
     if (stops) {
-      it("ends by itself when it is stopped", async () => {
+      it("ends by itself when it is stopped, and with it a stream that is open", async () => {
+        const stream = await fetch(`${url}/api/events`);
+        const reader = stream.body?.getReader();
+        await reader?.read();
         host.kill("SIGINT");
+        expect((await reader?.read())?.done).to.equal(true);
         expect(await host.ended).to.equal(0);
       });
     }

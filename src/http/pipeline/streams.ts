@@ -27,6 +27,7 @@ class BodyStream extends Readable {
   private chunks: AsyncIterator<Chunk> | undefined;
   private pumping: Promise<void> | undefined;
   private slow: NodeJS.Timeout | undefined;
+  private leaving: NodeJS.Timeout | undefined;
   private over = false;
   /** Bytes of the body so far. */
   produced = 0;
@@ -35,7 +36,10 @@ class BodyStream extends Readable {
     super({ highWaterMark });
     this.needs = needs;
     const { response, body } = needs;
-    onceClosed(response, () => void this.destroy());
+    onceClosed(response, () => {
+      clearTimeout(this.leaving);
+      this.destroy();
+    });
     // Servers here also wait for clients that have ended their side. Such a client is not known to listen to what has no end.
     if (body.endless && response.socket?.readableEnded === false) {
       const { socket } = response;
@@ -73,8 +77,7 @@ class BodyStream extends Readable {
     this.controller.abort();
     this.push(null);
     const { response } = this.needs;
-    const timer = setTimeout(() => response.destroy(), lastMoments).unref();
-    response.once("close", () => clearTimeout(timer));
+    this.leaving = setTimeout(() => response.destroy(), lastMoments).unref();
   }
 
   /** Cuts the connection. */

@@ -12,7 +12,7 @@ import type { HeaderPairs } from "./default-headers.js";
 import { emptyReply, immutable, type Reply, type StreamBody, variantsOf } from "./reply.js";
 
 /** Milliseconds for which a client may read nothing while there is something to read. */
-const defaultPatience = 30_000;
+export const defaultPatience = 30_000;
 
 /** Neither proxies nor middleware may hold events back to compress or collect them. (`X-Accel-Buffering` is nginx's.) */
 const unbuffered: HeaderPairs = ["Cache-Control", "no-store, no-transform", "X-Accel-Buffering", "no"];

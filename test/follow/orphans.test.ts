@@ -1,0 +1,34 @@
+import { expect } from "chai";
+import { trimOrphans } from "../../src/store/follow/orphans.js";
+import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { Node, randomFrom } from "./schedule.js";
+
+describe("A cursor whose block was taken off the chain", () => {
+  afterEach(closeTemporaryStores);
+
+  it("is read from for as long as it is kept, then refused", async () => {
+    const node = new Node(temporaryFolder(), "orphans");
+    await node.begin();
+    try {
+      const random = randomFrom(1);
+      for (let blocks = 0; blocks < 3; blocks++) await node.apply(random);
+      const { cursor } = await node.follow.after(await node.follow.locate("genesis"), { hostEvents: false });
+      await node.revert(2);
+      const told = async (): Promise<(string | undefined)[]> => (await node.follow.after(cursor, { hostEvents: false })).groups.map(({ change }) => change?.kind);
+      expect(await told()).to.deep.equal(["reverted", "reverted"]);
+      const revertedAt = (await node.follow.after(cursor, { hostEvents: false })).groups[0]?.change?.at ?? 0;
+      /** As the node does now and then; what it has in memory goes with a restart. */
+      const trim = async (before: number): Promise<void> => {
+        trimOrphans(node.store.environment, before);
+        await node.restart();
+      };
+      await trim(revertedAt);
+      expect(await told()).to.deep.equal(["reverted", "reverted"]);
+      await trim(revertedAt + 1);
+      const refused = await told().catch((error: unknown) => error);
+      expect(refused).to.include({ code: "CURSOR_UNKNOWN" });
+    } finally {
+      await node.store.stop();
+    }
+  });
+});
