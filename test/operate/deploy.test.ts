@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 
@@ -42,6 +42,45 @@ describe("the files for deploying", () => {
       expect(named.length).to.be.above(5);
       expect(named.filter((name) => !known.has(name))).to.deep.equal([]);
     }
+  });
+
+  it("copy into the image what there is, and nothing that its ignore file keeps out", () => {
+    const sent = new Set(read("Dockerfile.dockerignore").split("\n").flatMap((line) => /^!(\S+)/.exec(line)?.[1] ?? []));
+    const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, words = ""]) => words.split(" ").slice(0, -1));
+    expect(copied).to.have.members([...sent]).and.not.be.empty;
+    for (const path of copied) expect(existsSync(`${folder}../../${path}`), path).to.equal(true);
+    // Of the build's output; `npm ci` has made it.
+    const [, files = ""] = /for files in ([^;]+);/.exec(read("Dockerfile")) ?? [];
+    for (const path of files.split(" ")) expect(existsSync(`${folder}../../dist/src/${path}`), path).to.equal(true);
+  });
+
+  it("take the versions that the package has for what the image needs beyond its dependencies", () => {
+    const { devDependencies } = JSON.parse(readFileSync(`${folder}../../package.json`, "utf8")) as { devDependencies: Record<string, string> };
+    const set = [...(/npm pkg set (.+?) \\$/m.exec(read("Dockerfile"))?.[1] ?? "").matchAll(/dependencies\.([^=]+)=([^\s"]+)/g)];
+    expect(set).to.have.lengthOf(5);
+    for (const [, name = "", version = ""] of set) expect(`${devDependencies[name]}.`.startsWith(`${version}.`), `${name}: ${version}, ${devDependencies[name]}`).to.equal(true);
+  });
+
+  it("agree on services, ports, volumes and files", () => {
+    const [image, compose] = [read("Dockerfile"), read("compose.yaml")];
+    const port = /PORTICO_PORT=(\d+)/.exec(image)?.[1];
+    const dataDir = /PORTICO_DATA_DIR=(\S+)/.exec(image)?.[1];
+    expect(image).to.include(`EXPOSE ${port}\n`).and.include(`VOLUME ${dataDir}\n`);
+    expect(compose).to.include(`"127.0.0.1:${port}:${port}"`).and.include(`- data:${dataDir}\n`);
+    const services = [...(/^services:\n([^]*?)^volumes:/m.exec(compose)?.[1] ?? "").matchAll(/^ {2}(\w+):$/gm)].map(([, name]) => name);
+    expect(services).to.deep.equal(["portico", "prometheus", "grafana"]);
+    expect(read("prometheus/prometheus.yml")).to.include(`targets: ["portico:${port}"]`).and.include("metrics_path: /api/metrics");
+    const mounts = [...compose.matchAll(/^ {6}- (\S+?):(\/\S+?)(?::ro)?$/gm)].map(([, from = "", to = ""]) => ({ from, to }));
+    for (const { from } of mounts.filter((mount) => mount.from.startsWith("./"))) expect(existsSync(`${folder}${from}`), from).to.equal(true);
+    const named = mounts.filter(({ from }) => !from.startsWith("./")).map(({ from }) => from);
+    expect([...(/^volumes:\n([^]*)$/m.exec(compose.slice(compose.lastIndexOf("\nvolumes:") + 1))?.[1] ?? "").matchAll(/^ {2}(\w+):$/gm)].map(([, name]) => name)).to.have.members(named);
+    // What provisions Grafana names the folder in which the dashboard is mounted, and Prometheus by its service.
+    expect(mounts.map(({ to }) => to)).to.include(/path: (\S+)/.exec(read("grafana/dashboards.yaml"))?.[1]);
+    expect(read("grafana/datasource.yaml")).to.include("url: http://prometheus:9090");
+    const uid = /uid: (\S+)/.exec(read("grafana/datasource.yaml"))?.[1];
+    const { panels } = JSON.parse(read("grafana/grafana.json")) as { panels: { id: number; datasource: { uid: string } }[] };
+    expect(new Set(panels.map(({ datasource }) => datasource.uid))).to.deep.equal(new Set([uid]));
+    expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
   });
 
   it("name options that the host has", async () => {
