@@ -114,6 +114,8 @@ describe("the console, in Chromium", function () {
     await page.route("**/api/node/configuration", (route) => (++refused <= 2 ? route.abort() : route.continue()));
     await open("#/wallets/%");
     await page.locator("h1", { hasText: /^Not found$/ }).waitFor();
+    await page.evaluate('location.hash = "#/constructor"');
+    await page.locator("h1", { hasText: /^There is no such page$/ }).waitFor();
     await page.evaluate('location.hash = "#/"');
     await page.locator(".figure small", { hasText: /^Ł$/ }).waitFor();
     expect(refused).to.be.at.least(3);

@@ -18,6 +18,10 @@ const pages = {
   node: { title: "Node", page: Node, one: Node },
 };
 
+/** What an address shows that leads nowhere. */
+const Nowhere = () => html`<h1 tabindex="-1">There is no such page</h1><p>Search for it above, or look at <a href="#/">what is on the chain now</a>.</p>`;
+const nowhere = { title: "There is no such page", page: Nowhere, one: Nowhere };
+
 /** An address that somebody typed may have a `%` that stands for itself. */
 const decoded = (part) => {
   try {
@@ -93,7 +97,7 @@ const App = () => {
   }, [asked]);
 
   const [name, id] = place;
-  const { title, page, one } = pages[name] ?? pages[""];
+  const { title, page, one } = Object.hasOwn(pages, name) ? pages[name] : nowhere;
   const key = place.join("/");
   // Whoever listens to the page hears where it leads.
   const isFirst = useRef(true);

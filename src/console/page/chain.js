@@ -1,7 +1,7 @@
 // Blocks, transactions and wallets.
 import { html, useMemo, useState } from "./lib/preact.js";
 import { ask, find } from "./api.js";
-import { Amount, amountText, BlockLink, Card, count, DelegateLink, Facts, Failure, Notice, Plot, Table, Time, TransactionLink, useLoaded, WalletLink } from "./parts.js";
+import { Amount, amountText, BlockLink, Card, count, DelegateLink, Facts, Failure, network, Notice, Plot, Table, Time, TransactionLink, useLoaded, WalletLink } from "./parts.js";
 
 export const BlockTable = ({ blocks }) => html`<${Table} caption="Blocks, newest first" rows=${blocks} columns=${[
   ["Height", (block) => html`<${BlockLink} id=${block.id}>${count(block.height)}<//>`],
@@ -13,6 +13,8 @@ export const BlockTable = ({ blocks }) => html`<${Table} caption="Blocks, newest
 ]} />`;
 
 const kinds = ["transfer", "second signature", "delegate registration", "vote", "multisignature", "IPFS", "multipayment", "delegate resignation", "lock", "claim", "refund"];
+/** What a transaction moves, its payments together. */
+const movedBy = ({ amount, asset }) => (asset?.payments ?? []).reduce((sum, payment) => sum + BigInt(payment.amount), BigInt(amount ?? 0));
 const kindOf = ({ type, typeGroup = 1 }) => (typeGroup === 1 ? kinds[type] : undefined) ?? `type ${typeGroup}/${type}`;
 
 export const TransactionTable = ({ transactions, empty = "No transactions." }) => html`<${Table} caption="Transactions" rows=${transactions} empty=${empty} columns=${[
@@ -21,7 +23,7 @@ export const TransactionTable = ({ transactions, empty = "No transactions." }) =
   ["Time", ({ timestamp }) => timestamp && html`<${Time} unix=${timestamp.unix} />`],
   ["From", ({ sender }) => html`<${WalletLink} address=${sender} />`],
   ["To", ({ recipient }) => recipient && html`<${WalletLink} address=${recipient} />`],
-  ["Amount", ({ amount }) => html`<${Amount} of=${amount} />`, "num"],
+  ["Amount", (transaction) => html`<${Amount} of=${movedBy(transaction)} />`, "num"],
 ]} />`;
 
 /** A list that is walked page by page. `path` has its query begun. */
@@ -80,7 +82,7 @@ export const Transaction = ({ id, tip }) => {
       ["Confirmations", count(found.confirmations ?? 0)],
       ["From", html`<${WalletLink} address=${found.sender} full />`],
       ["To", found.recipient && html`<${WalletLink} address=${found.recipient} full />`],
-      ["Amount", html`<${Amount} of=${found.amount} />`],
+      ["Amount", html`<${Amount} of=${movedBy(found)} />`],
       ["Fee", html`<${Amount} of=${found.fee} />`],
       ["Memo", found.vendorField],
       ["Nonce", found.nonce],
@@ -95,7 +97,10 @@ const Balance = ({ address, tip }) => {
   const { value: rows } = useLoaded((signal) => find(`/wallets/${encodeURIComponent(address)}/history?limit=100`, { signal }), [address, tip]);
   const plot = useMemo(() => {
     const all = [...(rows ?? [])].reverse();
-    return { x: all.map(({ timestamp }) => timestamp.unix), y: all.map(({ balance }) => tokens(balance)) };
+    const x = all.map(({ timestamp }) => timestamp.unix);
+    // A genesis of years before the first forged block would leave no room for what came after it.
+    if (all.length > 2 && all[0].height === 1) x[0] = Math.max(x[0], x[1] - Math.max(network.blocktime, (x.at(-1) - x[1]) / 20));
+    return { x, y: all.map(({ balance }) => tokens(balance)) };
   }, [rows]);
   if (rows === undefined || rows.length < 2) return null;
   const label = `Balance over its last ${rows.length} changes, now ${amountText(rows[0].balance)}`;

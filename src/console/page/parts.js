@@ -42,17 +42,20 @@ const ago = (seconds) => {
   return `${Math.round(seconds / 86_400)} days ago`;
 };
 
+/** Seconds after which a date says more. */
+const longAgo = 60 * 86_400;
+
 /** A moment in Unix seconds. The chain's clock may run ahead. */
 export const Time = ({ unix }) => {
   const date = new Date(unix * 1000);
   const seconds = Date.now() / 1000 - unix;
-  return html`<time datetime=${date.toISOString()} title=${date.toISOString()}>${seconds < -60 ? date.toISOString().slice(0, 16).replace("T", " ") : ago(seconds)}</time>`;
+  return html`<time datetime=${date.toISOString()} title=${date.toISOString()}>${seconds < -60 || seconds > longAgo ? date.toISOString().slice(0, 16).replace("T", " ") : ago(seconds)}</time>`;
 };
 
 export const link = (...path) => `#/${path.map((part) => encodeURIComponent(part)).join("/")}`;
 const short = (text) => (text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text);
 export const WalletLink = ({ address, full }) => html`<a class="id" href=${link("wallets", address)} title=${address}>${full ? address : short(address)}</a>`;
-export const BlockLink = ({ id, children }) => html`<a class="id" href=${link("blocks", id)}>${children ?? short(id)}</a>`;
+export const BlockLink = ({ id, children }) => html`<a class=${children === undefined || children === id ? "id" : undefined} href=${link("blocks", id)}>${children ?? short(id)}</a>`;
 export const TransactionLink = ({ id }) => html`<a class="id" href=${link("transactions", id)} title=${id}>${short(id)}</a>`;
 export const DelegateLink = ({ name }) => html`<a href=${link("delegates", name)}>${name}</a>`;
 
@@ -86,7 +89,10 @@ const colour = (name) => {
 };
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** A plot of one series. `bars`: one for each value; otherwise a line. `time`: whether x is Unix time. */
+/** Steps of an axis of whole numbers. */
+const wholeSteps = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+
+/** A plot of one series. `bars`: one for each value, a whole number; otherwise a line. `time`: whether x is Unix time, not a height. */
 export const Plot = ({ label, x, y, bars = false, time = false, format = String }) => {
   const place = useRef();
   const plot = useRef();
@@ -99,15 +105,20 @@ export const Plot = ({ label, x, y, bars = false, time = false, format = String 
   useEffect(() => {
     const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
     const paths = bars ? uPlot.paths.bars({ size: [0.7, 24] }) : uPlot.paths.stepped({ align: 1 });
-    const size = () => ({ width: place.current.clientWidth, height: 170 });
+    const size = () => ({ width: place.current.clientWidth, height: 180 });
+    const beside = bars ? 0.5 : 0;
+    const heights = { label: "height", labelSize: 18, labelFont: axis.font, labelGap: 0, incrs: wholeSteps, values: (_, ticks) => ticks.map(count) };
     plot.current = new uPlot(
       {
         ...size(),
         padding: [10, 8, 0, 0],
         legend: { show: false },
         cursor: { show: false },
-        scales: { x: { time }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high) * 1.1] } },
-        axes: [{ ...axis, grid: { show: false }, size: 32 }, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+        scales: { x: { time, range: (_, low, high) => [low - beside, high + beside] }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high) * 1.1] } },
+        axes: [
+          { ...axis, grid: { show: false }, size: time ? 44 : 28, ...(time ? {} : heights) },
+          { ...axis, ...(bars ? { incrs: wholeSteps } : {}), size: (_, texts) => 14 + 7 * Math.max(1, ...(texts ?? []).map(({ length }) => length)), values: (_, ticks) => ticks.map(format) },
+        ],
         series: [{}, { stroke: colour("--accent"), fill: colour("--accent-soft"), width: 2, paths, points: { show: false } }],
       },
       [x, y],

@@ -4,6 +4,7 @@ import { ask, keepToken, readToken, Refusal } from "./api.js";
 import { Card, count, Facts, Failure, link, Table, useLoaded } from "./parts.js";
 import { WebhookForm } from "./webhook-form.js";
 
+const blocksText = (number) => `${count(number)} ${Number(number) === 1 ? "block" : "blocks"}`;
 const get = async (path, signal) => (await ask(path, { signal, withToken: true })).data;
 
 const TokenForm = ({ onToken, error }) => {
@@ -59,7 +60,7 @@ export const Webhooks = withToken(({ events, forget, tip }) => {
           ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
           ["Target", ({ target }) => target],
           ["State", stateOf],
-          ["Behind", ({ behind }) => (behind === undefined || behind === null ? "–" : `${count(behind)} blocks`), "num"],
+          ["Behind", ({ behind }) => (behind === undefined || behind === null ? "–" : blocksText(behind)), "num"],
         ]} />
       <//>
       <${Card} title="A new webhook" wide><${WebhookForm} events=${events} onDone=${setMade} /><//>
@@ -157,7 +158,7 @@ const One = ({ id, tip, events }) => {
           ["Events", (webhook.events ?? [webhook.event]).join(", ")],
           ["Target", webhook.target],
           ["State", stateOf(webhook)],
-          ["Where it stands", webhook.cursor && `${webhook.cursor}, ${count(webhook.behind)} blocks behind`],
+          ["Where it stands", webhook.cursor && `${webhook.cursor}, ${blocksText(webhook.behind)} behind`],
           ["Description", webhook.description || undefined],
           ["Tags", webhook.tags?.length > 0 ? webhook.tags.join(", ") : undefined],
           ["Conditions", webhook.conditions.length === 0 ? "none" : html`<pre tabindex="0">${JSON.stringify(webhook.conditions, null, 2)}</pre>`],
