@@ -6,6 +6,7 @@ const { values } = parseArgs({
   options: {
     nats: { type: "string", default: process.env["NATS_URL"] ?? "" }, // tls:// for TLS
     "nats-creds": { type: "string", default: process.env["NATS_CREDS"] ?? "" }, // a file
+    "nats-ca": { type: "string", default: process.env["NATS_CA"] ?? "" }, // a file
     "allow-target": { type: "string", default: "" }, // as the node's
     concurrency: { type: "string", default: "64" },
     "metrics-port": { type: "string", default: "" }, // on loopback, at /metrics
@@ -13,12 +14,16 @@ const { values } = parseArgs({
 });
 const [concurrency, metricsPort] = [Number(values.concurrency), Number(values["metrics-port"])];
 if (!Number.isInteger(metricsPort) || metricsPort < 0 || metricsPort > 65_535 || values.nats === "" || !Number.isInteger(concurrency) || concurrency < 1) {
-  console.error("Usage: main.ts --nats URL [--nats-creds FILE] [--allow-target CIDR,CIDR] [--concurrency N] [--metrics-port PORT]; also NATS_URL, NATS_CREDS");
+  console.error("Usage: main.ts --nats URL [--nats-creds FILE] [--nats-ca FILE] [--allow-target CIDR,CIDR] [--concurrency N] [--metrics-port PORT]; also NATS_URL, NATS_CREDS, NATS_CA");
   process.exit(2);
 }
 
 const worker = startDeliveryWorker(
-  { servers: values.nats, ...(values["nats-creds"] === "" ? {} : { credentials: values["nats-creds"] }) },
+  {
+    servers: values.nats,
+    ...(values["nats-creds"] === "" ? {} : { credentials: values["nats-creds"] }),
+    ...(values["nats-ca"] === "" ? {} : { tls: { caFile: values["nats-ca"] } }),
+  },
   { concurrency, allowTargets: values["allow-target"].split(",").map((text) => text.trim()).filter((text) => text !== ""), logger: console },
 );
 const metrics = createServer((request, response) => {
@@ -33,4 +38,4 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     void worker.stop().then(() => console.log(`The worker has sent ${worker.sent()} requests.`));
   });
 }
-console.log(`The worker takes requests of webhooks from ${values.nats}.`);
+console.log(`The worker takes requests of webhooks from ${new URL(values.nats).host}.`);

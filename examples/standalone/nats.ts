@@ -4,8 +4,8 @@ import type { HostOptions } from "./options.js";
 
 /** NATS, where it is asked for: nothing of it is loaded otherwise. */
 
-export const natsOptions = ({ nats, natsCreds }: Pick<HostOptions, "nats" | "natsCreds">): NatsOptions | undefined =>
-  nats === undefined ? undefined : { servers: nats, ...(natsCreds === undefined ? {} : { credentials: natsCreds }) };
+export const natsOptions = ({ nats, natsCreds, natsCa }: Pick<HostOptions, "nats" | "natsCreds" | "natsCa">): NatsOptions | undefined =>
+  nats === undefined ? undefined : { servers: nats, ...(natsCreds === undefined ? {} : { credentials: natsCreds }), ...(natsCa === undefined ? {} : { tls: { caFile: natsCa } }) };
 
 /** Gives requests of webhooks to workers; undefined unless `--dispatch` was given. */
 export const startDispatch = async (options: HostOptions, logger: Logger): Promise<NatsDispatch | undefined> => {

@@ -19,6 +19,8 @@ export interface HostOptions {
   nats?: string;
   /** File of credentials for it. */
   natsCreds?: string;
+  /** File of the certificate authority of its certificate. */
+  natsCa?: string;
   /** Whether requests of webhooks are given to workers. */
   dispatch?: true;
   /** Folder. */
@@ -129,6 +131,7 @@ const natsIn = ({ text, label }: Reading): string | undefined => {
 /** Options that would do nothing without another one. */
 const needed = [
   ["nats-creds", "nats"],
+  ["nats-ca", "nats"],
   ["dispatch", "nats"],
   ["lake-blocks", "lake"],
   ["lake-snapshots", "lake"],
@@ -184,6 +187,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       nats: natsIn(reading),
       dispatch: has("dispatch") ? (true as const) : undefined,
       natsCreds: text("nats-creds"),
+      natsCa: text("nats-ca"),
       lake: text("lake"),
       lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,
       lakeSnapshots: has("lake-snapshots") ? wholeNumber("lake-snapshots", 0, 1_000_000_000) : undefined,

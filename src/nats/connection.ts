@@ -1,14 +1,19 @@
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { connect, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { type Authenticator, connect, credsAuthenticator, type NatsConnection, tokenAuthenticator, usernamePasswordAuthenticator } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 
 /** How to reach the servers of NATS. */
 export interface NatsOptions {
-  /** URLs, such as `nats://10.0.0.7:4222`. With `tls://…` for any of them, none is spoken to without TLS. */
+  /**
+   * URLs, such as `nats://10.0.0.7:4222`. With `tls://…` for any of them, none is spoken to without TLS. A user and a password, or a token, stand
+   * before the `@` as in any URL: `tls://node:secret@10.0.0.7:4222`. All servers are given those of the first that has any.
+   */
   servers: string | string[];
-  /** File of credentials (`nsc generate creds`). Without it, whoever reaches the servers may write what replicas read. */
+  /** File of credentials (`nsc generate creds`). Without it, or a user or token, whoever reaches the servers may write what replicas read. */
   credentials?: string;
   /** Files of TLS: a certificate authority of one's own, and a client's certificate and key. `tls://` servers use the system's authorities. */
   tls?: { caFile?: string; certFile?: string; keyFile?: string };
@@ -22,9 +27,40 @@ const patience = 5_000;
 /** The client goes by its option `tls` alone: without it, a server, or who is in between, could do without TLS. */
 const wantsTls = (servers: NatsOptions["servers"]): boolean => [servers].flat().some((server) => server.toLowerCase().startsWith("tls://"));
 
+/** Of what can be parsed: the client also takes `host:port`. */
+const urlsOf = (servers: NatsOptions["servers"]): URL[] => [servers].flat().filter((server) => URL.canParse(server)).map((server) => new URL(server));
+
+/**
+ * A server that is given by its address has a certificate for that address. The client says no name then, for which Node.js takes `localhost`:
+ * the certificate must be that of one of the addresses given.
+ */
+const createIdentityCheck = (servers: NatsOptions["servers"]) => {
+  const hosts = urlsOf(servers).map(({ hostname }) => hostname.replace(/^\[(.*)\]$/, "$1"));
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  return (host: string, certificate: PeerCertificate): Error | undefined => {
+    if (host !== "localhost" || hosts.includes(host) || addresses.length === 0) return checkServerIdentity(host, certificate);
+    const faults = addresses.map((address) => checkServerIdentity(address, certificate));
+    return faults.includes(undefined) ? undefined : faults[0];
+  };
+};
+
+/** The client takes no account of what stands before the `@` of a URL. */
+const loginIn = (servers: NatsOptions["servers"]): Authenticator | undefined => {
+  const url = urlsOf(servers).find(({ username }) => username !== "");
+  if (url === undefined) return undefined;
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  return password === "" ? tokenAuthenticator(user) : usernamePasswordAuthenticator(user, password);
+};
+
+const authenticatorOf = async ({ servers, credentials }: NatsOptions): Promise<Authenticator | undefined> =>
+  credentials === undefined ? loginIn(servers) : credsAuthenticator(await readFile(credentials));
+
 /** Opens a connection that is kept open: it is opened again, for ever, when it is lost. Rejects while no server can be reached. */
-const openConnection = async ({ servers, credentials, tls }: NatsOptions, name: string): Promise<NatsConnection> =>
-  connect({
+const openConnection = async (options: NatsOptions, name: string): Promise<NatsConnection> => {
+  const { servers, tls } = options;
+  const authenticator = await authenticatorOf(options);
+  const identity = { checkServerIdentity: createIdentityCheck(servers) };
+  return connect({
     servers,
     name,
     timeout: patience,
@@ -32,9 +68,10 @@ const openConnection = async ({ servers, credentials, tls }: NatsOptions, name: 
     reconnectTimeWait: 250,
     pingInterval: 2_000,
     maxPingOut: 2,
-    ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(await readFile(credentials)) }),
-    ...(tls !== undefined || wantsTls(servers) ? { tls: tls ?? {} } : {}),
+    ...(authenticator === undefined ? {} : { authenticator }),
+    ...(tls !== undefined || wantsTls(servers) ? { tls: { ...tls, ...identity } } : {}),
   });
+};
 
 export interface LinkNeeds {
   /** What the server calls the connection. */

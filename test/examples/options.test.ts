@@ -81,6 +81,7 @@ describe("the standalone host's command line", () => {
     ["--log-clients", "--log-clients does nothing without --access-log."],
     ["--lake-snapshots 0", "--lake-snapshots does nothing without --lake."],
     ["--dispatch", "--dispatch does nothing without --nats."],
+    ["--nats-ca=ca.pem", "--nats-ca does nothing without --nats."],
     ["--log-level loud", '--log-level must be one of debug, info, warn, error, not "loud".'],
   ] as const) {
     it(`refuses "${line}"`, () => {

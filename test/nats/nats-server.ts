@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { freePort } from "../free-port.js";
@@ -12,9 +12,12 @@ export const hasNats = (): boolean => spawnSync("nats-server", ["--version"]).er
 export class NatsServer {
   private readonly folder = temporaryFolder();
   private child: ChildProcess | undefined;
+  private readonly configuration: string;
   port = 0;
 
-  constructor() {
+  /** `configuration`: what its file says besides. */
+  constructor(configuration = "") {
+    this.configuration = configuration;
     atEnd(() => this.kill());
   }
 
@@ -29,7 +32,9 @@ export class NatsServer {
   async start(): Promise<this> {
     if (this.port === 0) this.port = await freePort();
     mkdirSync(this.store, { recursive: true });
-    this.child = spawn("nats-server", ["-a", "127.0.0.1", "-p", String(this.port), "-js", "-sd", this.store], { stdio: "ignore" });
+    const file = join(this.folder, "nats.conf");
+    writeFileSync(file, this.configuration);
+    this.child = spawn("nats-server", ["-a", "127.0.0.1", "-p", String(this.port), "-js", "-sd", this.store, "-c", file], { stdio: "ignore" });
     await until("the NATS server", () => new Promise<boolean>((resolve) => {
       const socket = createConnection(this.port, "127.0.0.1", () => resolve(true));
       socket.on("error", () => resolve(false)).on("connect", () => socket.destroy());

@@ -1,0 +1,156 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { nkeys } from "@nats-io/transport-node";
+import { expect } from "chai";
+import { natsDispatch, type NatsOptions, natsTip, startDeliveryWorker, startTipPublisher } from "../../src/nats/index.js";
+import { silentLogger } from "../silent.js";
+import { atEnd, closeAll, level, network, startServer, temporaryFolder, TestNode, TestReplica, until } from "../replica/machines.js";
+import { hasNats, NatsServer } from "./nats-server.js";
+
+const { nethash } = network.network;
+
+const openssl = (...args: string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });
+const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+/** A certificate authority, and the certificate of a server that it has signed, for an address. */
+const createAuthority = (address = "127.0.0.1") => {
+  const folder = temporaryFolder();
+  const path = (name: string): string => join(folder, name);
+  openssl("req", "-x509", ...newKey, "-keyout", path("ca.key"), "-out", path("ca.pem"), "-subj", "/CN=An authority", "-days", "2");
+  openssl("req", ...newKey, "-keyout", path("server.key"), "-out", path("server.csr"), "-subj", "/CN=nats");
+  writeFileSync(path("names"), `subjectAltName=IP:${address}\n`);
+  openssl("x509", "-req", "-in", path("server.csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"), "-CAcreateserial", "-out", path("server.pem"), "-days", "2", "-extfile", path("names"));
+  return { ca: path("ca.pem"), tls: `tls { cert_file: "${path("server.pem")}", key_file: "${path("server.key")}" }\n` };
+};
+
+const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+type Keys = ReturnType<typeof nkeys.createUser>;
+
+/** As `nsc` makes them. */
+const tokenOf = (subject: Keys, issuer: Keys, name: string, nats: object): string => {
+  const claims = { jti: name, iat: Math.floor(Date.now() / 1000), iss: issuer.getPublicKey(), name, sub: subject.getPublicKey(), nats: { version: 2, ...nats } };
+  const signed = `${base64({ typ: "JWT", alg: "ed25519-nkey" })}.${base64(claims)}`;
+  return `${signed}.${Buffer.from(issuer.sign(Buffer.from(signed))).toString("base64url")}`;
+};
+
+/** An operator with one account: what the server is told, and files of credentials of its users. */
+const createOperator = () => {
+  const [operator, account, system] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createAccount()];
+  const limits = { subs: -1, data: -1, payload: -1, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1, mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
+  const accounts = [account, system].map((each) => [each.getPublicKey(), tokenOf(each, operator, "account", { type: "account", limits: each === account ? limits : {} })]);
+  return {
+    configuration: `operator: ${tokenOf(operator, operator, "operator", { type: "operator" })}\nsystem_account: ${system.getPublicKey()}\nresolver: MEMORY\nresolver_preload: ${JSON.stringify(Object.fromEntries(accounts))}\n`,
+    credentials: (): string => {
+      const user = nkeys.createUser();
+      const token = tokenOf(user, account, "user", { type: "user", subs: -1, data: -1, payload: -1 });
+      const file = join(temporaryFolder(), "user.creds");
+      const part = (name: string, content: string): string => `-----BEGIN ${name}-----\n${content}\n------END ${name}------\n\n`;
+      writeFileSync(file, part("NATS USER JWT", token) + part("USER NKEY SEED", Buffer.from(user.getSeed()).toString("utf8")), { mode: 0o600 });
+      return file;
+    },
+  };
+};
+
+describe("NATS with TLS and credentials", function () {
+  this.timeout(120_000);
+  afterEach(closeAll);
+
+  before(function () {
+    if (hasNats()) return;
+    console.log("      nats-server is not installed: neither TLS nor credentials are tested");
+    this.skip();
+  });
+
+  /** A node, a replica and a worker that have the same options, and what their log warns of. */
+  const begin = async (options: NatsOptions) => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
+    let received = 0;
+    const receiver = await startServer((request, response) => {
+      received++;
+      request.resume().on("end", () => response.writeHead(204).end());
+    });
+    const dispatch = natsDispatch(options, { logger });
+    atEnd(() => dispatch.close());
+    const node = await new TestNode(60, undefined, dispatch).start();
+    node.plugin.webhooks?.create({ event: "block.applied", target: `${receiver.url}/`, order: "none" });
+    const publisher = startTipPublisher(options, { url: node.url, nethash, logger });
+    atEnd(() => publisher.stop());
+    const replica = new TestReplica(node.url);
+    let brought = 0;
+    const tip = natsTip(options, logger);
+    replica.tip = { start: (of, take) => tip.start(of, (line) => (brought++, take(line))) };
+    await replica.start();
+    await level(node, replica);
+    const worker = startDeliveryWorker(options, { allowTargets: ["127.0.0.0/8"], logger });
+    atEnd(() => worker.stop());
+    return { node, replica, worker, publisher, dispatch, warnings, received: () => received, brought: () => brought };
+  };
+
+  const expectCarried = async (options: NatsOptions): Promise<void> => {
+    const { node, replica, worker, dispatch, brought } = await begin(options);
+    await until("the worker", () => dispatch.workers() === 1);
+    await until("a block over NATS", async () => {
+      await node.grow(1);
+      await level(node, replica);
+      return brought() > 0;
+    });
+    await until("a delivery by the worker", () => worker.sent() > 0);
+  };
+
+  /** Nothing goes over NATS, each says why once, and all goes on without it. */
+  const expectRefused = async (options: NatsOptions, reason: RegExp): Promise<void> => {
+    const { node, replica, worker, warnings, received, brought } = await begin(options);
+    const says = ["requests of webhooks are sent by the node itself: ", "changes are not published to NATS, replicas ask the node: ", "changes do not come over NATS, the node is asked: ", "the worker takes no jobs: "];
+    for (const what of says) await until(`a warning that ${what}`, () => warnings.some((line) => line.startsWith(what)));
+    await node.grow(3);
+    await level(node, replica);
+    await until("deliveries by the node", () => received() === 3);
+    expect([brought(), worker.sent()]).to.deep.equal([0, 0]);
+    for (const line of warnings) expect(line).to.match(reason);
+    expect(warnings).to.have.length(says.length);
+  };
+
+  const at = (server: NatsServer, login = ""): string => `tls://${login}127.0.0.1:${server.port}`;
+
+  it("carries blocks and deliveries for a user with a password, over TLS by an authority of one's own; another authority, and none, are refused", async () => {
+    const { ca, tls } = createAuthority();
+    const server = await new NatsServer(`${tls}authorization { users: [{ user: portico, password: "a p@ss" }] }\n`).start();
+    const login = `portico:${encodeURIComponent("a p@ss")}@`;
+    await expectCarried({ servers: at(server, login), tls: { caFile: ca } });
+    await expectRefused({ servers: at(server, login), tls: { caFile: createAuthority().ca } }, /certificate/);
+    await expectRefused({ servers: at(server, login) }, /certificate/);
+  });
+
+  it("is refused where the certificate is for another address, the password is wrong, or the authority's file is missing", async () => {
+    const [elsewhere, { ca, tls }] = [createAuthority("127.0.0.9"), createAuthority()];
+    const other = await new NatsServer(elsewhere.tls).start();
+    await expectRefused({ servers: at(other), tls: { caFile: elsewhere.ca } }, /altnames/);
+    const server = await new NatsServer(`${tls}authorization { users: [{ user: portico, password: right }] }\n`).start();
+    await expectRefused({ servers: at(server, "portico:wrong@"), tls: { caFile: ca } }, /Authorization Violation/i);
+    await expectRefused({ servers: at(server), tls: { caFile: join(temporaryFolder(), "none.pem") } }, /none\.pem/);
+  });
+
+  it("carries blocks and deliveries for a token; without one it is refused", async () => {
+    const server = await new NatsServer('authorization { token: "a-token" }\n').start();
+    await expectCarried({ servers: `nats://a-token@127.0.0.1:${server.port}` });
+    await expectRefused({ servers: server.url }, /Authorization Violation/i);
+  });
+
+  it("carries blocks and deliveries for a file of credentials; those of another operator, and a file that is none, are refused", async () => {
+    const { ca, tls } = createAuthority();
+    const operator = createOperator();
+    const server = await new NatsServer(tls + operator.configuration).start();
+    const given = { servers: at(server), tls: { caFile: ca } };
+    const credentials = operator.credentials();
+    await expectCarried({ ...given, credentials });
+    await expectRefused({ ...given, credentials: createOperator().credentials() }, /Authorization Violation/i);
+    const folder = join(temporaryFolder(), "wrong");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "wrong.creds"), readFileSync(credentials).subarray(0, 50));
+    await expectRefused({ ...given, credentials: join(folder, "wrong.creds") }, /unable to parse credentials/);
+    await expectRefused({ ...given, credentials: join(folder, "none.creds") }, /none\.creds/);
+  });
+});
