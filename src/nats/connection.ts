@@ -35,7 +35,7 @@ const urlsOf = (servers: NatsOptions["servers"]): URL[] => [servers].flat().filt
  * the certificate must be that of one of the addresses given.
  */
 const createIdentityCheck = (servers: NatsOptions["servers"]) => {
-  const hosts = urlsOf(servers).map(({ hostname }) => hostname.replace(/^\[(.*)\]$/, "$1"));
+  const hosts = urlsOf(servers).map(({ hostname }) => hostname.replace(/[[\]]/g, ""));
   const addresses = hosts.filter((host) => isIP(host) !== 0);
   return (host: string, certificate: PeerCertificate): Error | undefined => {
     if (host !== "localhost" || hosts.includes(host) || addresses.length === 0) return checkServerIdentity(host, certificate);
