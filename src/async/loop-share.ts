@@ -5,6 +5,8 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 export interface LoopShare {
   /** Does the work at once if there is still room in this round, else in a later one. Counts the time until it returns, not what it leaves for later. */
   run<T>(work: () => T): MaybePromise<T>;
+  /** Whether there is still room in this round. Work that can be paused asks for it on its way. */
+  hasRoom(): boolean;
 }
 
 /**
@@ -13,15 +15,21 @@ export interface LoopShare {
  */
 export const createLoopShare = (length: number): LoopShare => {
   const waiting: (() => void)[] = [];
+  /** Milliseconds, without those since `begun`. */
   let used = 0;
+  let begun: number | undefined;
   let planned = false;
 
+  const hasRoom = (): boolean => used + (begun === undefined ? 0 : performance.now() - begun) < length;
+
   const timed = <T>(work: () => T): T => {
-    const begun = performance.now();
+    const start = performance.now();
+    begun = start;
     try {
       return work();
     } finally {
-      used += performance.now() - begun;
+      used += performance.now() - start;
+      begun = undefined;
       plan();
     }
   };
@@ -32,18 +40,20 @@ export const createLoopShare = (length: number): LoopShare => {
     setImmediate(() => {
       planned = false;
       used = 0;
-      while (used < length) {
+      // At least one: what waits goes on, however short the share is.
+      do {
         const next = waiting.shift();
         if (next === undefined) return;
         next();
-      }
+      } while (hasRoom());
       plan();
     });
   };
 
   return {
+    hasRoom,
     run: (work) => {
-      if (used < length && waiting.length === 0) return timed(work);
+      if (hasRoom() && waiting.length === 0) return timed(work);
       return new Promise((resolve, reject) => {
         waiting.push(() => {
           try {
@@ -52,6 +62,7 @@ export const createLoopShare = (length: number): LoopShare => {
             reject(error instanceof Error ? error : new Error(String(error)));
           }
         });
+        plan();
       });
     },
   };

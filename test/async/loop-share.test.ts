@@ -34,6 +34,29 @@ describe("a share of the event loop", () => {
     for (const one of all) await one;
   });
 
+  it("lets one piece of work go on in each round, however short it is", async () => {
+    const { run, hasRoom } = createLoopShare(0);
+    expect(hasRoom()).to.equal(false);
+    const done: number[] = [];
+    for (let index = 0; index < 3; index++) void run(() => done.push(index));
+    for (const soFar of [[0], [0, 1], [0, 1, 2]]) {
+      await nextRound();
+      expect(done).to.deep.equal(soFar);
+    }
+  });
+
+  it("tells work on its way whether to pause", async () => {
+    const { run, hasRoom } = createLoopShare(5);
+    const before = run(hasRoom);
+    const after = run(() => {
+      work(6);
+      return hasRoom();
+    });
+    expect([before, after]).to.deep.equal([true, false]);
+    await nextRound();
+    expect(hasRoom()).to.equal(true);
+  });
+
   it("gives what its work throws to whoever asked for it", async () => {
     const { run } = createLoopShare(1);
     void run(() => work(2));

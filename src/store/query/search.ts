@@ -1,5 +1,7 @@
-import { performance } from "node:perf_hooks";
+import { setImmediate as nextRound } from "node:timers/promises";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
+import { createLoopShare } from "../../async/loop-share.js";
+import { isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import { currentMeter, metered } from "../../async/work-meter.js";
@@ -21,28 +23,6 @@ export interface Searches {
   stop(): Promise<void>;
 }
 
-interface Job {
-  /** One turn of it. Says whether it is done. */
-  turn(): boolean;
-  fail(error: Error): void;
-}
-
-/** A job each of whose turns is `goOn`. Its time counts for whoever asks for it. */
-const jobOf = <T>(goOn: () => IteratorResult<undefined, T>, resolve: (value: T) => void, reject: (error: Error) => void): Job => {
-  const meter = currentMeter();
-  const turn = (): boolean => {
-    try {
-      const result = metered(meter, goOn);
-      if (result.done === true) resolve(result.value);
-      return result.done === true;
-    } catch (error) {
-      reject(error instanceof Error ? error : new Error(String(error)));
-      return true;
-    }
-  };
-  return { turn, fail: reject };
-};
-
 export interface SearchesOptions {
   /** Milliseconds that searches may take in each round of the event loop. */
   turn: number;
@@ -56,64 +36,45 @@ export interface SearchesOptions {
 const whenLate = { lag: 100, most: 4 };
 
 export const createSearches = ({ turn = 2, most = 32, lag = () => 0 }: Partial<SearchesOptions> = {}): Searches => {
-  const waiting: Job[] = [];
-  /** Milliseconds taken in the present round of the event loop. */
-  let used = 0;
-  let planned = false;
+  const share = createLoopShare(turn);
+  let underWay = 0;
   let stopped = false;
 
-  /** Every round of the event loop gives searches one turn, however many there are. */
-  const plan = (): void => {
-    if (planned) return;
-    planned = true;
-    setImmediate(() => {
-      planned = false;
-      used = 0;
-      const job = waiting.shift();
-      if (job?.turn() === false) waiting.push(job);
-      if (waiting.length > 0) plan();
-    });
-  };
-
   const goOn = <T>(work: Sliced<T>): IteratorResult<undefined, T> => {
-    const begin = performance.now();
-    try {
-      for (;;) {
-        const result = work.next();
-        if (result.done === true || used + performance.now() - begin >= turn) return result;
-      }
-    } finally {
-      used += performance.now() - begin;
-      plan();
+    if (stopped) throw new PorticoError("NOT_READY", "The node is stopping.");
+    for (;;) {
+      const result = work.next();
+      if (result.done === true || !share.hasRoom()) return result;
     }
   };
 
-  const wait = <T>(work: Sliced<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      waiting.push(jobOf(() => goOn(work), resolve, reject));
-      plan();
-    });
+  const finish = async <T>(first: MaybePromise<IteratorResult<undefined, T>>, goOnLater: () => typeof first): Promise<T> => {
+    underWay++;
+    try {
+      let result = await first;
+      while (result.done !== true) result = await goOnLater();
+      return result.value;
+    } finally {
+      underWay--;
+    }
+  };
 
   return {
     run: (work) => {
-      if (stopped) throw stopping();
-      if (waiting.length === 0 && used < turn) {
-        const result = goOn(work);
-        if (result.done === true) return result.value;
-      }
-      if (waiting.length >= most) throw new PorticoError("SEARCHES_FULL");
-      if (waiting.length >= whenLate.most && lag() > whenLate.lag) throw new PorticoError("OVERLOADED");
-      return wait(work);
+      if (underWay >= most) throw new PorticoError("SEARCHES_FULL");
+      if (underWay >= whenLate.most && lag() > whenLate.lag) throw new PorticoError("OVERLOADED");
+      // Its time counts for whoever asks for it.
+      const meter = currentMeter();
+      const takeTurn = () => share.run(() => metered(meter, () => goOn(work)));
+      const first = takeTurn();
+      return !isPromised(first) && first.done === true ? first.value : finish(first, takeTurn);
     },
     stop: async () => {
       stopped = true;
-      for (const job of waiting.splice(0)) job.fail(stopping());
-      await new Promise((resolve) => setImmediate(resolve));
+      while (underWay > 0) await nextRound();
     },
   };
 };
-
-const stopping = (): PorticoError => new PorticoError("NOT_READY", "The node is stopping.");
 
 /** How much the queries asked of one snapshot may look at, all together. */
 export interface Search extends Pick<Searches, "run"> {
