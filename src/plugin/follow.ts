@@ -37,7 +37,7 @@ export interface Following {
 }
 
 export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
-  const { options, logger, clock, rules, chain, hosts, writes: watch } = needs;
+  const { options, logger, clock, rules, chain, hosts, writes } = needs;
   const isReader = context.reader === true;
   /** The store is made later than this, which it calls. */
   const changes = hosts === undefined ? { view: () => chain().changes?.view(), watch: (changed: () => void) => chain().changes?.watch(changed) ?? (() => undefined) } : hosts.changes;
@@ -63,7 +63,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       events: (context as NodeContext).events,
       names: eventNames.filter((name) => changes === undefined || !derivedEvents.includes(name)),
       log,
-      journal: openEventJournal(dataDir, { logger, writes: watch, name: "host-events.journal" }),
+      journal: openEventJournal(dataDir, { logger, writes, name: "host-events.journal" }),
       clock,
       logger,
       blocksWritten: async () => {

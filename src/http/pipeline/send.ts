@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
-import { withOwn } from "../reply/body-reply.js";
 import { PorticoError } from "../../errors.js";
+import { withOwn } from "../reply/body-reply.js";
 import { clientHas, createNegotiation, headersOf304 } from "../reply/conditional-get.js";
 import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
 import type { Encoding, Reply, Variant } from "../reply/reply.js";
