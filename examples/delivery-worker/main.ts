@@ -38,4 +38,4 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     void worker.stop().then(() => console.log(`The worker has sent ${worker.sent()} requests.`));
   });
 }
-console.log(`The worker takes requests of webhooks from ${new URL(values.nats).host}.`);
+console.log(`The worker takes requests of webhooks from ${values.nats.split("@").at(-1)}.`); // without a password
