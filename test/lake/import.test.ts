@@ -7,6 +7,7 @@ import { HostError } from "../../examples/standalone/program/host-error.js";
 import { systemClock } from "../../src/clock.js";
 import { type Manifest, manifestBytes, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/node-key.js";
+import { onlyWhere } from "../fixtures/installed.js";
 import { hasNginx, lakeServer, startNginx } from "../fixtures/nginx.js";
 import { atEnd, chainBlocks, closeAll, network, temporaryFolder, TestNode, until } from "../replica/machines.js";
 import { HostProcess, networkFolder } from "../replica/processes.js";
@@ -21,11 +22,7 @@ describe("A lake's import by the example host", function () {
   this.timeout(120_000);
   afterEach(closeAll);
 
-  before(function () {
-    if (hasNginx()) return;
-    console.log("      nginx is not installed: no lake is imported from it");
-    this.skip();
-  });
+  onlyWhere(hasNginx, "nginx is not installed: no lake is imported from it");
 
   /** A node with a lake, which nginx serves, too. */
   const begin = async () => {

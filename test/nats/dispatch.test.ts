@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { type DeliveryWorker, natsDispatch, type NatsDispatch, natsMetricsText, startDeliveryWorker } from "../../src/nats/index.js";
 import { count } from "../fixtures/long.js";
 import { programOf } from "../fixtures/programs.js";
+import { onlyWhere } from "../fixtures/installed.js";
 import { silentLogger } from "../silent.js";
 import { atEnd, chainBlocks, closeAll, TestNode, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
@@ -49,11 +50,7 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
   this.timeout(60_000);
   afterEach(closeAll);
 
-  before(function () {
-    if (hasNats()) return;
-    console.log("      nats-server is not installed: deliveries are not tested over NATS");
-    this.skip();
-  });
+  onlyWhere(hasNats, "nats-server is not installed: deliveries are not tested over NATS");
 
   const begin = async () => {
     const server = await new NatsServer().start();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { expect } from "chai";
 import { natsDispatch, type NatsOptions, natsTip, startDeliveryWorker, startTipPublisher } from "../../src/nats/index.js";
+import { onlyWhere } from "../fixtures/installed.js";
 import { silentLogger } from "../silent.js";
 import { atEnd, closeAll, level, network, startServer, temporaryFolder, TestNode, TestReplica, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
@@ -57,11 +58,7 @@ describe("NATS with TLS and credentials", function () {
   this.timeout(120_000);
   afterEach(closeAll);
 
-  before(function () {
-    if (hasNats()) return;
-    console.log("      nats-server is not installed: neither TLS nor credentials are tested");
-    this.skip();
-  });
+  onlyWhere(hasNats, "nats-server is not installed: neither TLS nor credentials are tested");
 
   /** A node, a replica and a worker that have the same options, and what their log warns of. */
   const begin = async (options: NatsOptions) => {

@@ -4,6 +4,7 @@ import { connect } from "@nats-io/transport-node";
 import { natsTip, startTipPublisher } from "../../src/nats/index.js";
 import { streamOf } from "../../src/nats/connection.js";
 import { count } from "../fixtures/long.js";
+import { onlyWhere } from "../fixtures/installed.js";
 import { silentLogger } from "../silent.js";
 import { atEnd, closeAll, level, network, startProxy, TestNode, TestReplica, tipOf, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
@@ -35,11 +36,7 @@ describe("A node's changes over JetStream", function () {
   this.timeout(60_000);
   afterEach(closeAll);
 
-  before(function () {
-    if (hasNats()) return;
-    console.log("      nats-server is not installed: changes are not tested over NATS");
-    this.skip();
-  });
+  onlyWhere(hasNats, "nats-server is not installed: changes are not tested over NATS");
 
   /** A node, its publisher, and a replica that has the changes from NATS once the first has come. `http`: lines that its own stream from the node brought. */
   const begin = async (server: NatsServer) => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { onlyWhere } from "../fixtures/installed.js";
 import { hasNginx, startNginx } from "../fixtures/nginx.js";
 import { atEnd, chainBlocks, closeAll, level, startReplica, TestNode, type TestReplica, until } from "./machines.js";
 
@@ -23,11 +24,7 @@ describe("Three replicas behind nginx", function () {
   this.timeout(60_000);
   afterEach(closeAll);
 
-  before(function () {
-    if (hasNginx()) return;
-    console.log("      nginx is not installed: replicas are not tested behind it");
-    this.skip();
-  });
+  onlyWhere(hasNginx, "nginx is not installed: replicas are not tested behind it");
 
   it("answer a reader with a cursor in turn, without gap, while blocks come and are reverted; one that leaves out repeated ids ends with the same chain", async () => {
     const node = await new TestNode(60).start();

@@ -1,30 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import type { DeliveryRow } from "../../types/webhook-store.js";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { createDeliveries } from "../../src/webhooks/deliver/deliveries.js";
 import { createTimeReader } from "../../src/webhooks/timekeeper.js";
 import { createManualClock } from "./manual-clock.js";
+import { useWebhookStore } from "./own-store.js";
 import { webhookRow } from "./webhook-row.js";
 
 describe("deliveries, as clients use them", () => {
-  let dataDir: string;
-  let environment: WebhookEnvironment;
-  beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "portico-deliveries-"));
-    environment = openWebhookStore(dataDir);
-  });
-  afterEach(async () => {
-    await environment.close();
-    await rm(dataDir, { recursive: true });
-  });
+  const storeNow = useWebhookStore();
 
   const retrying = (row: DeliveryRow, dueAt: number): DeliveryRow => ({ ...row, state: "retrying", dueAt, failures: row.failures + 1, attemptCount: row.attemptCount + 1 });
 
   it("redelivers from the latest committed state when an attempt has just changed the delivery", () => {
-    const { store } = environment;
+    const store = storeNow();
     const change = (to: (row: DeliveryRow) => DeliveryRow): void => {
       const row = store.delivery(1, 1)!;
       store.transaction(() => store.changeDelivery(row, to(row)));

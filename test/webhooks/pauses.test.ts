@@ -28,6 +28,13 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
   const accept = (): void => {
     receiver.answer = (_request, response) => response.end();
   };
+  /** While the node is off, so much time passes. */
+  const restart = (off: number, meanwhile: () => void = () => undefined): Promise<void> =>
+    stage.restart({}, () => {
+      stage.clock.advance(off);
+      meanwhile();
+      return Promise.resolve();
+    });
   /** Has the first attempt answered so. */
   const pause = async (seconds: string | undefined, status?: number): Promise<Webhook> => {
     const webhook = hook();
@@ -42,16 +49,9 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
       it(`goes on over a restart of the node, and ends in time (${status})${title}`, async () => {
         const { id } = await pause("3600", status);
         accept();
-        await stage.restart({}, () => {
-          stage.clock.advance(20 * minute);
-          stage.clock.set(by);
-          return Promise.resolve();
-        });
+        await restart(20 * minute, () => stage.clock.set(by));
         // A second restart neither begins it again nor ends it.
-        await stage.restart({}, () => {
-          stage.clock.advance(20 * minute);
-          return Promise.resolve();
-        });
+        await restart(20 * minute);
         const end = stage.clock.now() + 20 * minute;
         stage.clock.advance(20 * minute - 1);
         stage.clock.advance(1);
@@ -64,11 +64,7 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
   it("is over where the machine was off for longer", async () => {
     const { id } = await pause("3600");
     accept();
-    await stage.restart({}, () => {
-      stage.clock.advance(2 * hour);
-      stage.clock.startMachine();
-      return Promise.resolve();
-    });
+    await restart(2 * hour, () => stage.clock.startMachine());
     const { attempts } = await stage.reaches(id, 1, "delivered");
     expect(attempts[1]?.at).to.equal(stage.clock.now());
   });
@@ -76,11 +72,7 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
   it("goes on where the machine is started anew, for no longer than it was to be", async () => {
     const { id } = await pause("3600");
     accept();
-    await stage.restart({}, () => {
-      stage.clock.advance(10 * minute);
-      stage.clock.startMachine();
-      return Promise.resolve();
-    });
+    await restart(10 * minute, () => stage.clock.startMachine());
     const end = stage.clock.now() + 50 * minute;
     stage.clock.advance(50 * minute - 1);
     stage.clock.advance(1);
@@ -133,10 +125,7 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
     stage.clock.advance(600 * second + hour);
     await stage.restart();
     expect(stage.environment.store.pause(receiver.url)?.length).to.equal(600 * second);
-    await stage.restart({}, () => {
-      stage.clock.advance(minute);
-      return Promise.resolve();
-    });
+    await restart(minute);
     await stage.restart();
     expect(stage.environment.store.pause(receiver.url)).to.equal(undefined);
   });

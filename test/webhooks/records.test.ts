@@ -1,32 +1,20 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { createRecords, type Records } from "../../src/webhooks/deliver/records.js";
 import { createRegister } from "../../src/webhooks/registry/register.js";
 import { createTimekeeper } from "../../src/webhooks/timekeeper.js";
 import { createManualClock } from "./manual-clock.js";
 import { createLogger } from "./stage.js";
+import { useWebhookStore } from "./own-store.js";
 import { webhookRow } from "./webhook-row.js";
 
 const attempt = { at: 1, duration: 1, status: 204, stage: null, error: null, body: "" };
 const rules = { schedule: [5_000], jitter: 0, disableAfter: 1_000_000 };
 
 describe("the records of attempts", () => {
-  let dataDir: string;
-  let environment: WebhookEnvironment;
-  beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "portico-records-"));
-    environment = openWebhookStore(dataDir);
-  });
-  afterEach(async () => {
-    await environment.close();
-    await rm(dataDir, { recursive: true });
-  });
+  const storeNow = useWebhookStore();
 
   const addDeliveries = (count: number): void => {
-    const { store } = environment;
+    const store = storeNow();
     store.transaction(() => {
       store.addWebhook(webhookRow);
       for (let n = 1; n <= count; n++) store.append({ at: n, json: "1" }, [{ webhookId: 1, event: "peer.added", key: `msg_${n}`, begin: { state: "pending" } }]);
@@ -39,7 +27,7 @@ describe("the records of attempts", () => {
   ] as const) {
     it(`write later outcomes, too, though ${what} throws`, async () => {
       addDeliveries(3);
-      const { store } = environment;
+      const store = storeNow();
       const clock = createManualClock();
       const lines: string[] = [];
       const fail = (): never => {
