@@ -1,13 +1,14 @@
 /**
  * A node on a file system of its own, which fails under it: `node failing-disk-process.ts FOLDER MODE`. MODE is `full`,
- * `gone` (unmounted) or `read-only` (an error of ext4). It prints what the node says before, meanwhile and, where that can be, afterwards.
+ * `gone` (unmounted), `read-only` (an error of ext4) or `slow` (the kernel lets a few writes a second through). It prints what the node says
+ * before, meanwhile and, where that can be, afterwards.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/index.js";
+import { createApiPlugin, verifyStore } from "../../src/index.js";
 import { loadChain } from "../data/read.js";
 
 const [, , folder = "", mode = ""] = process.argv;
@@ -66,14 +67,68 @@ const fill = (): void => {
   }
 };
 
-const fail = { full: fill, gone: () => execFileSync("umount", ["-l", folder]), "read-only": () => {
-  const device = readFileSync("/proc/self/mounts", "utf8").split("\n").find((line) => line.split(" ")[1] === folder)?.split(" ")[0] ?? "";
-  writeFileSync(`/sys/fs/ext4/${device.split("/").at(-1)}/trigger_fs_error`, "1");
-} };
+/** Such as `loop0`. */
+const device = (): string => readFileSync("/proc/self/mounts", "utf8").split("\n").find((line) => line.split(" ")[1] === folder)?.split(" ")[0]?.split("/").at(-1) ?? "";
+
+const groups = "/sys/fs/cgroup/blkio";
+const group = join(groups, `portico-${process.pid}`);
+/** Writes a second that the disk takes from this process, all its threads included. */
+const writesPerSecond = 30;
+const slowDown = (): void => {
+  mkdirSync(group);
+  writeFileSync(join(group, "blkio.throttle.write_iops_device"), `${readFileSync(`/sys/block/${device()}/dev`, "utf8").trim()} ${writesPerSecond}`);
+  writeFileSync(join(group, "cgroup.procs"), String(process.pid));
+};
+const endSlowness = (): void => {
+  writeFileSync(join(groups, "cgroup.procs"), String(process.pid));
+  rmdirSync(group);
+};
+
+const fail = {
+  full: fill,
+  gone: () => void execFileSync("umount", ["-l", folder]),
+  "read-only": () => writeFileSync(`/sys/fs/ext4/${device()}/trigger_fs_error`, "1"),
+  slow: slowDown,
+};
+
+/** What a client waits for replies while blocks are written one after the other, and how long these take. */
+const readWhileWriting = async (blockCount: number) => {
+  const done = new AbortController();
+  const waits: number[] = [];
+  const reading = (async () => {
+    while (!done.signal.aborted) {
+      const begun = performance.now();
+      const { status } = await ask("/wallets");
+      waits.push(performance.now() - begun);
+      if (status !== 200) throw new Error(`a read was answered with ${status}`);
+      await delay(5);
+    }
+  })();
+  const begun = performance.now();
+  for (let count = 0; count < blockCount; count++) {
+    addBlock();
+    await plugin.settled();
+  }
+  const perBlock = (performance.now() - begun) / blockCount;
+  done.abort();
+  await reading;
+  waits.sort((one, other) => one - other);
+  return { perBlock, reads: waits.length, middle: waits[waits.length >> 1], worst: waits.at(-1) };
+};
 
 await plugin.settled();
 const before = await status();
 const logged = log.length;
+if (mode === "slow") {
+  slowDown();
+  const slow = await readWhileWriting(3);
+  const meanwhile = await status();
+  endSlowness();
+  await plugin.stop();
+  const { sound, height: verified } = await verifyStore({ dataDir: join(folder, "data") });
+  process.stdout.write(JSON.stringify({ before, meanwhile, height, lines: log.slice(logged), slow, sound, verified }));
+  process.exit(0);
+}
 fail[mode as keyof typeof fail]();
 // What is written for the webhooks may be the first to fail.
 for (let count = 0; count < 50; count++) events.emit("peer.added", { ip: `192.0.2.${count}` });

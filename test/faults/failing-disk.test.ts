@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -24,6 +24,20 @@ interface Outcome {
   ended: string[];
 }
 
+/** Milliseconds that a block took, and that a client waited meanwhile. */
+interface Waits {
+  perBlock: number;
+  reads: number;
+  middle: number;
+  worst: number;
+}
+
+interface Slowed extends Outcome {
+  slow: Waits;
+  sound: boolean;
+  verified: number;
+}
+
 /** Commands that give a folder a file system of its own, in a name space that ends with the process. */
 const mounts = {
   memory: 'mount -t tmpfs -o size=96m tmpfs "$1"',
@@ -40,7 +54,7 @@ describe("a node whose disk fails", () => {
   });
 
   /** Undefined where this machine does not let a test mount anything. */
-  const inMount = async (mount: string, mode: string): Promise<Outcome | undefined> => {
+  const inMount = async <Told extends Outcome>(mount: string, mode: string): Promise<Told | undefined> => {
     const unshare = process.getuid?.() === 0 ? ["-m"] : ["-Urm"];
     const within = (command: string) => ["unshare", ...unshare, "sh", "-c", `${mount} && ${command}`, "sh", folder] as const;
     const [command, ...trial] = within("true");
@@ -51,7 +65,7 @@ describe("a node whose disk fails", () => {
     }
     const [, ...args] = within(`exec "$2" "$3" "$1" ${mode}`);
     const { stdout } = await run(command, [...args, process.execPath, programOf(new URL("failing-disk-process.ts", import.meta.url))], { maxBuffer: 2 ** 24 });
-    return JSON.parse(stdout) as Outcome;
+    return JSON.parse(stdout) as Told;
   };
 
   const expectSaid = ({ before, meanwhile, lines }: Outcome, reason: RegExp): void => {
@@ -89,5 +103,19 @@ describe("a node whose disk fails", () => {
     const outcome = await inMount(mounts.ext4, "read-only");
     if (outcome === undefined) return this.skip();
     expectSaid(outcome, /its file system is read-only/);
+  });
+
+  it("because it has become slow goes on writing block after block, and answers reads without waiting for it", async function () {
+    this.timeout(60_000);
+    const limit = "/sys/fs/cgroup/blkio/blkio.throttle.io_serviced";
+    const outcome = existsSync(limit) ? await inMount<Slowed>(mounts.ext4, "slow") : undefined;
+    if (outcome === undefined) return this.skip();
+    const { meanwhile, slow, height, lines, sound, verified } = outcome;
+    expect([meanwhile.health.status, meanwhile.webhook.status, meanwhile.wallets, meanwhile.height]).to.deep.equal([200, 201, 200, 23]);
+    expect(lines).to.deep.equal([]);
+    expect(slow.perBlock, "the disk is slow").to.be.above(200);
+    expect(slow.reads, "while a block is written, many replies come").to.be.above(50);
+    expect(slow.worst).to.be.below(slow.perBlock);
+    expect([sound, verified]).to.deep.equal([true, height]);
   });
 });
