@@ -285,6 +285,8 @@ export interface FollowedNode {
   watch(changed: () => void): () => void;
   /** Why the node cannot be reached, once that has lasted for some seconds. */
   problem(): string | undefined;
+  /** Height of the node's tip; undefined while it is not known, as the node has not been heard yet or not for some seconds. */
+  height(): number | undefined;
   /** How far a replica is behind the node, whose tip has this height. */
   distance(height: number): ReplicaDistance;
   /** Keeps that the store is not to be opened again: the next `prepare` begins with another. */

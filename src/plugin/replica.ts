@@ -132,6 +132,6 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       await follows.end();
     },
     distance: follows.distance,
-    patience: createPatience({ height: () => chain?.height?.() ?? 0, watch: (changed) => chain?.changes?.watch(changed) ?? (() => undefined) }),
+    patience: createPatience({ height: () => chain?.height?.() ?? 0, nodeHeight: follows.height, watch: (changed) => chain?.changes?.watch(changed) ?? (() => undefined) }),
   };
 };

@@ -136,6 +136,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
       return () => leaves.forEach((leave) => leave());
     },
     problem: watch.problem,
+    height: () => (watch.problem() === undefined ? watch.tip() : undefined),
     distance: watch.distance,
     discardStore: (reason) => {
       if (dataDir !== undefined) markDiscarded(dataDir, reason, logger);

@@ -244,8 +244,8 @@ export const startServer = async (answer: RequestListener): Promise<{ url: strin
   return { url: `http://127.0.0.1:${portOf(server)}`, connections: () => promisify(server.getConnections.bind(server))() };
 };
 
-/** A server before a node that may change what `/changes` says, as a node with another state would. */
-export const startProxy = async (target: TestNode, change: { of(line: string): string }): Promise<{ url: string }> => {
+/** A server before a node that may change what `/changes` says, as a node with another state would, or keep a line back. */
+export const startProxy = async (target: TestNode, change: { of(line: string): string | undefined }): Promise<{ url: string }> => {
   const server = createServer((request, response) => {
     const onward = ask(`http://127.0.0.1:${target.port}${request.url ?? ""}`, { method: request.method, headers: request.headers }, (reply) => {
       response.writeHead(reply.statusCode ?? 502, reply.headers);
@@ -257,7 +257,10 @@ export const startProxy = async (target: TestNode, change: { of(line: string): s
       reply.on("data", (chunk: string) => {
         const parts = (rest + chunk).split("\n");
         rest = parts.pop() ?? "";
-        for (const line of parts) response.write(`${change.of(line)}\n`);
+        for (const line of parts) {
+          const told = change.of(line);
+          if (told !== undefined) response.write(`${told}\n`);
+        }
       });
     });
     onward.on("error", () => response.destroy());

@@ -129,6 +129,43 @@ describe("A replica", function () {
     await expectSameReplies(node, replica);
   });
 
+  it("asks a reader to come again for a block that it does not have and the node may have, however far ahead, and for no other", async () => {
+    const node = await new TestNode(110).start();
+    const held = { of: (line: string): string | undefined => line };
+    const replica = await startReplica(await startProxy(node, held));
+    await level(node, replica);
+    held.of = () => undefined;
+    await node.grow(150);
+    await until("word of the node's height", async () => (await replica.ready()).behind === 150);
+    const ask = async (path: string): Promise<{ status: number; code: string | undefined; retryAfter: string | null }> => {
+      const reply = await fetch(`${replica.url}/${path}`);
+      return { status: reply.status, code: ((await reply.json()) as { code?: string }).code, retryAfter: reply.headers.get("retry-after") };
+    };
+    const cursorAt = (height: number): string => `${height}-${chainBlocks[height - 1]?.id ?? ""}`;
+    const [notYet, gone, malformed] = [{ status: 503, code: "NOT_READY", retryAfter: "5" }, { status: 410, code: "CURSOR_UNKNOWN", retryAfter: null }, { status: 400, code: "BAD_REQUEST", retryAfter: null }];
+    const feed = "events/feed?after=";
+    const expectAll = async (expected: Record<string, object>): Promise<void> => {
+      const found = await Promise.all(Object.keys(expected).map(async (path) => [path, await ask(path)] as const));
+      expect(Object.fromEntries(found)).to.deep.equal(expected);
+    };
+    const unknown = { [`${feed}9999-1`]: gone, [`${feed}5-1`]: gone, [`${feed}9999`]: malformed, "blocks?at=9999": { status: 404, code: "BLOCK_NOT_FOUND", retryAfter: null } };
+    await expectAll({
+      ...unknown,
+      // Far ahead of the replica, and near it; the newest of several counts; another block at the replica's tip.
+      ...{ [`${feed}${cursorAt(260)}`]: notYet, [`changes?after=${cursorAt(230)}`]: notYet, [`${feed}${cursorAt(115)}`]: notYet, [`events?after=${cursorAt(260)},9-1`]: notYet, [`${feed}110-1`]: notYet },
+      ...{ [`${feed}240`]: notYet, "blocks?at=260": notYet, "blocks?at=115": notYet },
+    });
+    // A node that is away may have any block.
+    await node.stop();
+    replica.clock.pass(5_001);
+    await expectAll({ ...unknown, [`${feed}9999-1`]: notYet, [`${feed}9999`]: notYet, "blocks?at=9999": notYet, [`${feed}${cursorAt(260)}`]: notYet });
+    held.of = (line) => line;
+    await node.restart();
+    await level(node, replica);
+    expect((await ask(`${feed}${cursorAt(260)}`)).status).to.equal(200);
+    await expectAll({ [`${feed}9999-1`]: gone, [`${feed}261`]: malformed, "blocks?at=261": { status: 404, code: "BLOCK_NOT_FOUND", retryAfter: null } });
+  });
+
   it("starts while the node is away, from what it has, and joins it later", async () => {
     const node = await new TestNode(100).start();
     const replica = await startReplica(node);
