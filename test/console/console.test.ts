@@ -101,12 +101,52 @@ describe("the console, in Chromium", function () {
     await find("2", /^Block 2$/);
     const { data } = (await (await fetch(`${node().url}/transactions?limit=1`)).json()) as { data: { id: string; sender: string }[] };
     await find(data[0]?.sender ?? "", /^Wallet$/);
-    await find(data[0]?.id ?? "", /^[A-Z]/);
-    await page.fill("#search", "nobody-is-called-so");
-    await page.press("#search", "Enter");
-    await page.waitForSelector("text=Nothing on the chain is called nobody-is-called-so.");
-    // The browser notes the 404s of the look-up itself.
-    faults.splice(0, Infinity, ...faults.filter((fault) => !fault.includes("404")));
+    await find((data[0]?.id ?? "").toUpperCase(), /^(?!Wallet)[A-Z]/);
+    const { data: delegate } = (await (await fetch(`${node().url}/delegates/genesis_1`)).json()) as { data: { publicKey: string; blocks: { last?: { id: string } } } };
+    await find(delegate.publicKey, /^Wallet$/);
+    await find("genesis_1", /^genesis_1$/);
+    if (delegate.blocks.last !== undefined) await find(delegate.blocks.last.id, /^Block \d/);
+    for (const nothing of ["nobody-is-called-so", "99999999", "a".repeat(64), "%"]) {
+      await page.fill("#search", nothing);
+      await page.press("#search", "Enter");
+      await page.waitForSelector(`text=Nothing on the chain is called ${nothing}.`);
+    }
+  });
+
+  it("names in a wallet and in a vote the delegates that are voted for, and lists the payments of one to many", async () => {
+    const { vote, payments } = await until(async () => {
+      const ofType = async (type: number): Promise<{ id: string; asset: { payments?: { recipientId: string }[] } } | undefined> =>
+        ((await (await fetch(`${node().url}/transactions?limit=1&type=${type}`)).json()) as { data: never[] }).data[0];
+      const [vote, payments] = [await ofType(3), await ofType(6)];
+      return vote === undefined || payments === undefined ? undefined : { vote, payments };
+    });
+    await open(`#/transactions/${vote.id}`);
+    await page.waitForSelector("dt:text-matches('^Votes (no longer )?for$') + dd > a[href^='#/delegates/']");
+    expect(await page.locator("pre").count()).to.equal(0);
+    // Delegates of the genesis block vote for themselves.
+    const { data: delegate } = (await (await fetch(`${node().url}/delegates/genesis_1`)).json()) as { data: { address: string } };
+    await open(`#/wallets/${delegate.address}`);
+    await page.waitForSelector("dt:text-is('Votes for') + dd > a:text-is('genesis_1')");
+    await open(`#/transactions/${payments.id}`);
+    await page.waitForSelector(`h2:text-is('Payments (${payments.asset.payments?.length ?? 0})')`);
+    await page.waitForSelector(`td a:text-is('${payments.asset.payments?.[0]?.recipientId ?? ""}')`);
+  });
+
+  it("asks the node while its stream is refused, says when nobody answers, and goes back to the stream", async () => {
+    await page.route("**/api/events?*", (route) => route.fulfill({ status: 503, body: "" }));
+    await page.route("**/api/blockchain", (route) => route.abort());
+    const says = (text: string) => page.locator(".brand small", { hasText: new RegExp(`^${text}$`) }).waitFor();
+    await open();
+    await says("no answer from the node");
+    await page.unroute("**/api/blockchain");
+    await says("asked every second");
+    await page.waitForSelector(".figure");
+    const before = await heightShown();
+    await until(async () => ((await heightShown()) > before ? true : undefined));
+    await page.unroute("**/api/events?*");
+    await says("live");
+    // The browser notes what was refused here.
+    faults.splice(0, Infinity, ...faults.filter((fault) => !/503|ERR_FAILED/.test(fault)));
   });
 
   it("has a page for any address, and asks for the network until the node answers", async () => {

@@ -39,45 +39,45 @@ export const find = async (path, options) => {
 };
 
 const pause = 1000;
+/** How often a node without a stream is asked before the stream is tried again: it may have had too many, or been about to stop. */
+const tries = 5;
 
 /**
- * Calls `onTip` whenever there may be a new block: by the node's event stream, or once a second where it has none. `onState` is told
+ * Calls `onTip` whenever there may be a new block: by the node's event stream, or once a second while it has none. `onState` is told
  * "live", "polling" or "lost". Returns how to stop.
  */
 export const followTip = (onTip, onState) => {
-  let stopped = false;
+  let source;
   let timer;
   let last;
 
-  const poll = async () => {
-    try {
-      const { block } = await find("/blockchain");
-      if (stopped) return;
-      onState("polling");
-      if (block.id !== last) onTip();
-      last = block.id;
-    } catch {
-      if (!stopped) onState("lost");
-    }
-    if (!stopped) timer = setTimeout(poll, pause);
+  const poll = async (left) => {
+    const block = await find("/blockchain").then((chain) => chain?.block, () => undefined);
+    if (source === undefined) return;
+    onState(block === undefined ? "lost" : "polling");
+    if (block !== undefined && block.id !== last) onTip();
+    last = block?.id;
+    timer = setTimeout(left === 0 ? listen : poll, pause, left - 1);
   };
 
-  const source = new EventSource(`${base}/events?event=block.applied,block.reverted`);
-  for (const name of ["block.applied", "block.reverted"]) source.addEventListener(name, onTip);
-  source.onopen = () => {
-    onState("live");
-    onTip();
+  const listen = () => {
+    source = new EventSource(`${base}/events?event=block.applied,block.reverted`);
+    for (const name of ["block.applied", "block.reverted"]) source.addEventListener(name, onTip);
+    source.onopen = () => {
+      onState("live");
+      onTip();
+    };
+    // A stream that breaks off is opened again by the browser, not one that is refused.
+    source.onerror = () => {
+      if (source?.readyState === EventSource.CLOSED) void poll(tries);
+      else onState("lost");
+    };
   };
-  source.onerror = () => {
-    // A stream that breaks off is opened again by the browser; a node without one is asked.
-    if (source.readyState === EventSource.CLOSED) {
-      clearTimeout(timer);
-      timer = setTimeout(poll, 0);
-    } else onState("lost");
-  };
+
+  listen();
   return () => {
-    stopped = true;
     clearTimeout(timer);
     source.close();
+    source = undefined;
   };
 };

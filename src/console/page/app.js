@@ -32,19 +32,27 @@ const decoded = (part) => {
 };
 const readPlace = () => location.hash.replace(/^#\/?/, "").split("/").map(decoded);
 
-/** Where what somebody typed is found; undefined if it is nothing that the chain knows. */
-const lookUp = async (text) => {
-  const path = encodeURIComponent(text);
-  if (/^\d+$/.test(text) || /^[\da-f]{64}$/i.test(text)) {
-    const block = await find(`/blocks/${path}`);
-    if (block !== undefined) return link("blocks", block.id);
+const isHash = (text) => /^[\da-f]{64}$/i.test(text);
+const first = async (path, options) => ((await find(path, options)) ?? [])[0];
+
+/**
+ * Where what somebody typed is found; undefined if it is nothing that the node knows. Lists are asked, because they are empty where there is
+ * nothing: browsers report a 404 as a fault.
+ */
+const lookUp = async (typed) => {
+  const text = isHash(typed) ? typed.toLowerCase() : typed;
+  const isNumber = /^\d{1,20}$/.test(text);
+  const block = (isNumber && text.length < 16 && (await first(`/blocks?height=${text}&limit=1`))) || ((isNumber || isHash(text)) && (await first(`/blocks?id=${text}&limit=1`)));
+  if (block) return link("blocks", block.id);
+  if (isHash(text)) {
+    const waiting = async () => (await find("/transactions/unconfirmed?limit=100"))?.find(({ id }) => id === text);
+    const transaction = (await first(`/transactions?id=${text}&limit=1`)) ?? (await waiting());
+    if (transaction) return link("transactions", transaction.id);
   }
-  const transaction = /^[\da-f]{64}$/i.test(text) ? await find(`/transactions/${path}`) : undefined;
-  if (transaction !== undefined) return link("transactions", transaction.id);
-  const delegate = await find(`/delegates/${path}`);
-  if (delegate !== undefined && delegate.username === text) return link("delegates", text);
-  const wallet = await find(`/wallets/${path}`);
-  return wallet === undefined ? undefined : link("wallets", wallet.address);
+  const delegate = await first("/delegates/search?limit=1", { body: { usernames: [text] } });
+  if (delegate) return link("delegates", delegate.username);
+  const wallet = /^[\da-z]+$/i.test(text) && (await first(`/wallets?${/^0[23][\da-f]{64}$/i.test(text) ? "publicKey" : "address"}=${text}&limit=1`));
+  return wallet ? link("wallets", wallet.address) : undefined;
 };
 
 const Search = () => {

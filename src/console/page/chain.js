@@ -1,12 +1,13 @@
 // Blocks, transactions and wallets.
-import { html, useMemo, useState } from "./lib/preact.js";
-import { ask, find } from "./api.js";
-import { Amount, amountText, BlockLink, Card, count, DelegateLink, Facts, Failure, network, Notice, Plot, Table, Time, TransactionLink, useLoaded, WalletLink } from "./parts.js";
+import { html, useMemo } from "./lib/preact.js";
+import { find } from "./api.js";
+import { Amount, amountText, BlockLink, Card, count, DelegateLink, Facts, Failure, network, Notice, Paged, Plot, Table, Time, TransactionLink, useLoaded, WalletLink } from "./parts.js";
 
-export const BlockTable = ({ blocks }) => html`<${Table} caption="Blocks, newest first" rows=${blocks} columns=${[
+/** `ofOne`: of one delegate, who need not be named in each row. */
+export const BlockTable = ({ blocks, ofOne = false }) => html`<${Table} caption="Blocks, newest first" rows=${blocks} empty="No blocks yet." columns=${[
   ["Height", (block) => html`<${BlockLink} id=${block.id}>${count(block.height)}<//>`],
   ["Time", (block) => html`<${Time} unix=${block.timestamp.unix} />`],
-  ["Delegate", (block) => (block.generator.username ? html`<${DelegateLink} name=${block.generator.username} />` : html`<${WalletLink} address=${block.generator.address} />`)],
+  ...(ofOne ? [] : [["Delegate", (block) => (block.generator.username ? html`<${DelegateLink} name=${block.generator.username} />` : html`<${WalletLink} address=${block.generator.address} />`)]]),
   ["Transactions", (block) => count(block.transactions), "num"],
   ["Amount", (block) => html`<${Amount} of=${block.forged.amount} />`, "num"],
   ["Reward and fees", (block) => html`<${Amount} of=${block.forged.total} />`, "num"],
@@ -17,28 +18,21 @@ const kinds = ["transfer", "second signature", "delegate registration", "vote", 
 const movedBy = ({ amount, asset }) => (asset?.payments ?? []).reduce((sum, payment) => sum + BigInt(payment.amount), BigInt(amount ?? 0));
 const kindOf = ({ type, typeGroup = 1 }) => (typeGroup === 1 ? kinds[type] : undefined) ?? `type ${typeGroup}/${type}`;
 
+/** Whom it goes to. Where a transaction names nobody, the node gives its sender. */
+const Recipient = ({ of: { type, typeGroup = 1, sender, recipient, asset }, full }) => {
+  if (asset?.payments !== undefined) return asset.payments.length === 1 ? "1 wallet" : `${count(asset.payments.length)} wallets`;
+  const namesNobody = recipient === undefined || (recipient === sender && !(typeGroup === 1 && (type === 0 || type === 8)));
+  return namesNobody ? "–" : html`<${WalletLink} address=${recipient} full=${full} />`;
+};
+
 export const TransactionTable = ({ transactions, empty = "No transactions." }) => html`<${Table} caption="Transactions" rows=${transactions} empty=${empty} columns=${[
   ["Id", ({ id }) => html`<${TransactionLink} id=${id} />`],
   ["Kind", kindOf],
   ["Time", ({ timestamp }) => timestamp && html`<${Time} unix=${timestamp.unix} />`],
   ["From", ({ sender }) => html`<${WalletLink} address=${sender} />`],
-  ["To", ({ recipient }) => recipient && html`<${WalletLink} address=${recipient} />`],
+  ["To", (transaction) => html`<${Recipient} of=${transaction} />`],
   ["Amount", (transaction) => html`<${Amount} of=${movedBy(transaction)} />`, "num"],
 ]} />`;
-
-/** A list that is walked page by page. `path` has its query begun. */
-const Paged = ({ path, tip, show }) => {
-  const [page, setPage] = useState(1);
-  const { value, error } = useLoaded((signal) => ask(`${path}&page=${page}`, { signal }), [path, page, page === 1 ? tip : 0]);
-  if (value === undefined) return html`<${Failure} error=${error} />`;
-  const pages = Math.max(1, value.meta.pageCount ?? 1);
-  return html`<${Failure} error=${error} />${show(value.data)}
-    <div class="row">
-      <button class="plain" disabled=${page === 1} onClick=${() => setPage(page - 1)}>Newer</button>
-      <span>page ${count(page)} of ${count(pages)}</span>
-      <button class="plain" disabled=${page >= pages} onClick=${() => setPage(page + 1)}>Older</button>
-    </div>`;
-};
 
 export const Blocks = ({ tip }) => html`<h1 tabindex="-1">Blocks</h1>
   <div class="grid"><${Card} title="Newest first" wide><${Paged} path="/blocks?limit=25" tip=${tip} show=${(blocks) => html`<${BlockTable} blocks=${blocks} />`} /><//></div>`;
@@ -53,7 +47,7 @@ export const Block = ({ id, tip }) => {
     <div class="grid">
       <${Card} title="Block" wide><${Facts} rows=${[
         ["Id", html`<span class="id">${block.id}</span>`],
-        ["Time", html`<${Time} unix=${block.timestamp.unix} /> <small>${block.timestamp.human}</small>`],
+        ["Time", html`<${Time} unix=${block.timestamp.unix} full />`],
         ["Forged by", block.generator.username ? html`<${DelegateLink} name=${block.generator.username} />` : html`<${WalletLink} address=${block.generator.address} full />`],
         ["Confirmations", count(block.confirmations)],
         ["Amount", html`<${Amount} of=${block.forged.amount} />`],
@@ -67,10 +61,24 @@ export const Block = ({ id, tip }) => {
     </div>`;
 };
 
+/** The delegate with a public key. */
+const delegateOf = (key, signal) => find(`/delegates/${encodeURIComponent(key)}`, { signal });
+const Voted = ({ name, delegate }) => (delegate === undefined ? html`<span class="id">${name}</span>` : html`<${DelegateLink} name=${delegate.username} />`);
+
+const Payments = ({ payments }) => html`<${Card} title=${`Payments (${count(payments.length)})`} wide>
+  <${Table} caption="Payments" rows=${payments.map((payment, index) => ({ ...payment, index }))} keyOf=${({ index }) => index} columns=${[
+    ["To", ({ recipientId }) => html`<${WalletLink} address=${recipientId} full />`],
+    ["Amount", ({ amount }) => html`<${Amount} of=${amount} />`, "num"],
+  ]} /><//>`;
+
+/** What of the asset is not shown in another way. */
+const restOf = ({ payments: _, votes: __, ...rest } = {}) => (Object.keys(rest).length === 0 ? undefined : rest);
+
 export const Transaction = ({ id, tip }) => {
   const load = async (signal) => {
     const path = encodeURIComponent(id);
-    return (await find(`/transactions/${path}`, { signal })) ?? find(`/transactions/unconfirmed/${path}`, { signal });
+    const found = (await find(`/transactions/${path}`, { signal })) ?? (await find(`/transactions/unconfirmed/${path}`, { signal }));
+    return found && { ...found, votes: await Promise.all((found.asset?.votes ?? []).map(async (vote) => [vote, await delegateOf(vote.slice(1), signal)])) };
   };
   const { value: found, error, isLoading } = useLoaded(load, [id, tip]);
   if (found === undefined) return isLoading ? html`<${Waiting} />` : html`<${Missing} what="transaction" error=${error} />`;
@@ -78,16 +86,18 @@ export const Transaction = ({ id, tip }) => {
     <div class="grid"><${Card} title="Transaction" wide><${Facts} rows=${[
       ["Id", html`<span class="id">${found.id}</span>`],
       ["Block", found.blockId ? html`<${BlockLink} id=${found.blockId}>${found.blockId}<//>` : "waiting to be forged"],
-      ["Time", found.timestamp && html`<${Time} unix=${found.timestamp.unix} /> <small>${found.timestamp.human}</small>`],
+      ["Time", found.timestamp && html`<${Time} unix=${found.timestamp.unix} full />`],
       ["Confirmations", count(found.confirmations ?? 0)],
       ["From", html`<${WalletLink} address=${found.sender} full />`],
-      ["To", found.recipient && html`<${WalletLink} address=${found.recipient} full />`],
+      ["To", html`<${Recipient} of=${found} full />`],
+      ...found.votes.map(([vote, delegate]) => [vote.startsWith("-") ? "Votes no longer for" : "Votes for", html`<${Voted} name=${vote.slice(1)} delegate=${delegate} />`]),
       ["Amount", html`<${Amount} of=${movedBy(found)} />`],
       ["Fee", html`<${Amount} of=${found.fee} />`],
       ["Memo", found.vendorField],
       ["Nonce", found.nonce],
-      ["Asset", found.asset && Object.keys(found.asset).length > 0 && html`<pre tabindex="0">${JSON.stringify(found.asset, null, 2)}</pre>`],
-    ]} /><//></div>`;
+      ["Asset", restOf(found.asset) && html`<pre tabindex="0">${JSON.stringify(restOf(found.asset), null, 2)}</pre>`],
+    ]} /><//>
+    ${found.asset?.payments && html`<${Payments} payments=${found.asset.payments} />`}</div>`;
 };
 
 const tokens = (amount) => Number(BigInt(amount) / 1000n) / 100_000;
@@ -108,16 +118,20 @@ const Balance = ({ address, tip }) => {
 };
 
 export const Wallet = ({ id, tip }) => {
-  const { value: wallet, error, isLoading } = useLoaded((signal) => find(`/wallets/${encodeURIComponent(id)}`, { signal }), [id, tip]);
+  const load = async (signal) => {
+    const wallet = await find(`/wallets/${encodeURIComponent(id)}`, { signal });
+    const vote = wallet?.vote ?? wallet?.attributes?.vote;
+    return wallet && { ...wallet, vote, delegate: vote && (await delegateOf(vote, signal)) };
+  };
+  const { value: wallet, error, isLoading } = useLoaded(load, [id, tip]);
   if (wallet === undefined) return isLoading ? html`<${Waiting} />` : html`<${Missing} what="wallet" error=${error} />`;
-  const vote = wallet.vote ?? wallet.attributes?.vote;
   return html`<h1 tabindex="-1">Wallet</h1>
     <div class="grid">
       <${Card} title="Wallet" wide><${Facts} rows=${[
         ["Address", html`<span class="id">${wallet.address}</span>`],
         ["Balance", html`<${Amount} of=${wallet.balance} />`],
         ["Delegate", wallet.username && html`<${DelegateLink} name=${wallet.username} />`],
-        ["Votes for", vote && html`<a href=${`#/delegates/${encodeURIComponent(vote)}`} class="id">${vote}</a>`],
+        ["Votes for", wallet.vote && html`<${Voted} name=${wallet.vote} delegate=${wallet.delegate} />`],
         ["Public key", wallet.publicKey && html`<span class="id">${wallet.publicKey}</span>`],
         ["Nonce", wallet.nonce],
       ]} /><//>

@@ -90,8 +90,8 @@ export const Delegate = ({ id, tip }) => {
         ["Rewards", html`<${Amount} of=${delegate.forged.rewards} />`],
         ["Fees", html`<${Amount} of=${delegate.forged.fees} />`],
       ]} /><//>
-      <${Card} title="Its newest blocks" wide><${BlockTable} blocks=${blocks} /><//>
-      <${Card} title=${`Voters (${count(voters.meta.totalCount)}), the first of them`} wide><${Table} caption="Voters" rows=${voters.data} keyOf=${({ address }) => address} empty="Nobody votes for this delegate." columns=${[
+      <${Card} title="Its newest blocks" wide><${BlockTable} blocks=${blocks} ofOne /><//>
+      <${Card} title=${voters.meta.totalCount > voters.data.length ? `The first ${voters.data.length} of ${count(voters.meta.totalCount)} voters` : `Voters (${voters.data.length})`} wide><${Table} caption="Voters" rows=${voters.data} keyOf=${({ address }) => address} empty="Nobody votes for this delegate." columns=${[
         ["Wallet", ({ address }) => html`<${WalletLink} address=${address} full />`],
         ["Balance", ({ balance }) => html`<${Amount} of=${balance} />`, "num"],
       ]} /><//>

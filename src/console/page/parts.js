@@ -1,6 +1,7 @@
 // The pieces that pages are made of.
 import { html, useEffect, useRef, useState } from "./lib/preact.js";
 import uPlot from "./lib/uplot.js";
+import { ask } from "./api.js";
 
 /** What all pages know; set once the node has answered (app.js). */
 export const network = { symbol: "", blocktime: 8 };
@@ -45,11 +46,18 @@ const ago = (seconds) => {
 /** Seconds after which a date says more. */
 const longAgo = 60 * 86_400;
 
-/** A moment in Unix seconds. The chain's clock may run ahead. */
-export const Time = ({ unix }) => {
-  const date = new Date(unix * 1000);
+/** A moment in Unix seconds, with its date if it is `full`. The chain's clock may run ahead. What is ago grows while no block comes, too. */
+export const Time = ({ unix, full }) => {
+  const [, renew] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => renew((times) => times + 1), 2000);
+    return () => clearInterval(timer);
+  }, []);
+  const iso = new Date(unix * 1000).toISOString();
+  const date = iso.slice(0, full ? 19 : 16).replace("T", " ");
   const seconds = Date.now() / 1000 - unix;
-  return html`<time datetime=${date.toISOString()} title=${date.toISOString()}>${seconds < -60 || seconds > longAgo ? date.toISOString().slice(0, 16).replace("T", " ") : ago(seconds)}</time>`;
+  const past = seconds < (full ? 0 : -60) || seconds > longAgo ? undefined : ago(seconds);
+  return html`<time datetime=${iso} title=${iso}>${full ? `${date} UTC` : (past ?? date)}</time>${full && past && html` <small>${past}</small>`}`;
 };
 
 export const link = (...path) => `#/${path.map((part) => encodeURIComponent(part)).join("/")}`;
@@ -79,6 +87,20 @@ export const Table = ({ caption, columns, rows, keyOf = (row) => row.id, empty =
         <tbody>${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map(([heading, cell, kind]) => html`<td class=${kind} data-heading=${heading}>${cell(row)}</td>`)}</tr>`)}</tbody>
       </table></div>`;
 
+/** A list that is walked page by page. `path` has its query begun. */
+export const Paged = ({ path, tip, withToken, show }) => {
+  const [page, setPage] = useState(1);
+  const { value, error } = useLoaded((signal) => ask(`${path}&page=${page}`, { signal, withToken }), [path, page, page === 1 ? tip : 0]);
+  if (value === undefined) return html`<${Failure} error=${error} />`;
+  const pages = Math.max(1, value.meta.pageCount ?? 1);
+  return html`<${Failure} error=${error} />${show(value.data)}
+    ${pages > 1 && html`<div class="row">
+      <button class="plain" disabled=${page === 1} onClick=${() => setPage(page - 1)}>Newer</button>
+      <span>page ${count(page)} of ${count(pages)}</span>
+      <button class="plain" disabled=${page >= pages} onClick=${() => setPage(page + 1)}>Older</button>
+    </div>`}`;
+};
+
 /** A colour of the style sheet, as a canvas takes it. */
 const colour = (name) => {
   const probe = document.body.appendChild(document.createElement("i"));
@@ -88,6 +110,17 @@ const colour = (name) => {
   return color;
 };
 const dark = matchMedia("(prefers-color-scheme: dark)");
+
+const day = 86_400;
+/** How an axis of time names its ticks, in UTC as all times here: [seconds between ticks, text, below it where a year, month, day, hour, minute begins, …]. */
+const times = [
+  [365 * day, "{YYYY}", null, null, null, null, null, null, 1],
+  [28 * day, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1],
+  [day, "{D} {MMM}", "\n{YYYY}", null, null, null, null, null, 1],
+  [60, "{HH}:{mm}", "\n{D} {MMM} {YYYY}", null, "\n{D} {MMM}", null, null, null, 1],
+  [1, "{HH}:{mm}:{ss}", "\n{D} {MMM} {YYYY}", null, "\n{D} {MMM}", null, null, null, 1],
+];
+const inUtc = (unix) => uPlot.tzDate(new Date(unix * 1000), "Etc/UTC");
 
 /** Steps of an axis of whole numbers. */
 const wholeSteps = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
@@ -112,14 +145,15 @@ export const Plot = ({ label, x, y, bars = false, time = false, format = String 
       {
         ...size(),
         padding: [10, 8, 0, 0],
+        tzDate: inUtc,
         legend: { show: false },
         cursor: { show: false },
         scales: { x: { time, range: (_, low, high) => [low - beside, high + beside] }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high) * 1.1] } },
         axes: [
-          { ...axis, grid: { show: false }, size: time ? 44 : 28, ...(time ? {} : heights) },
+          { ...axis, grid: { show: false }, size: time ? 44 : 28, ...(time ? { values: times } : heights) },
           { ...axis, ...(bars ? { incrs: wholeSteps } : {}), size: (_, texts) => 14 + 7 * Math.max(1, ...(texts ?? []).map(({ length }) => length)), values: (_, ticks) => ticks.map(format) },
         ],
-        series: [{}, { stroke: colour("--accent"), fill: colour("--accent-soft"), width: 2, paths, points: { show: false } }],
+        series: [{}, { stroke: colour("--accent"), fill: colour(bars ? "--accent" : "--accent-soft"), width: bars ? 0 : 2, paths, points: { show: false } }],
       },
       [x, y],
       place.current,

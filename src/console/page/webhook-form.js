@@ -1,7 +1,7 @@
 // The form that makes and changes webhooks, and tries their conditions on recent payloads.
 import { html, useState } from "./lib/preact.js";
 import { ask } from "./api.js";
-import { Failure, Notice, Table } from "./parts.js";
+import { Failure, Notice, Table, Time } from "./parts.js";
 
 const example = '[{"key": "amount", "condition": "gte", "value": 100000000}]';
 
@@ -49,7 +49,7 @@ const Trial = ({ results }) => html`
   ${results.length > 0 && html`<${Table} caption="Conditions tried on recent payloads" keyOf=${({ timestamp, index }) => `${timestamp} ${index}`}
     rows=${results.map((result, index) => ({ ...result, index }))} columns=${[
       ["Sent", ({ matches }) => (matches ? html`<b class="good">yes</b>` : "no")],
-      ["When", ({ timestamp }) => (timestamp === null ? "" : new Date(timestamp).toLocaleTimeString())],
+      ["When", ({ timestamp }) => timestamp !== null && html`<${Time} unix=${timestamp / 1000} />`],
       ["Why", ({ conditions }) => (conditions.length === 0 ? "no conditions: every event is sent" : conditions.map(({ reason }) => reason).join(" "))],
     ]} />`}`;
 

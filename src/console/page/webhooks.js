@@ -1,7 +1,7 @@
 // Webhooks: what there is, where each stands, and its deliveries. All of it needs the node's webhook token.
-import { html, useState } from "./lib/preact.js";
+import { html, useEffect, useRef, useState } from "./lib/preact.js";
 import { ask, keepToken, readToken, Refusal } from "./api.js";
-import { Card, count, Facts, Failure, link, Table, useLoaded } from "./parts.js";
+import { Card, count, Facts, Failure, link, Paged, Table, Time, useLoaded } from "./parts.js";
 import { WebhookForm } from "./webhook-form.js";
 
 const blocksText = (number) => `${count(number)} ${Number(number) === 1 ? "block" : "blocks"}`;
@@ -39,13 +39,18 @@ const withToken = (Inner) => (props) => {
 
 const stateOf = ({ enabled, disabledBecause, failingSince }) => {
   if (!enabled) return html`<span class=${disabledBecause === null ? "" : "bad"}>${disabledBecause === null ? "disabled" : `disabled: ${disabledBecause}`}</span>`;
-  return failingSince === null ? html`<span class="good">enabled</span>` : html`<span class="bad">failing since ${new Date(failingSince).toLocaleString()}</span>`;
+  return failingSince === null ? html`<span class="good">enabled</span>` : html`<span class="bad">failing since <${Time} unix=${failingSince / 1000} full /></span>`;
 };
 
-const Secret = ({ made }) => html`<${Card} title=${`Webhook ${made.id ?? ""}: its token and secret, shown this once`} wide>
-  <p role="status">Keep them: receivers verify by them what they get.</p>
-  <${Facts} rows=${[["Token", html`<span class="secret">${made.token}</span>`], ["Secret", html`<span class="secret">${made.secret}</span>`]]} />
-<//>`;
+const Secret = ({ made }) => {
+  // The form that asked for it may be a screen below.
+  const place = useRef();
+  useEffect(() => place.current.scrollIntoView({ block: "center" }), [made]);
+  return html`<${Card} title=${`Webhook ${made.id ?? ""}: its token and secret, shown this once`} wide>
+    <p role="status" ref=${place}>Keep them: receivers verify by them what they get.</p>
+    <${Facts} rows=${[["Token", html`<span class="secret">${made.token}</span>`], ["Secret", html`<span class="secret">${made.secret}</span>`]]} />
+  <//>`;
+};
 
 export const Webhooks = withToken(({ events, forget, tip }) => {
   const [made, setMade] = useState();
@@ -63,13 +68,13 @@ export const Webhooks = withToken(({ events, forget, tip }) => {
           ["Behind", ({ behind }) => (behind === undefined || behind === null ? "–" : blocksText(behind)), "num"],
         ]} />
       <//>
-      <${Card} title="A new webhook" wide><${WebhookForm} events=${events} onDone=${setMade} /><//>
+      <${Card} title="A new webhook" wide><${WebhookForm} key=${made?.id} events=${events} onDone=${setMade} /><//>
     </div>
     <p><button class="plain" onClick=${forget}>Forget the token</button></p>`;
 });
 
 const Attempts = ({ attempts }) => html`<${Table} caption="Attempts" rows=${attempts} keyOf=${({ at }) => at} empty="No attempt yet." columns=${[
-  ["When", ({ at }) => new Date(at).toLocaleString()],
+  ["When", ({ at }) => html`<${Time} unix=${at / 1000} full />`],
   ["Answer", ({ status, error, stage }) => (error === null ? status : `${stage}: ${error}`)],
   ["Took", ({ duration }) => `${duration} ms`, "num"],
   ["Body", ({ body }) => body],
@@ -86,7 +91,7 @@ const Delivery = ({ webhookId, id, tip }) => {
     <p><a href=${link("webhooks", webhookId)}>All deliveries</a></p>
     <div class="grid">
       <${Card} title="Delivery" wide>
-        <${Facts} rows=${[["Event", value.event], ["State", value.state], ["Happened", new Date(value.timestamp).toLocaleString()], ["Next attempt", value.dueAt && new Date(value.dueAt).toLocaleString()], ["Id", html`<span class="id">${value.messageId}</span>`]]} />
+        <${Facts} rows=${[["Event", value.event], ["State", value.state], ["Happened", html`<${Time} unix=${value.timestamp / 1000} full />`], ["Next attempt", value.dueAt && html`<${Time} unix=${value.dueAt / 1000} full />`], ["Id", html`<span class="id">${value.messageId}</span>`]]} />
         <div class="row"><button class="plain" onClick=${again}>Send it again</button></div><${Failure} error=${failure} />
       <//>
       <${Card} title=${`Attempts (${count(value.attemptCount)})`} wide><${Attempts} attempts=${value.attempts} /><//>
@@ -120,18 +125,14 @@ const deliveryColumns = (webhookId) => [
   ["State", ({ state }) => html`<span class=${state === "delivered" ? "good" : state === "dead" || state === "retrying" ? "bad" : ""}>${state}</span>`],
   ["Attempts", ({ attemptCount }) => count(attemptCount), "num"],
   ["Last answer", ({ attempts }) => (attempts.length === 0 ? "–" : (attempts.at(-1).error ?? attempts.at(-1).status))],
-  ["Happened", ({ timestamp }) => new Date(timestamp).toLocaleTimeString()],
+  ["Happened", ({ timestamp }) => html`<${Time} unix=${timestamp / 1000} />`],
 ];
 
 const One = ({ id, tip, events }) => {
   const path = `/webhooks/${encodeURIComponent(id)}`;
   const [done, setDone] = useState({ times: 0 });
   const [isEditing, setEditing] = useState(false);
-  const load = async (signal) => {
-    const [webhook, deliveries] = await Promise.all([get(path, signal), get(`${path}/deliveries?limit=50`, signal)]);
-    return { webhook, deliveries };
-  };
-  const { value, error } = useLoaded(load, [id, tip, done.times]);
+  const { value: webhook, error } = useLoaded((signal) => get(path, signal), [id, tip, done.times]);
   const tell = (text, made) => setDone({ times: done.times + 1, text, made });
   const act = (work) => () => work().catch((failure) => setDone({ times: done.times, failure }));
   const ping = act(async () => {
@@ -147,8 +148,7 @@ const One = ({ id, tip, events }) => {
     await ask(path, { method: "DELETE", withToken: true });
     location.hash = "#/webhooks";
   });
-  if (value === undefined) return html`<h1 tabindex="-1">Webhook ${id}</h1><${Failure} error=${error} />`;
-  const { webhook, deliveries } = value;
+  if (webhook === undefined) return html`<h1 tabindex="-1">Webhook ${id}</h1><${Failure} error=${error} />`;
   return html`<h1 tabindex="-1">Webhook ${id}</h1><${Failure} error=${error ?? done.failure} />
     ${done.text && html`<p class="notice good" role="status">${done.text}</p>`}
     <div class="grid">
@@ -162,7 +162,7 @@ const One = ({ id, tip, events }) => {
           ["Description", webhook.description || undefined],
           ["Tags", webhook.tags?.length > 0 ? webhook.tags.join(", ") : undefined],
           ["Conditions", webhook.conditions.length === 0 ? "none" : html`<pre tabindex="0">${JSON.stringify(webhook.conditions, null, 2)}</pre>`],
-          ["Created", new Date(webhook.createdAt).toLocaleString()],
+          ["Created", html`<${Time} unix=${webhook.createdAt / 1000} full />`],
         ]} />
         <div class="row">
           <button class="plain" onClick=${ping}>Ping</button>
@@ -174,7 +174,7 @@ const One = ({ id, tip, events }) => {
       <//>
       ${isEditing && html`<${Card} title="Change it" wide><${WebhookForm} webhook=${webhook} events=${events} onDone=${() => { setEditing(false); tell("It is changed."); }} /><//>`}
       <${Card} title="Deliveries, newest first" wide>
-        <${Table} caption="Deliveries" rows=${deliveries} empty="Nothing was sent yet." columns=${deliveryColumns(id)} />
+        <${Paged} path=${`${path}/deliveries?limit=25`} tip=${`${tip} ${done.times}`} withToken show=${(rows) => html`<${Table} caption="Deliveries" rows=${rows} empty="Nothing was sent yet." columns=${deliveryColumns(id)} />`} />
       <//>
     </div>`;
 };
