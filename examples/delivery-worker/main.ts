@@ -2,21 +2,40 @@ import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import { natsMetricsText, startDeliveryWorker } from "portico/nats";
 
-const { values } = parseArgs({
-  options: {
+/** Shows nothing of what was given: there may be a password in it. */
+const refuse = (): never => {
+  console.error("Usage: main.ts --nats URL [--nats-creds FILE] [--nats-ca FILE] [--allow-target CIDR,CIDR] [--concurrency N] [--metrics-port PORT]; also NATS_URL, NATS_CREDS, NATS_CA");
+  console.error("URL: nats://10.0.0.7:4222, or tls://user:password@10.0.0.7:4222, where / # ? @ and % of a password are written as %2F %23 %3F %40 %25.");
+  process.exit(2);
+};
+
+const readArguments = () => {
+  const options = {
     nats: { type: "string", default: process.env["NATS_URL"] ?? "" }, // tls:// for TLS
     "nats-creds": { type: "string", default: process.env["NATS_CREDS"] ?? "" }, // a file
     "nats-ca": { type: "string", default: process.env["NATS_CA"] ?? "" }, // a file
     "allow-target": { type: "string", default: "" }, // as the node's
     concurrency: { type: "string", default: "64" },
     "metrics-port": { type: "string", default: "" }, // on loopback, at /metrics
-  },
-});
+  } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch {
+    return refuse();
+  }
+};
+
+/** Host and port of a server, without user and password; empty for what is none. */
+const addressOf = (server: string): string => {
+  if (/^[^\s/@#?]+$/.test(server)) return server;
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  return url !== undefined && /^(?:nats|tls):$/.test(url.protocol) ? url.host : "";
+};
+
+const values = readArguments();
+const address = addressOf(values.nats);
 const [concurrency, metricsPort] = [Number(values.concurrency), Number(values["metrics-port"])];
-if (!Number.isInteger(metricsPort) || metricsPort < 0 || metricsPort > 65_535 || values.nats === "" || !Number.isInteger(concurrency) || concurrency < 1) {
-  console.error("Usage: main.ts --nats URL [--nats-creds FILE] [--nats-ca FILE] [--allow-target CIDR,CIDR] [--concurrency N] [--metrics-port PORT]; also NATS_URL, NATS_CREDS, NATS_CA");
-  process.exit(2);
-}
+if (!Number.isInteger(metricsPort) || metricsPort < 0 || metricsPort > 65_535 || address === "" || !Number.isInteger(concurrency) || concurrency < 1) refuse();
 
 const worker = startDeliveryWorker(
   {
@@ -38,4 +57,4 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     void worker.stop().then(() => console.log(`The worker has sent ${worker.sent()} requests.`));
   });
 }
-console.log(`The worker takes requests of webhooks from ${values.nats.split("@").at(-1)}.`); // without a password
+console.log(`The worker takes requests of webhooks from ${address}.`);

@@ -114,18 +114,28 @@ const keyIn = ({ text, label }: Reading): string | undefined => {
   return key;
 };
 
-/** @throws UsageError */
+const isUrlOf = (protocols: RegExp, text: string): boolean => URL.canParse(text) && protocols.test(new URL(text).protocol) && new URL(text).hostname !== "";
+
+/** @throws UsageError. It shows no part of the URL: there may be a password in it */
 const urlIn = ({ text, label }: Reading): string | undefined => {
   const url = text("follow");
-  if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) throw new UsageError(`${label("follow")} must be a URL such as http://10.0.0.5:4003, not "${url}".`);
+  if (url !== undefined && !isUrlOf(/^https?:$/, url)) throw new UsageError(`${label("follow")} must be a URL such as http://10.0.0.5:4003.`);
+  return url;
+};
+
+/** @throws UsageError. It shows no part of the URL: there may be a password in it */
+const natsIn = ({ text, label }: Reading): string | undefined => {
+  const url = text("nats");
+  if (url !== undefined && !isUrlOf(/^(?:nats|tls):$/, url)) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222; in a user or password, characters such as / # ? @ and % are written as %2F %23 %3F %40 %25.`);
   return url;
 };
 
 /** @throws UsageError */
-const natsIn = ({ text, label }: Reading): string | undefined => {
-  const url = text("nats");
-  if (url !== undefined && !(URL.canParse(url) && /^(?:nats|tls):$/.test(new URL(url).protocol))) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222, not "${url}".`);
-  return url;
+const refuseLogins = ({ text, label }: Reading): void => {
+  for (const name of ["follow", "import"] as const) {
+    const url = text(name) ?? "";
+    if (isUrlOf(/^https?:$/, url) && new URL(url).username !== "") throw new UsageError(`${label(name)} takes a URL without a user and a password.`);
+  }
 };
 
 /** Options that would do nothing without another one. */
@@ -166,6 +176,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
   const network = text("network") ?? "";
   if (network === "local") refuseSecrets(reading);
   refuseIdle(reading);
+  refuseLogins(reading);
   const host = text("host") ?? "";
   return {
     network,

@@ -44,11 +44,20 @@ const createIdentityCheck = (servers: NatsOptions["servers"]) => {
   };
 };
 
+/** @throws Error that shows nothing of the text */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    throw new Error("the user or the password in the URL has a % that must be written as %25", { cause: error });
+  }
+};
+
 /** The client takes no account of what stands before the `@` of a URL. */
 const loginIn = (servers: NatsOptions["servers"]): Authenticator | undefined => {
   const url = urlsOf(servers).find(({ username }) => username !== "");
   if (url === undefined) return undefined;
-  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const [user, password] = [decoded(url.username), decoded(url.password)];
   return password === "" ? tokenAuthenticator(user) : usernamePasswordAuthenticator(user, password);
 };
 

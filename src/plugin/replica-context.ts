@@ -35,6 +35,7 @@ export interface FollowNodeOptions {
 const requireUrl = (url: unknown): string => {
   const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) throw new PorticoError("OPTION_INVALID", "followNode needs `url`, such as http://10.0.0.5:4003");
+  if (parsed.username !== "") throw new PorticoError("OPTION_INVALID", "followNode's `url` takes no user and password");
   return parsed.href;
 };
 

@@ -437,6 +437,7 @@ describe("the standalone host", () => {
 
     for (const [name, content, message] of [
       ["invalid JSON", "{", /delegates\.json is not valid JSON: .+\.$/],
+      ["invalid JSON, of which nothing is shown", '{"secrets": [actor dove ostrich]}', /delegates\.json is not valid JSON: Unexpected token '?a'?\.$/],
       ["not a list", '{"secrets": "x"}', /delegates\.json must have a member "secrets", a list of passphrases\.$/],
       ["an empty list", '{"secrets": [], "bip38": "6PYV"}', /delegates\.json contains no secrets; this host cannot use a bip38 key\.$/],
     ] as const) {

@@ -82,12 +82,25 @@ describe("the standalone host's command line", () => {
     ["--lake-snapshots 0", "--lake-snapshots does nothing without --lake."],
     ["--dispatch", "--dispatch does nothing without --nats."],
     ["--nats-ca=ca.pem", "--nats-ca does nothing without --nats."],
+    ["--follow 10.0.0.5:4003", "--follow must be a URL such as http://10.0.0.5:4003."],
+    ["--follow http://me:s3cret@10.0.0.5:4003", "--follow takes a URL without a user and a password."],
+    ["--import https://me:s3cret@10.0.0.5:4003/api/lake", "--import takes a URL without a user and a password."],
     ["--log-level loud", '--log-level must be one of debug, info, warn, error, not "loud".'],
   ] as const) {
     it(`refuses "${line}"`, () => {
       expect(() => read(line)).to.throw(UsageError, message);
     });
   }
+
+  for (const url of ["http://node:s3cret@10.0.0.7:4222", "nats://node:s3/cret@10.0.0.7:4222", "nats:/node:s3cret@10.0.0.7:4222", "node:s3cret@10.0.0.7:4222", "nats://node:s3cret#10.0.0.7", "tls://node:s3cret@10.0.0.7:99999"]) {
+    it(`shows no password when it refuses ${url} for --nats`, () => {
+      expect(() => read(`--nats ${url}`)).to.throw(UsageError, "--nats must be a URL such as nats://10.0.0.7:4222;").with.property("message").that.does.not.match(/s3|cret/);
+    });
+  }
+
+  it("shows no password of a URL that stands in the wrong place", () => {
+    expect(() => read("--dispatch tls://node:s3cret@10.0.0.7:4222")).to.throw(UsageError, '"…@10.0.0.7:4222" does not belong to an option');
+  });
 
   it("is complete in its help and in the README's table", () => {
     for (const row of optionRows) {
@@ -138,12 +151,15 @@ describe("the standalone host's other sources of options", () => {
       [{ prot: 1 }, "prot in FILE is not an option; the options are network, host, port, dataDir,"],
       [{ config: "x" }, "config in FILE is not an option"],
       [{ noForge: "yes" }, 'noForge in FILE must be true or false, not "yes".'],
-      [{ port: null }, "port in FILE must be a text or a number, not null."],
+      [{ port: null }, "port in FILE must be a text or a number."],
       [[], "FILE is not an object of options."],
       ["{", "FILE is not valid JSON"],
     ] as const) {
       const path = config(content);
       expect(() => readHostOptions(["--config", path])).to.throw(HostError, message.replace("FILE", path));
+    }
+    for (const content of ['{"nats": "tls://node:s3cret@10.0.0.7:4222" "port": 1}', '{"webhookToken": s3cret}', { nats: { url: "tls://node:s3cret@10.0.0.7:4222" } }, { webhookToken: [{ token: "s3cret" }] }]) {
+      expect(() => readHostOptions(["--config", config(content)])).to.throw(HostError).with.property("message").that.does.not.contain("s3cret");
     }
     expect(() => readHostOptions(["--config", join(folder, "none.json")])).to.throw(HostError, "there is no such file");
   });

@@ -64,3 +64,20 @@ describe("The example host and a delivery worker, with NATS", function () {
     });
   }
 });
+
+describe("A delivery worker", () => {
+  for (const [url, status] of [["nats://node:s3/cret@127.0.0.1:9", 2], ["node:s3cret@127.0.0.1:9", 2], ["nats://node:s3cret#127.0.0.1:9", 2], ["http://node:s3cret@127.0.0.1:9", 2], ["nats://node:s3%cret@127.0.0.1:9", 0], ["nats://node:s3cret@127.0.0.1:9", 0]] as const) {
+    it(`prints no password from ${url}, ${status === 0 ? "whose server cannot be reached" : "which it refuses"}`, async () => {
+      const child = spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", url], { stdio: ["ignore", "pipe", "pipe"] });
+      const ended = once(child, "close");
+      let output = "";
+      const end = (text: string): void => {
+        output += text;
+        if (text.includes("takes no jobs")) child.kill("SIGTERM");
+      };
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", end);
+      expect(await ended).to.deep.equal([status, null]);
+      expect(output).to.contain(status === 0 ? "127.0.0.1:9" : "Usage: ").and.not.match(/s3|cret@|cret#/);
+    });
+  }
+});

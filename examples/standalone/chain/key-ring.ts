@@ -14,7 +14,7 @@ export const castKeyRing =
 
 /** The keys in a file that has the form of a node's `delegates.json`. @throws HostError */
 export const readSecrets = (path: string, crypto: ChainCrypto): Keys[] => {
-  const content = readJson(path);
+  const content = readJson(path, { isSecret: true });
   const secrets: unknown = typeof content === "object" && content !== null && "secrets" in content ? content.secrets : undefined;
   const isList = Array.isArray(secrets) && secrets.every((secret) => typeof secret === "string" && secret !== "");
   if (!isList) throw new HostError(`${path} must have a member "secrets", a list of passphrases.`);

@@ -13,6 +13,9 @@ export type GivenOptions = ReadonlyMap<Name, Given>;
 
 const known = (nameOf: (name: Name) => string, listed = rows): string => listed.map(({ name }) => nameOf(name)).join(", ");
 
+/** A text without what stands before an @, where URLs have their passwords. */
+const withoutLogin = (text: string): string => text.replace(/^.*@/s, "…@");
+
 /** Parses the arguments, with error messages of this host's own. @throws UsageError */
 export const fromCommandLine = (args: readonly string[]): GivenOptions => {
   const options = Object.fromEntries(
@@ -27,7 +30,7 @@ export const fromCommandLine = (args: readonly string[]): GivenOptions => {
   })();
   const given = new Map<Name, Given>();
   for (const token of tokens) {
-    if (token.kind === "positional") throw new UsageError(`"${token.value}" does not belong to an option; the options are ${known((name) => `--${name}`)}.`);
+    if (token.kind === "positional") throw new UsageError(`"${withoutLogin(token.value)}" does not belong to an option; the options are ${known((name) => `--${name}`)}.`);
     if (token.kind !== "option") continue;
     const row = rows.find(({ name }) => name === token.name);
     if (row === undefined) throw new UsageError(`There is no option ${token.rawName}; the options are ${known((name) => `--${name}`)}.`);
@@ -67,13 +70,13 @@ const textOf = (value: unknown, isSwitch: boolean, label: string): string | true
     return value ? true : undefined;
   }
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-  if (typeof value !== "string" && typeof value !== "number" && !isList) throw new HostError(`${label} must be a text or a number, not ${JSON.stringify(value)}.`);
+  if (typeof value !== "string" && typeof value !== "number" && !isList) throw new HostError(`${label} must be a text or a number.`);
   return String(value);
 };
 
 /** Options of a JSON file. @throws HostError that names file and member */
 export const fromFile = (path: string): GivenOptions => {
-  const content = readJson(path);
+  const content = readJson(path, { isSecret: true });
   if (typeof content !== "object" || content === null || Array.isArray(content)) throw new HostError(`${path} is not an object of options.`);
   const allowed = rows.filter(({ commandLineOnly }) => commandLineOnly !== true);
   const given = new Map<Name, Given>();

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { codeOf, HostError, messageOf } from "../program/host-error.js";
 
-/** The content of a JSON file. @throws HostError that names the file */
-export const readJson = (path: string): unknown => {
+/** The content of a JSON file. `isSecret`: no error shows any of it. @throws HostError that names the file */
+export const readJson = (path: string, { isSecret = false } = {}): unknown => {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -12,6 +12,8 @@ export const readJson = (path: string): unknown => {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new HostError(`${path} is not valid JSON: ${messageOf(error)}.`, { cause: error });
+    // Node.js shows the text around the fault.
+    const [fault] = isSecret ? messageOf(error).split(/, (?:\.{3})?"/) : [messageOf(error)];
+    throw new HostError(`${path} is not valid JSON: ${fault ?? ""}.`, isSecret ? {} : { cause: error });
   }
 };
