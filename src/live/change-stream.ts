@@ -1,11 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { loopShare } from "../async/loop-share.js";
+import type { After, FullClock } from "../clock.js";
 import { blockLine } from "../chain/blocks/block-data.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Change, Group } from "../follow/event.js";
-import type { Batch } from "../follow/follow.js";
-import { readOn, type StreamNeeds } from "./event-stream.js";
+import type { Batch, Follow } from "../follow/follow.js";
+import { readOn } from "./channel.js";
 import { createWaiter } from "./reading.js";
+
+interface ChangeStreamNeeds {
+  follow: Follow;
+  /** Milliseconds after which something is sent in any case. */
+  heartbeat: number;
+  clock: Pick<FullClock, "monotonic">;
+  after: After;
+  signal: AbortSignal;
+}
 
 /** Lines of the last blocks, made once for all readers. */
 const lines = new WeakMap<Change, string>();
@@ -38,7 +48,7 @@ interface ChangeOptions {
 }
 
 /** Changes after a cursor, one JSON line each; an empty line where there is nothing to tell for long, so that either side learns of a broken connection. */
-export async function* changeStream(from: Cursor, { limit, endless, timed }: ChangeOptions, { follow, heartbeat, clock, after, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
+export async function* changeStream(from: Cursor, { limit, endless, timed }: ChangeOptions, { follow, heartbeat, clock, after, signal }: ChangeStreamNeeds): AsyncGenerator<string> {
   const waiter = createWaiter(follow, after, signal);
   let [cursor, left, sentAt] = [from, limit, clock.monotonic()];
   const idle = (): number => clock.monotonic() - sentAt;

@@ -1,79 +1,130 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { loopShare } from "../async/loop-share.js";
-import type { After, FullClock } from "../clock.js";
-import { PorticoError } from "../errors.js";
+import type { FullClock } from "../clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Group } from "../follow/event.js";
-import type { Batch, Follow, ReadOptions } from "../follow/follow.js";
-import { eventJson } from "./event-text.js";
-import { createWaiter, pick } from "./reading.js";
-import type { Filter } from "./selection.js";
+import type { Batch } from "../follow/follow.js";
+import { type Channel, type Member, readOn } from "./channel.js";
 
-export interface StreamNeeds {
-  follow: Follow;
-  /** Milliseconds after which something is sent in any case. */
-  heartbeat: number;
+type Result = IteratorResult<Buffer, undefined>;
+
+export interface EventStreamNeeds {
+  channel: Channel;
   clock: Pick<FullClock, "monotonic">;
-  after: After;
+  /** Called once, when it has ended. */
+  ended(): void;
 }
 
-/** A group as server-sent events. Only the last of them moves the client's `Last-Event-ID`: one that leaves within a group gets it again. */
-const messagesOf = async (group: Group, filter: Filter): Promise<string> => {
-  const picked = await pick(group, filter);
-  if (picked.length === 0) return "";
-  const [before, after] = [cursorText(group.before), cursorText(group.after)];
-  const last = picked.length - 1;
-  return picked
-    .map((event, place) =>
-      place === last ? `event: ${event.event}\ndata: ${eventJson(event, after)}\nid: ${after}\n\n` : `event: ${event.event}\ndata: ${eventJson(event, before)}\n\n`,
-    )
-    .join("");
-};
+const over: Result = { done: true, value: undefined };
+const comment = Buffer.from(":\n\n");
 
-/** Undefined while the store is being rebuilt, or closed. @throws PorticoError CURSOR_UNKNOWN */
-export const readOn = async (follow: Follow, cursor: Cursor, options: ReadOptions & { limit?: number }): Promise<Batch | undefined> => {
-  try {
-    return await loopShare.run(() => follow.after(cursor, options));
-  } catch (error) {
-    if (error instanceof PorticoError && error.code === "NOT_READY") return undefined;
-    throw error;
+/** Server-sent events of what comes after a cursor, without an end. There may be many: each is an object and a promise, and what it sends is made by its channel. */
+export class EventStream implements AsyncIterableIterator<Buffer>, Member {
+  cursor: Cursor;
+  private readonly needs: EventStreamNeeds;
+  /** The cursor that the client knows. */
+  private known: Cursor | undefined;
+  private sentAt: number;
+  /** Groups that it has read for itself, and not sent. */
+  private ahead: Group[] = [];
+  /** Whether the groups read so far are all there were; and at which count of the channel's signals. */
+  private isAtEnd = false;
+  private seen: number | undefined;
+  private pending: { resolve(result: Result | Promise<Result>): void; reject(error: unknown): void } | undefined;
+  private isOver = false;
+
+  constructor(from: Cursor, needs: EventStreamNeeds) {
+    this.cursor = from;
+    this.needs = needs;
+    this.sentAt = needs.clock.monotonic();
   }
-};
 
-/** Server-sent events of what comes after a cursor, without an end. */
-export async function* eventStream(from: Cursor, filter: Filter, options: ReadOptions, { follow, heartbeat, clock, after, signal }: StreamNeeds & { signal: AbortSignal }): AsyncGenerator<string> {
-  const waiter = createWaiter(follow, after, signal);
-  let cursor = from;
-  let told = cursorText(from);
-  let sentAt = clock.monotonic();
-  const isOpen = (): boolean => !signal.aborted;
-  try {
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result> {
+    if (this.isOver) return Promise.resolve(over);
     // A client that leaves before the first event knows where to go on.
-    yield `id: ${told}\n\n`;
-    while (isOpen()) {
-      await waiter.wait(Math.max(0, heartbeat - (clock.monotonic() - sentAt)));
-      for (let atEnd = false; !atEnd && isOpen(); ) {
-        const batch: Batch | undefined = await readOn(follow, cursor, options);
-        for (const group of batch?.groups ?? []) {
-          const messages = await loopShare.run(() => messagesOf(group, filter));
-          cursor = group.after;
-          if (messages === "") continue;
-          told = cursorText(cursor);
-          sentAt = clock.monotonic();
-          yield messages;
-        }
-        atEnd = batch?.atEnd ?? true;
-        if (clock.monotonic() - sentAt >= heartbeat) {
-          const now = cursorText(cursor);
-          const isNew = now !== told;
-          told = now;
-          sentAt = clock.monotonic();
-          yield isNew ? `id: ${now}\n\n` : ":\n\n";
-        }
-        if (!atEnd) await nextTurn();
+    if (this.known === undefined) return Promise.resolve(this.beat());
+    return this.isAtEnd && this.ahead.length === 0 && !this.isIdle() ? this.wait() : this.read();
+  }
+
+  return(): Promise<Result> {
+    if (!this.isOver) {
+      this.isOver = true;
+      this.pending?.resolve(over);
+      this.needs.ended();
+    }
+    return Promise.resolve(over);
+  }
+
+  isIdle(): boolean {
+    return this.needs.clock.monotonic() - this.sentAt >= this.needs.channel.needs.heartbeat / 2;
+  }
+
+  told(cursor: Cursor, bytes: IteratorYieldResult<Buffer>): void {
+    this.cursor = this.known = cursor;
+    this.sentAt = this.needs.clock.monotonic();
+    this.pending?.resolve(bytes);
+  }
+
+  woken(at: Cursor | undefined): void {
+    if (at === undefined) this.isAtEnd = false;
+    else this.cursor = at;
+    this.pending?.resolve(this.read());
+  }
+
+  failed(error: unknown): void {
+    this.pending?.reject(error);
+  }
+
+  private wait(): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.pending = { resolve, reject };
+      const { seen } = this;
+      this.seen = undefined;
+      this.needs.channel.join(this, seen);
+    });
+  }
+
+  /** Reads until there is something to send, or nothing more to read. */
+  private async read(): Promise<Result> {
+    const { channel } = this.needs;
+    while (!this.isEnded()) {
+      if (this.isIdle()) return this.beat();
+      const group = this.ahead.shift();
+      if (group !== undefined) {
+        const bytes = await channel.bytesOf(group);
+        this.cursor = group.after;
+        if (bytes !== undefined) return this.sent(bytes);
+      } else if (this.isAtEnd) {
+        return this.wait();
+      } else {
+        this.seen = channel.signals;
+        const batch: Batch | undefined = await readOn(channel.needs.follow, this.cursor, channel.options);
+        this.ahead = [...(batch?.groups ?? [])];
+        this.isAtEnd = batch?.atEnd ?? true;
+        if (!this.isAtEnd) await nextTurn();
       }
     }
-  } finally {
-    waiter.end();
+    return over;
+  }
+
+  /** A method, since it changes while something is awaited. */
+  private isEnded(): boolean {
+    return this.isOver;
+  }
+
+  private sent(value: Buffer): Result {
+    this.known = this.cursor;
+    this.sentAt = this.needs.clock.monotonic();
+    return { done: false, value };
+  }
+
+  /** What is sent where there is nothing to tell. */
+  private beat(): Result {
+    const text = cursorText(this.cursor);
+    const isKnown = this.known !== undefined && cursorText(this.known) === text;
+    return this.sent(isKnown ? comment : Buffer.from(`id: ${text}\n\n`));
   }
 }

@@ -6,7 +6,7 @@ import type { Follow } from "../follow/follow.js";
 import { Flag, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
-import { eventStream } from "./event-stream.js";
+import { createOpenEvents } from "./open-events.js";
 import { readFeed } from "./feed.js";
 import { type CompileFilter, ConditionsInput, ConfirmationsInput, createSelect } from "./selection.js";
 
@@ -75,26 +75,23 @@ const lastSeen = (headers: IncomingHttpHeaders): string | undefined => {
   return typeof header === "string" && header !== "" ? header : undefined;
 };
 
-const eventsRoute = <State extends Scope>({ follow, clock }: LiveNeeds, select: Select): Route<State> =>
-  routesOf<State>().body({
+const eventsRoute = <State extends Scope>({ follow, clock }: LiveNeeds, select: Select): Route<State> => {
+  const openEvents = createOpenEvents({ follow, clock, heartbeat, after: systemAfter, select });
+  return routesOf<State>().body({
     ...live,
     method: "GET",
     path: "/events",
     summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
     query: Type.Object(selection),
     content: { "text/event-stream": Type.String() },
-    answer: async ({ query: { after = "tip", confirmations, ...selected }, headers }) => {
-      const { filter, hostEvents } = select(selected);
-      const options = { confirmations, hostEvents, whole: true };
-      const cursor = await follow.locate(lastSeen(headers) ?? after, options);
-      return {
-        contentType: "text/event-stream; charset=utf-8",
-        headers: streamHeaders,
-        endless: true,
-        stream: (signal) => eventStream(cursor, filter, options, { follow, heartbeat, clock, after: systemAfter, signal }),
-      };
-    },
+    answer: async ({ query: { after = "tip", ...selected }, headers }) => ({
+      contentType: "text/event-stream; charset=utf-8",
+      headers: streamHeaders,
+      endless: true,
+      stream: await openEvents(lastSeen(headers) ?? after, selected),
+    }),
   });
+};
 
 interface FeedInput {
   event?: string[];

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { After } from "../../src/clock.js";
 import { cursorText } from "../../src/follow/cursor.js";
 import { changeStream } from "../../src/live/change-stream.js";
-import { eventStream } from "../../src/live/event-stream.js";
+import { createOpenEvents } from "../../src/live/open-events.js";
 import { Node, randomFrom } from "../follow/schedule.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createManualClock, type ManualClock } from "../webhooks/manual-clock.js";
@@ -35,7 +35,7 @@ describe("A stream that has nothing to tell", () => {
     return { follow, heartbeat, clock, after, signal: leaving.signal };
   };
   /** What the stream sends when so much time has passed, once it waits. */
-  const afterTime = async (stream: AsyncGenerator<string>, milliseconds: number): Promise<string | undefined> => {
+  const afterTime = async (stream: AsyncIterator<string | Buffer>, milliseconds: number): Promise<string> => {
     const next = stream.next();
     while (clock.timers() === 0) await turn();
     clock.advance(milliseconds - 1);
@@ -44,21 +44,55 @@ describe("A stream that has nothing to tell", () => {
     await turn();
     expect(isThere, "sent too early").to.equal(false);
     clock.advance(1);
-    return (await next).value as string | undefined;
+    return String((await next).value);
+  };
+
+  /** When everything that is on its way has been done. */
+  const settled = async (): Promise<void> => {
+    for (let i = 0; i < 10; i++) await turn();
   };
 
   it("sends a comment, or where the cursor has moved, that", async () => {
     const nothing = { listens: () => false, matches: () => false };
-    const from = await node.follow.tip();
-    const stream = eventStream(from, nothing, {}, needs());
-    expect((await stream.next()).value).to.equal(`id: ${cursorText(from)}\n\n`);
-    expect(await afterTime(stream, heartbeat)).to.equal(":\n\n");
+    const openEvents = createOpenEvents({ ...needs(), select: () => ({ filter: nothing, hostEvents: true }) });
+    const from = cursorText(await node.follow.tip());
+    const stream = (await openEvents("tip", {}))();
+    expect(String((await stream.next()).value)).to.equal(`id: ${from}\n\n`);
+    // All streams of a channel are looked at every half of the time, so that none waits longer than all of it.
+    expect(await afterTime(stream, heartbeat / 2)).to.equal(":\n\n");
+    const next = stream.next();
     // Its readers are told of no event of the block.
     await node.apply(randomFrom(1));
     wake();
-    expect(await afterTime(stream, heartbeat)).to.equal(`id: ${cursorText(await node.follow.tip())}\n\n`);
-    expect(await afterTime(stream, heartbeat)).to.equal(":\n\n");
-    await stream.return(undefined);
+    await settled();
+    clock.advance(heartbeat / 2);
+    const now = cursorText(await node.follow.tip());
+    expect(now).to.not.equal(from);
+    expect(String((await next).value)).to.equal(`id: ${now}\n\n`);
+    expect(await afterTime(stream, heartbeat / 2)).to.equal(":\n\n");
+    await stream.return();
+    expect(clock.timers()).to.equal(0);
+  });
+
+  it("sends it at a time of its own, where it began or told something between two looks at the channel", async () => {
+    const all = { listens: () => true, matches: () => true };
+    const openEvents = createOpenEvents({ ...needs(), select: () => ({ filter: all, hostEvents: true }) });
+    const first = (await openEvents("tip", {}))();
+    const begun = String((await first.next()).value);
+    clock.advance(heartbeat / 4);
+    const second = (await openEvents("tip", {}))();
+    expect(String((await second.next()).value)).to.equal(begun);
+    const sent: string[] = [];
+    void first.next().then(({ value }) => sent.push(`first ${String(value)}`));
+    void second.next().then(({ value }) => sent.push(`second ${String(value)}`));
+    await settled();
+    clock.advance(heartbeat / 4);
+    await settled();
+    expect(sent).to.deep.equal(["first :\n\n"]);
+    clock.advance(heartbeat / 2);
+    await settled();
+    expect(sent).to.deep.equal(["first :\n\n", "second :\n\n"]);
+    await Promise.all([first.return(), second.return()]);
     expect(clock.timers()).to.equal(0);
   });
 

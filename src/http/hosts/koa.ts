@@ -1,10 +1,11 @@
 import { Router } from "@koa/router";
 import type { Context, Next } from "koa";
 import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { andThen } from "../../async/maybe-promise.js";
 import type { BodyBounds, ReadBody } from "../input/body.js";
 import type { Transport } from "../pipeline/request-context.js";
+import type { BodyStream } from "../pipeline/streams.js";
 import { routeName } from "../route-names.js";
 import { publicPath } from "../route-schemas.js";
 import type { Route } from "../route.js";
@@ -51,6 +52,29 @@ const allowLeaving = (ctx: Context): void => {
   };
 };
 
+/** Bytes that are held for a client that does not read, besides what the socket holds. */
+const highWaterMark = 65_536;
+
+/** A body for Koa, which is begun when Koa sends it. */
+const readableOf = (body: BodyStream, response: ServerResponse): Readable => {
+  let isBegun = false;
+  const readable: Readable = new Readable({
+    highWaterMark,
+    read: () => {
+      // Clients wait for the head before there is anything to tell them.
+      if (!response.headersSent) response.flushHeaders();
+      if (isBegun) return body.resume();
+      isBegun = true;
+      body.to({ write: (chunk) => readable.push(chunk), end: () => void readable.push(null) });
+    },
+    destroy: (error, callback) => {
+      body.finish();
+      callback(error);
+    },
+  });
+  return readable;
+};
+
 /** Koa sends the reply when the host's other middleware is done; until then, that may set further headers. */
 class KoaTransport implements Transport {
   readonly request: IncomingMessage;
@@ -83,14 +107,14 @@ class KoaTransport implements Transport {
     ctx.routerName = ctx._matchedRouteName = layer.name;
   }
 
-  send(status: number, headers: string[], body: Buffer | Readable | undefined): void {
+  send(status: number, headers: string[], body: Buffer | BodyStream | undefined): void {
     const { ctx, response } = this;
     for (let index = 0; index + 1 < headers.length; index += 2) {
       response.setHeader(headers[index] ?? "", headers[index + 1] ?? "");
     }
     ctx.status = status;
     if (body !== undefined) {
-      ctx.body = body;
+      ctx.body = Buffer.isBuffer(body) ? body : readableOf(body, response);
       // Koa names a type for a body that has none.
       if (Buffer.isBuffer(body) && body.length === 0) ctx.remove("Content-Type");
       if (!Buffer.isBuffer(body)) allowLeaving(ctx);

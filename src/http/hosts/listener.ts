@@ -1,11 +1,11 @@
 import Koa from "koa";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
 import type { Logger } from "../../../types/node-context.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import type { BodyBounds, ReadBody } from "../input/body.js";
 import type { Transport } from "../pipeline/request-context.js";
+import type { BodyStream } from "../pipeline/streams.js";
 import type { RequestId } from "../pipeline/request-id.js";
 import { failureOf } from "../reply/error-reply.js";
 import { isBelow, localTarget } from "../routing/resolve.js";
@@ -54,9 +54,13 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
       return readBody(koa.createContext(this.request, this.response), bounds);
     }
 
-    send(status: number, headers: string[], body: Buffer | Readable | undefined): void {
+    send(status: number, headers: string[], body: Buffer | BodyStream | undefined): void {
       if (body !== undefined && !Buffer.isBuffer(body)) {
-        body.pipe(this.response.writeHead(status, headers));
+        const { response } = this;
+        // Clients wait for the head before there is anything to tell them.
+        response.writeHead(status, headers).flushHeaders();
+        response.on("drain", () => body.resume());
+        body.to(response);
         return;
       }
       if (body !== undefined) headers.push("Content-Length", String(body.length));

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
 import type { WorkMeter } from "../../async/work-meter.js";
 import type { CacheEntry } from "../cache/response-cache.js";
 import type { BodyBounds } from "../input/body.js";
@@ -10,6 +9,7 @@ import type { Whereabouts } from "../routing/resolve.js";
 import type { Endpoint } from "./endpoint.js";
 import type { Allowance } from "./rate-limit.js";
 import type { ParsedRequest } from "./parsed-request.js";
+import type { BodyStream } from "./streams.js";
 
 /** A request, and the way its reply goes out: at a listener or in a Koa app (http/hosts). */
 export interface Transport {
@@ -20,7 +20,7 @@ export interface Transport {
   /** Tells the host which route was found, with the parameters of its path. */
   matched?(route: Route, params: Readonly<Record<string, string>>): void;
   /** Sends the reply. `headers` may be changed. Throws only if the host has sent a reply of its own. */
-  send(status: number, headers: string[], body: Buffer | Readable | undefined): void;
+  send(status: number, headers: string[], body: Buffer | BodyStream | undefined): void;
   /** Called instead of `send` if there is nothing to be sent any more. */
   abandon(error: unknown): void;
 }

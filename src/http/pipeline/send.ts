@@ -1,4 +1,3 @@
-import type { Readable } from "node:stream";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
@@ -9,7 +8,7 @@ import type { Encoding, Reply, Variant } from "../reply/reply.js";
 import type { Scope } from "../route.js";
 import { type InFlight, onceClosed } from "./in-flight.js";
 import type { RequestContext } from "./request-context.js";
-import type { Streams } from "./streams.js";
+import type { BodyStream, Streams } from "./streams.js";
 
 export interface SendNeeds<State extends Scope> {
   defaultHeaders: DefaultHeaders;
@@ -37,7 +36,7 @@ const variantOf = (reply: Reply, encoding: Encoding | undefined): MaybePromise<V
 /** Hands status, headers and body to the transport. */
 const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, streams, maxStreams, release, isStopping, answered }: SendNeeds<State>) => {
   /** The body of a stream, which is not begun if nobody would see it. */
-  const openStream = (context: RequestContext<State>, { stream }: Reply, headers: string[], isHad: boolean): Readable | undefined => {
+  const openStream = (context: RequestContext<State>, { stream }: Reply, headers: string[], isHad: boolean): BodyStream | undefined => {
     const { transport } = context;
     if (stream === undefined || isHad) return undefined;
     if (stream.length !== undefined) headers.push("Content-Length", String(stream.length));

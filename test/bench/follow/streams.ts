@@ -29,30 +29,58 @@ const start = async (script: string, args: readonly string[]): Promise<{ child: 
   return { child, ready: await next(child) };
 };
 
-/** A node in one process, its streams' clients in others: from when the host emits a block until the last client has it. */
+interface Side {
+  server: ChildProcess;
+  listeners: ChildProcess[];
+  /** Milliseconds from a block to the last client. */
+  delays: number[];
+  /** Microseconds of processor time that the server took for a block. */
+  used: number[];
+}
+
+const startSide = async (script: string, streams: number, dataDir: string): Promise<Side> => {
+  const { child: server, ready } = await start(script, [dataDir, String(streams)]);
+  const openings = Array.from({ length: clients }, () => start("streams", [String(ready.port), String(streams / clients)]));
+  return { server, listeners: (await Promise.all(openings)).map(({ child }) => child), delays: [], used: [] };
+};
+
+const ask = async (server: ChildProcess, asked: "block" | "memory" | "used"): Promise<StreamsTold> => {
+  server.send(asked);
+  return next(server);
+};
+
+const sendBlock = async ({ server, listeners, delays, used }: Side): Promise<void> => {
+  const all = listeners.map((listener) => next(listener));
+  const { at = 0 } = await ask(server, "block");
+  delays.push(Math.max(...(await Promise.all(all)).map((told) => told.at ?? 0)) - at);
+  used.push((await ask(server, "used")).used ?? 0);
+};
+
+const highest = (values: readonly number[]): number => [...values].sort((one, other) => one - other)[Math.ceil(0.99 * values.length) - 1] ?? 0;
+
+/**
+ * A node in one process, its streams' clients in others: from when the host emits a block until the last client has it. In turns with a
+ * server of `node:http` alone, which shows what of it is the machine's and the clients'.
+ */
 const measureSome = async (streams: number): Promise<Row[]> => {
   const dataDir = mkdtempSync(join(tmpdir(), "portico-bench-streams-"));
-  const node = await start("streaming", [dataDir, String(streams)]);
-  const openings = Array.from({ length: clients }, () => start("streams", [String(node.ready.port), String(streams / clients)]));
-  const listeners = await Promise.all(openings);
-  node.child.send("memory");
-  const { memory = 0 } = await next(node.child);
-  const delays: number[] = [];
+  const node = await startSide("streaming", streams, dataDir);
+  const { memory = 0 } = await ask(node.server, "memory");
+  const bare = await startSide("bare-streams", streams, dataDir);
   for (let block = 0; block < blocks; block++) {
-    const all = listeners.map(({ child }) => next(child));
-    node.child.send("block");
-    const { at = 0 } = await next(node.child);
-    const arrived = await Promise.all(all);
-    delays.push(Math.max(...arrived.map((told) => told.at ?? 0)) - at);
+    await sendBlock(node);
+    await sendBlock(bare);
   }
-  for (const { child } of [node, ...listeners]) child.kill();
+  for (const child of [node, bare].flatMap(({ server, listeners }) => [server, ...listeners])) child.kill();
   rmSync(dataDir, { recursive: true, force: true });
-  delays.sort((one, other) => one - other);
   const [group, count, limit] = ["following", streams.toLocaleString("en"), streams > 1_000 ? 250 : 100];
-  const figure = delays[Math.ceil(0.99 * delays.length) - 1] ?? 0;
+  const [figure, barely] = [highest(node.delays), highest(bare.delays)];
+  const note = `median ${median(node.delays).toFixed(0)} ms; bare node:http: ${barely.toFixed(0)}, median ${median(bare.delays).toFixed(0)} ms`;
+  const [used, usedBarely] = [node, bare].map((side) => median(side.used) / streams) as [number, number];
   const each = memory / streams;
   return [
-    { group, what: `${count} streams: from a block to the last client, 99th percentile of ${blocks}`, figure, unit: "ms", against: "limit", peer: limit, ratio: figure / limit, goal: { atMost: 1 }, note: `median ${median(delays).toFixed(0)} ms` },
+    { group, what: `${count} streams: from a block to the last client, 99th percentile of ${blocks}`, figure, unit: "ms", against: "limit", peer: limit, ratio: figure / limit, goal: { atMost: 1 }, note },
+    { group, what: `${count} streams: processor time for a block and stream`, figure: used, unit: "µs", against: "bare node:http", peer: usedBarely, ratio: used / usedBarely },
     { group, what: `${count} streams: memory of each`, figure: each, unit: "KB", against: "limit", peer: 20, ratio: each / 20, goal: { atMost: 1 } },
   ];
 };

@@ -1,4 +1,4 @@
-/** A node whose streams are measured: `node streaming.js DIR STREAMS`. Tells its port; on "memory" what it has beyond the start, on "block" when it emits one. */
+/** A node whose streams are measured: `node streaming.js DIR STREAMS`. Tells its port; on "memory" what it has beyond the start, on "block" when it emits one, on "used" what it has used since. */
 import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -43,9 +43,14 @@ const memory = (): number => {
 };
 const before = memory();
 
+let usedBefore = process.cpuUsage();
+
 process.on("message", (asked) => {
   if (asked === "memory") return tell({ memory: (memory() - before) * 1_024 });
+  const { user, system } = process.cpuUsage(usedBefore);
+  if (asked === "used") return tell({ used: user + system });
   const block = grow();
+  usedBefore = process.cpuUsage();
   tell({ at: performance.timeOrigin + performance.now() });
   events.emit("block.applied", block);
 });
