@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -9,6 +10,7 @@ import { systemClock } from "../../src/clock.js";
 import { silentLogger } from "../silent.js";
 
 const executablePath = "/usr/bin/chromium";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Nothing that Chromium asks of its maker's hosts by itself. */
 const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -91,5 +93,22 @@ describe("the interactive reference, in Chromium", function () {
     expect(await block.locator(".highlight-code").first().innerText()).to.match(/"address": "A\w{33}"/);
     expect(await page.locator(".opblock-tag").count()).to.be.above(15);
     expect(await page.locator(".opblock-tag small").first().innerText()).to.match(/\.$/);
+  });
+
+  it("is light or dark as the reader's system is, and stands out from what is behind it by axe-core, on a phone too", async () => {
+    for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto("about:blank");
+      await page.goto(`${host?.url ?? ""}/docs`);
+      await page.waitForSelector(".opblock-tag");
+      await opened("wallets", "getWallet");
+      expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"), colorScheme).to.equal(0);
+      expect(await page.evaluate("document.documentElement.classList.contains('dark-mode')")).to.equal(colorScheme === "dark");
+      await page.evaluate(axe);
+      // What else it finds is how Swagger UI builds its pages: headings, landmarks, buttons within buttons, selects without a label.
+      const found: string[] = await page.evaluate("axe.run(document, { rules: { 'heading-order': { enabled: false }, 'nested-interactive': { enabled: false }, 'select-name': { enabled: false }, region: { enabled: false } } }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))");
+      expect(found, colorScheme).to.deep.equal([]);
+    }
   });
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 const style = `
 :root { color-scheme: light dark; font: 17px/1.6 system-ui, sans-serif; }
-body { max-width: 34rem; margin: 12vh auto 2rem; padding: 0 1.25rem; }
+body { background: light-dark(#ffffff, #121212); max-width: 34rem; margin: 12vh auto 2rem; padding: 0 1.25rem; }
 h1 { font-size: 1.6rem; margin-bottom: .25rem; }
 ul { padding: 0; list-style: none; }
 li { margin: .75rem 0; }

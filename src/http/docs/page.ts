@@ -7,6 +7,7 @@ export const page = `<!doctype html>
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
     <title>API reference</title>
     <link rel="icon" href="data:," />
     <link rel="stylesheet" href="docs/swagger-ui.css" />
@@ -14,16 +15,20 @@ export const page = `<!doctype html>
   </head>
   <body>
     <noscript><p>This page needs JavaScript. The interface is described in <a href="openapi.json">openapi.json</a>, too.</p></noscript>
-    <main id="reference"></main>
+    <div id="reference"></div>
     <script src="docs/swagger-ui-bundle.js"></script>
     <script src="docs/page.js"></script>
   </body>
 </html>
 `;
 
-/** Nothing is validated elsewhere, and tokens are not kept. */
+/** Nothing is validated elsewhere, and tokens are not kept. Swagger UI is dark where the root element says so. */
 export const pageScript = `"use strict";
 const { SwaggerUIBundle } = window;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const dress = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dress();
+dark.addEventListener("change", dress);
 SwaggerUIBundle({
   url: new URL("openapi.json", document.baseURI).href,
   domNode: document.getElementById("reference"),
@@ -37,12 +42,46 @@ SwaggerUIBundle({
 });
 `;
 
+/** A column that says "No links" in each row; and texts, where they stand out too little from what is behind them. */
 export const pageStyle = `body {
   margin: 0;
 }
 noscript p {
   margin: 2rem;
   font-family: sans-serif;
+}
+html:not(.dark-mode) .swagger-ui .info .link,
+html:not(.dark-mode) .swagger-ui .info .url {
+  color: #1c5fb0;
+}
+.swagger-ui .info .title small,
+.swagger-ui .info .title small.version-stamp {
+  background: #4a5160;
+}
+.swagger-ui .response-col_links {
+  display: none;
+}
+html:not(.dark-mode) .swagger-ui .opblock .opblock-summary-method {
+  color: #14181f;
+  text-shadow: none;
+}
+html:not(.dark-mode) .swagger-ui .btn.authorize span {
+  color: #157347;
+}
+html:not(.dark-mode) .swagger-ui .btn.cancel {
+  color: #b02a2a;
+}
+html:not(.dark-mode) .swagger-ui .btn.execute {
+  background: #1c5fb0;
+}
+html:not(.dark-mode) .swagger-ui .parameter__in {
+  color: #555;
+}
+html.dark-mode .swagger-ui table.headers td {
+  color: #e0e4ea;
+}
+.swagger-ui .highlight-code span[style*="211, 99, 99"] {
+  color: #ff9b90 !important;
 }
 `;
 
