@@ -181,12 +181,9 @@ const checkTargets = async ({ host, targets, bell }: Setting): Promise<void> => 
 
 const check = async (setting: Setting): Promise<void> => {
   const { host, streams, steppers, bell } = setting;
-  // A node that was stopped before it had followed its host back learns of that with the next block that it does not have: the host's next
-  // may be one that was never taken off the node's chain.
-  do {
-    while (!host.move());
-    await host.plugin.settled();
-  } while (host.plugin.health().height > host.chain.blocks.length);
+  // A node that was stopped before it had followed its host back learns of that with the next block.
+  while (!host.move());
+  await host.plugin.settled();
   const { blocks } = host.chain;
   streams.forEach((stream) => stream.connect());
   for (const stepper of steppers) while (await stepper.step(100));

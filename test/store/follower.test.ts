@@ -149,6 +149,29 @@ describe("the follower", () => {
     expect(tip()).to.equal("39000000000000000039");
   });
 
+  it("goes back with a host that went back while the node was stopped, and then put its last block on again", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 40));
+    await follow(source);
+    source.blocks = chain.blocks.slice(0, 30);
+    await restart(source);
+    // It may as well be a database that is a moment behind.
+    expect(tip()).to.equal(at(40).id);
+    // The source has it again by the time that it is asked.
+    events.emit("block.reverted", at(30));
+    await emit("block.applied", at(30));
+    expect(tip()).to.equal(at(30).id);
+    expect(follower.problem()).to.equal(undefined);
+    await emit("block.applied", at(31));
+    expect(tip()).to.equal(at(31).id);
+  });
+
+  it("takes an event that is late for no step back, as long as the source has more", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 40));
+    await follow(source);
+    await emit("block.applied", at(30));
+    expect(tip()).to.equal(at(40).id);
+  });
+
   it("needs fewer commits than blocks when blocks arrive faster than they can be written", async () => {
     await follow();
     const commits = (): number => (store.environment.root.getStats() as { lastTxnId: number }).lastTxnId;

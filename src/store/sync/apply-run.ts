@@ -63,9 +63,22 @@ export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, ha
     if (store.rebuilding() !== undefined && !source.isStopped()) await catchUp();
   };
 
+  /**
+   * Where the host has applied a block below the tip, and its source ends with it, the host went back while nobody listened. Either alone
+   * would not do: an event may be late, and a source may lag.
+   */
+  const followBack = async ({ height, id }: BlockData): Promise<void> => {
+    const above = idAt(height + 1);
+    if (!hasSource || above === undefined || idAt(height) !== id) return;
+    const [known, next] = await source.read(height, 2);
+    if (known?.id === id && next === undefined && !source.isStopped()) await disowned.leave({ height: height + 1, id: above });
+  };
+
   return {
     applyRun: async (run: readonly ToldBlock[]): Promise<boolean> => {
       const lackedAny = await applyLacking(run);
+      const last = run.at(-1);
+      if (!lackedAny && last !== undefined) await followBack(last.data);
       await completed();
       disowned.applied(run.at(-1)?.data);
       return lackedAny;
