@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { loopShare } from "../async/loop-share.js";
 import { systemAfter } from "../clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Follow, ReadOptions } from "../follow/follow.js";
@@ -20,8 +20,8 @@ interface FeedNeeds {
 const longestLook = 2_000;
 /** Milliseconds between two looks at whether the node is stopping. */
 const stopInterval = 250;
-/** Groups read at a time. */
-const groupsTogether = 50;
+/** Whoever wants no more events than this needs no more groups; for others as many are read at a time as a few milliseconds give. */
+const fewEvents = 10;
 
 /** What comes after a cursor: at most `limit` events but for the rest of the last group. Waits for events for up to `wait` seconds. */
 export const readFeed = async (from: Cursor, filter: Filter, options: ReadOptions & { limit: number; wait: number }, { follow, isStopping }: FeedNeeds): Promise<FeedPage> => {
@@ -29,23 +29,23 @@ export const readFeed = async (from: Cursor, filter: Filter, options: ReadOption
   const data: Record<string, unknown>[] = [];
   const waiter = createWaiter(follow, systemAfter);
   const begun = performance.now();
+  const few = limit <= fewEvents ? { limit } : {};
   let [cursor, more] = [from, true];
 
   /** Reads until there are enough, nothing more, or it takes too long. */
   const look = async (): Promise<void> => {
     const since = performance.now();
     for (more = true; more && performance.now() - since < longestLook; ) {
-      const { groups, atEnd } = await follow.after(cursor, { ...reading, limit: groupsTogether });
+      const { groups, atEnd } = await loopShare.run(() => follow.after(cursor, { ...reading, ...few }));
       more = !atEnd;
       for (const [place, group] of groups.entries()) {
-        const picked = await pick(group, filter);
+        const picked = await loopShare.run(() => pick(group, filter));
         picked.forEach((event, index) => data.push(eventValue(event, index === picked.length - 1 ? group.after : group.before)));
         cursor = group.after;
         if (data.length < limit) continue;
         more ||= place < groups.length - 1;
         return;
       }
-      if (more) await nextTurn();
     }
   };
 

@@ -140,6 +140,21 @@ describe("request bodies", () => {
       }
     }));
 
+  it("are refused beyond a number of objects, lists and members that no legitimate body has", () =>
+    withThings({ bodyLimit: 1_048_576 }, {}, async ({ port }) => {
+      const bodies = {
+        objects: (parts: number): string => `{"free":[${"{},".repeat(parts - 4)}[]]}`,
+        members: (parts: number): string => `{"free":{${Array.from({ length: parts - 3 }, (_, index) => `"${index.toString(36)}":""`).join(",")}}}`,
+      };
+      for (const [what, make] of Object.entries(bodies)) {
+        for (const [parts, status] of [[65_536, 201], [65_537, 400]] as const) {
+          const answer = await ask(port, "/api/mirror", { method: "POST", body: make(parts) });
+          expect([what, parts, answer.status]).to.deep.equal([what, parts, status]);
+          if (status === 400) expect(answer.json).to.include({ message: "The request body has more than 65536 objects, lists and members.", code: "BAD_REQUEST" });
+        }
+      }
+    }));
+
   it("may end early without an error being logged", async () => {
     const answer = await sendRaw(
       served.port,

@@ -4,6 +4,7 @@ import { combine, compileCondition, explain, namesEvent } from "../../src/webhoo
 import { valuesAt } from "../../src/webhooks/conditions/json-value.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/conditions/matcher.js";
 import { operatorNames, operators, subjectsAt } from "../../src/webhooks/conditions/operators.js";
+import { compilePattern } from "../../src/webhooks/conditions/pattern.js";
 import type { Condition, ConditionResult, Operator } from "../../types/webhooks.js";
 
 /** Cases for each operator: the payload's value, the condition's value, and whether the condition holds. */
@@ -310,6 +311,66 @@ describe("the matcher", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  /** Tries a pattern as the worker does, but here. */
+  const trier = { test: (pattern: string, tried: string) => Promise.resolve(compilePattern(pattern).test(tried)) };
+
+  it("finds the same webhooks however few patterns it may try at once: each is named, or decided later by what is left", async () => {
+    const pattern: fc.Arbitrary<Condition> = fc.record({ key: fc.constantFrom("a", "b", "list.*"), condition: fc.constant("regexp" as const), value: fc.constantFrom("^a", "a$", "b+", "[ab]{2,3}", "1|x") });
+    const other: fc.Arbitrary<Condition> = fc.record({ key: fc.constantFrom("a", "n"), condition: fc.constantFrom("eq" as const, "ne" as const), value: fc.constantFrom("a", "1") });
+    const hook = fc.record({ match: fc.constantFrom<("any" | "all")[]>("any", "all"), conditions: fc.array(fc.oneof(pattern, pattern, other), { minLength: 1, maxLength: 5 }) });
+    const word = fc.oneof(fc.stringMatching(/^[ab1x]{0,4}$/), fc.constantFrom(1, true, null, ["a"]));
+    const tried = fc.record({ a: word, b: word, n: fc.constantFrom("1", 1, 2), list: fc.array(word, { maxLength: 3 }) }, { requiredKeys: [] });
+    const least = fc.constantFrom(0, 3, 10, 25, 60, 200, Infinity);
+    let later = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(hook, { maxLength: 8 }), fc.array(tried, { minLength: 1, maxLength: 3 }), least, async (drafts, payloads, mostInline) => {
+        const hooks: Matchable[] = drafts.map((draft, index) => ({ id: index + 1, events: ["one"], enabled: true, ...draft }));
+        const matcher = createMatcher(hooks, mostInline);
+        for (const one of payloads) {
+          const { ids, undecided } = matcher.match("one", one);
+          const decided = await Promise.all(undecided.map(async ({ id, decide }) => ((await decide(trier)) ? [id] : [])));
+          later += decided.flat().length;
+          const expected = hooks.filter(({ conditions, match }) => combine(conditions.map((condition) => holds(condition, one)), match)).map(({ id }) => id);
+          expect([...ids, ...decided.flat()].sort((first, second) => first - second)).to.deep.equal(expected);
+        }
+      }),
+      { numRuns: 200 },
+    );
+    expect(later).to.be.above(20);
+  });
+
+  it("tries patterns at once up to a cost of instructions times characters, of one event after the other, and leaves others to be decided", async () => {
+    const [value, tried] = ["^[ab]+c", "ababab"];
+    const cost = compilePattern(value).programSize() * tried.length;
+    const hook = (id: number, ...conditions: Condition[]): Matchable => ({ id, events: ["one"], enabled: true, match: "all", conditions });
+    const isPattern: Condition = { key: "a", condition: "regexp", value };
+    const undecidedOf = (mostInline: number, ...hooks: Matchable[]) => {
+      const matcher = createMatcher(hooks, mostInline);
+      const look = (): number[] => matcher.match("one", { a: tried, n: 1, list: [tried, 5] }).undecided.map(({ id }) => id);
+      const first = look();
+      expect(look(), "each event anew").to.deep.equal(first);
+      return first;
+    };
+    expect(undecidedOf(cost, hook(1, isPattern))).to.deep.equal([]);
+    expect(undecidedOf(cost - 1, hook(1, isPattern))).to.deep.equal([1]);
+    expect(undecidedOf(2 * cost, hook(1, isPattern), hook(2, isPattern))).to.deep.equal([]);
+    expect(undecidedOf(2 * cost - 1, hook(1, isPattern), hook(2, isPattern))).to.deep.equal([2]);
+    // Numbers count as the texts that they are; all elements count.
+    const inList: Condition = { key: "list.*", condition: "regexp", value };
+    const costOfList = (cost / tried.length) * (tried.length + 1);
+    expect(undecidedOf(costOfList, hook(1, inList))).to.deep.equal([]);
+    expect(undecidedOf(costOfList - 1, hook(1, inList))).to.deep.equal([1]);
+    // Where another condition decides already, no pattern has to.
+    expect(undecidedOf(0, hook(1, isPattern, { key: "n", condition: "eq", value: 2 }))).to.deep.equal([]);
+    expect(undecidedOf(0, { ...hook(1, isPattern, { key: "n", condition: "gt", value: 0 }), match: "any" })).to.deep.equal([]);
+
+    let asked = 0;
+    const counting = { test: () => Promise.resolve(++asked > 99) };
+    const decided = createMatcher([hook(1, isPattern, { ...isPattern, key: "list.*" })], 0).match("one", { a: tried, list: [tried, tried] }).undecided;
+    expect(await Promise.all(decided.map(({ decide }) => decide(counting)))).to.deep.equal([false]);
+    expect(asked, "the first has failed: the second cannot help").to.equal(1);
   });
 
   it("gives the same result after any changes as a matcher built anew", () => {

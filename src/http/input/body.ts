@@ -19,35 +19,17 @@ export type ReadBody = (ctx: Context, bounds?: BodyBounds) => Promise<unknown>;
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** What koa-bodyparser adds to an error. */
-interface BodyError {
-  status?: unknown;
-  /** The text that could not be parsed. */
-  body?: unknown;
-}
-
-/** Why koa-bodyparser refuses JSON that is well-formed; undefined if it is not. */
-const faultOfJson = (text: unknown): PorticoError | undefined => {
-  if (typeof text !== "string") return undefined;
-  try {
-    const value = JSON.parse(text) as unknown;
-    const isObject = typeof value === "object" && value !== null;
-    return isObject ? inputError("payload", "__proto__", "is not allowed") : inputError("payload", "value", "must be object");
-  } catch {
-    return undefined;
-  }
-};
-
 /** The error to report for a body. Whatever fails while a body is read is treated as the client's fault. */
 const refusalOf = (error: unknown): PorticoError => {
-  const { status, body }: BodyError = typeof error === "object" && error !== null ? error : {};
+  if (error instanceof PorticoError) return error;
+  const { status }: { status?: unknown } = typeof error === "object" && error !== null ? error : {};
   if (status === 413) {
     return new PorticoError("BODY_TOO_LARGE");
   }
   if (status === 415) {
     return new PorticoError("UNSUPPORTED_MEDIA_TYPE", "The content encoding of the request body is not supported.");
   }
-  return faultOfJson(body) ?? new PorticoError("MALFORMED_JSON", undefined, { cause: error });
+  return new PorticoError("MALFORMED_JSON", undefined, { cause: error });
 };
 
 /** Levels; deeper than any legitimate body. Serializing much deeper values could exhaust the stack. */
@@ -56,16 +38,32 @@ const deepestNesting = 100;
 /** Numbers of a body that a double may not hold: more than any legitimate body of so many bytes has. */
 const mostExact = (limit: number): number => Math.max(10_000, Math.floor(limit / 64));
 
-const exactly = (raw: string, parsed: unknown, limit: number): unknown => {
-  const { depth, mayLoseDigits } = surveyJson(raw);
+/** Arrays, objects and members with a name, the dearest of all to make: in legitimate bodies each has thirty bytes and more. */
+const mostParts = (limit: number): number => Math.max(1_000, Math.floor(limit / 16));
+
+/** Whether a value has a member `__proto__`, which whoever copies it might take for its prototype. */
+const namesPrototype = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && (Object.hasOwn(value, "__proto__") || Object.values(value).some(namesPrototype));
+
+/** What a body has is looked at before it is parsed: that takes time, for which others wait. `before`: how the host has parsed it, if it has. */
+const parseBody = (raw: string, limit: number, before: unknown): unknown => {
+  const { depth, parts, mayLoseDigits } = surveyJson(raw);
   if (depth > deepestNesting) {
     throw new PorticoError("MALFORMED_JSON", `The request body is nested deeper than ${deepestNesting} levels.`);
   }
-  if (!mayLoseDigits) {
-    return parsed;
+  if (parts > mostParts(limit)) {
+    throw new PorticoError("BAD_REQUEST", `The request body has more than ${mostParts(limit)} objects, lists and members.`, { validation: { source: "payload", keys: ["value"] } });
   }
+  const value = mayLoseDigits ? parseExactJson(raw, mostExact(limit)) : (before ?? (JSON.parse(raw) as unknown));
+  if (typeof value !== "object" || value === null) throw inputError("payload", "value", "must be object");
+  // It may be spelt with escapes.
+  if (/__proto__|\\u/.test(raw) && namesPrototype(value)) throw inputError("payload", "__proto__", "is not allowed");
+  return value;
+};
+
+const exactly = (raw: string, limit: number, before: unknown): unknown => {
   try {
-    return parseExactJson(raw, mostExact(limit));
+    return parseBody(raw, limit, before);
   } catch (cause) {
     if (!(cause instanceof NumberError)) throw refusalOf(cause);
     throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation: { source: "payload", keys: ["value"] } });
@@ -91,7 +89,7 @@ const nameCoding = ({ headers }: IncomingMessage): void => {
 };
 
 /** Rejects also if the request breaks off: where its body is compressed, what reads that would never hear of it. */
-const unlessBrokenOff = (request: IncomingMessage, reading: Promise<unknown>): Promise<unknown> =>
+const unlessBrokenOff = <T>(request: IncomingMessage, reading: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const forget = finished(request, { writable: false }, (error) => {
       if (error) reject(refusalOf(error));
@@ -99,34 +97,38 @@ const unlessBrokenOff = (request: IncomingMessage, reading: Promise<unknown>): P
     void reading.then(resolve, reject).finally(forget);
   });
 
-const parserOf = (limit: number) =>
-  bodyParser({
-    enableTypes: ["json"],
-    detectJSON: () => true,
+/** Bodies of any type are read as text, and parsed here: koa-bodyparser would parse them as they come, all in one turn of the event loop. */
+const readerOf = (limit: number) => {
+  const read = bodyParser({
+    enableTypes: ["text"],
     // a number means bytes, though the type allows text only
-    jsonLimit: limit as unknown as string,
+    textLimit: limit as unknown as string,
     onerror: (error) => {
       throw refusalOf(error);
     },
   });
+  return async (req: IncomingMessage): Promise<string> => {
+    const request: { is(): boolean; rawBody?: string } = { is: () => true };
+    await read({ req, request } as unknown as Context, nothing);
+    return request.rawBody ?? "";
+  };
+};
 
 /** `usual`: bytes that a body may have, where the route does not take more, or less. */
 export const createBodyReader = (usual: number, gate: BodyGate): ReadBody => {
-  const parsers = new Map<number, ReturnType<typeof parserOf>>();
+  const readers = new Map<number, ReturnType<typeof readerOf>>();
   return async (ctx, { bodyLimit = usual, mostBody = Infinity } = {}) => {
     const meter = currentMeter();
     const most = Math.min(Math.max(bodyLimit, usual), mostBody);
-    const read = parsers.get(most) ?? parserOf(most);
-    parsers.set(most, read);
+    const read = readers.get(most) ?? readerOf(most);
+    readers.set(most, read);
     const before = readBefore(ctx);
+    if (before !== undefined && typeof ctx.request.rawBody !== "string") return before;
     if (before === undefined) {
       nameCoding(ctx.req);
-      await gate.pass(ctx.req, most, () => unlessBrokenOff(ctx.req, read(ctx, nothing) as Promise<unknown>));
+      ctx.request.rawBody = await gate.pass(ctx.req, most, () => unlessBrokenOff(ctx.req, read(ctx.req)));
     }
-    const raw = ctx.request.rawBody;
-    if (typeof raw !== "string") {
-      return before;
-    }
-    return raw === "" ? undefined : loopShare.run(() => metered(meter, () => exactly(raw, ctx.request.body, most)));
+    const raw = ctx.request.rawBody as string;
+    return raw === "" ? undefined : loopShare.run(() => metered(meter, () => exactly(raw, most, before)));
   };
 };
