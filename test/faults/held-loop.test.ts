@@ -92,11 +92,11 @@ describe("the event loop", () => {
       const filled = path.replace(/^\/api/, "").replace(/\{\w+\}/g, path.includes("/blocks/") ? String(block?.height) : path.includes("/rounds/") ? "1" : (wallet?.address ?? ""));
       const limit = path.includes("/events/feed") || path.includes("/changes") ? 1_000 : 100;
       const query = [has("limit") ? `limit=${limit}` : "", has("after") ? "after=genesis" : ""].filter((part) => part !== "");
-      const with_ = (...more: string[]): Question => ({ method: "GET", path: `${filled}?${[...query, ...more].join("&")}` });
-      questions[`${path}`] = with_();
-      if (has("page")) questions[`${path}, far away`] = with_("page=25");
-      if (has("at")) questions[`${path}, earlier`] = with_("at=4");
-      if (has("orderBy")) questions[`${path}, ordered`] = with_("orderBy=amount:asc");
+      const questionOf = (...more: string[]): Question => ({ method: "GET", path: `${filled}?${[...query, ...more].join("&")}` });
+      questions[path] = questionOf();
+      if (has("page")) questions[`${path}, far away`] = questionOf("page=25");
+      if (has("at")) questions[`${path}, earlier`] = questionOf("at=4");
+      if (has("orderBy")) questions[`${path}, ordered`] = questionOf("orderBy=amount:asc");
     }
     expect(Object.keys(questions).length).to.be.above(60);
     await expectShort(questions);

@@ -394,6 +394,32 @@ describe("the matcher", () => {
     );
   });
 
+  for (const [condition, value, payloads] of [
+    ["eq", "a", ["a"]],
+    ["in", ["a", "b"], ["a", "b"]],
+    ["contains", "a", [["a"], "an a in a text"]],
+    ["gt", 5, [6]],
+  ] as const) {
+    it(`finds a webhook by "${condition}" for as long as it has that condition, whichever others have the same`, () => {
+      const hook = (id: number, wanted: unknown): Matchable => ({ id, events: ["one"], enabled: true, match: "any", conditions: [{ key: "it", condition, value: wanted }] });
+      const other = { eq: "z", in: ["z"], contains: "z", gt: 9 }[condition];
+      const found = (it: unknown): number[] => matcher.match("one", { it }).ids;
+      const matcher = createMatcher([hook(1, value), hook(2, value), hook(3, value)]);
+      const expectFound = (ids: number[]): void => payloads.forEach((it) => expect(found(it)).to.deep.equal(ids));
+      expectFound([1, 2, 3]);
+      matcher.put(2, undefined);
+      expectFound([1, 3]);
+      matcher.put(1, hook(1, other));
+      expectFound([3]);
+      matcher.put(3, { ...hook(3, value), enabled: false });
+      expectFound([]);
+      matcher.put(2, hook(2, value));
+      expectFound([2]);
+      matcher.put(1, hook(1, value));
+      expectFound([1, 2]);
+    });
+  }
+
   it("returns a webhook once when two of its conditions hold", () => {
     const conditions: Condition[] = [
       { key: "a", condition: "eq", value: 1 },
