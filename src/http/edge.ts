@@ -93,7 +93,6 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
   const ownRoutes = [rootRoute<State>(basePath, needs.info), healthRoute<State>(needs.health), openApiRoute<State>((prefix) => documents(prefix)), ...docsRoutes<State>()];
   const routes: Route<State>[] = [...needs.routes, ...ownRoutes];
   const documents = createOpenApiByPrefix(routes, { ...options, groups: needs.groups, examples: needs.examples }, needs.info, needs.outgoing);
-  const openapi = documents("");
 
   const endpointNeeds = { basePath, inputReader: createInputReaders({ epoch: needs.epoch }) };
   const endpoints = routes.map((route) => createEndpoint(route, endpointNeeds));
@@ -118,7 +117,9 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
 
   return {
     router,
-    openapi,
+    get openapi() {
+      return documents("");
+    },
     callback,
     mount: (app) => void app.use(router.routes()),
     prewarm,

@@ -233,11 +233,11 @@ export const createOpenApi = <State extends Scope>(
   };
 };
 
-/** The documents by prefix. That of an empty prefix, which most want, is made at once, the others when they are first wanted. */
+/** The documents by prefix, each made when it is first wanted. @throws TypeError if two schemas have one title */
 export const createOpenApiByPrefix = <State extends Scope>(
   ...[routes, options, info, outgoing]: Parameters<typeof createOpenApi<State>>
 ): ((prefix: AmountPrefix) => OpenApiDocument) => {
-  const made: Partial<Record<AmountPrefix, OpenApiDocument>> = { "": createOpenApi(routes, options, info, outgoing) };
+  const made: Partial<Record<AmountPrefix, OpenApiDocument>> = {};
   return (prefix) => (made[prefix] ??= createOpenApi(routes, { ...options, prefix }, info, outgoing));
 };
 
