@@ -80,6 +80,8 @@ export interface Edge<State extends Scope> {
   prewarm(state: State): Promise<void>;
   /** Replies that are sent while they are made. */
   readonly streams: Streams;
+  /** Bytes of the replies that are kept. */
+  readonly cached: number;
   /** Requests being answered now. */
   readonly open: number;
   /** Resolves when no request is being answered. */
@@ -106,11 +108,12 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
 
   const requestId = createRequestIds();
   const { batches = batching.isOn } = needs;
-  const { handle, prewarm, inFlight, streams } = createHandler<State>(
+  const handler = createHandler<State>(
     options,
     { ...needs, ...locate, requestId, tipId: needs.tipId, authorize: needs.authorize ?? (() => false) },
     batches ? createBatches : oneByOne,
   );
+  const { handle, prewarm, inFlight, streams } = handler;
   const readBody = createBodyReader(options.bodyLimit, createBodyGate({ ...bodyGateLimits, clientOf: clientKey(options.trustedProxies) }));
   const router = createKoaRouter({ basePath, defaultVersion, routes, handle, readBody });
   const callback = (): Listener => createListener({ basePath, handle, readBody, requestId, logger: needs.logger });
@@ -128,6 +131,9 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
       const listener = callback();
       const next = (request: IncomingMessage, response: ServerResponse) => outside && (() => outside(request, response));
       return createJsonServer((request, response) => listener(request, response, next(request, response)), requestId, options);
+    },
+    get cached() {
+      return handler.cached;
     },
     get open() {
       return inFlight.count;

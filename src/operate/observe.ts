@@ -18,6 +18,8 @@ export interface ObservedNeeds {
   dataDir: string | undefined;
   loopLag: LoopLag;
   streams(): number;
+  /** Bytes of the replies that are kept. */
+  cached(): number;
   /** Undefined where there are none, or another process delivers. */
   webhooks(): Webhooks | undefined;
 }
@@ -28,7 +30,7 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 const mostWebhooks = 100_000;
 
 /** Reads from the node what its metrics tell. */
-export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams, webhooks }: ObservedNeeds): Observed => ({
+export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams, cached, webhooks }: ObservedNeeds): Observed => ({
   tipHeight: () => reports.health().height,
   tipAge: () => {
     const pace = reports.pace();
@@ -46,6 +48,7 @@ export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams
   storeBytes: () => (dataDir === undefined ? undefined : sizeOf(join(dataDir, "chain.mdb")) + sizeOf(join(dataDir, "webhooks.mdb"))),
   loopLag: () => loopLag.milliseconds() / 1000,
   streams,
+  cached,
   webhooks: () => {
     const all = webhooks()?.list({ offset: 0, limit: mostWebhooks }).rows;
     if (all === undefined) return undefined;

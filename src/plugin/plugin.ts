@@ -98,6 +98,7 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
     dataDir: context.dataDir,
     loopLag,
     streams: () => late.edge?.streams.count ?? 0,
+    cached: () => late.edge?.cached ?? 0,
     // Of several processes, the one that delivers tells.
     webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
   });

@@ -5,8 +5,8 @@ import { createReply, type Reply } from "../../src/http/reply/reply.js";
 import { ask } from "./ask.js";
 import { manyThings, type Served, serveThings, type ThingState, withThings } from "./things.js";
 
-const replyOf = (json: string): Reply =>
-  createReply({ status: 200, json, height: 1, validated: true, cacheControl: "no-cache", lasting: true }, Infinity);
+const replyOf = (json: string, threshold = Infinity): Reply =>
+  createReply({ status: 200, json, height: 1, validated: true, cacheControl: "no-cache", lasting: true }, threshold);
 
 /** Asks for a reply at a tip twice, and keeps it. */
 const keepAt = (cache: ResponseCache<string>, key: string, tip: string, reply: Reply): CacheEntry<string> => {
@@ -247,9 +247,16 @@ describe("cached replies", () => {
     });
   });
 
-  it("hold no memory beyond their own bytes", () => {
+  it("hold no memory beyond their own bytes, compressed as well", async () => {
     for (const json of ["", "{}", '{"name":"é"}', "x".repeat(1000), "x".repeat(10_000)]) {
-      const { bytes } = replyOf(json).plain;
+      const reply = replyOf(json, 0);
+      for (const encoding of ["gzip", "br"] as const) {
+        const variant = await reply.encoded?.(encoding);
+        expect(variant?.bytes.length).to.be.above(0);
+        expect(variant?.bytes.buffer.byteLength).to.equal(variant?.bytes.length);
+        expect(reply.ready?.(encoding)).to.equal(variant);
+      }
+      const { bytes } = reply.plain;
       expect(bytes.toString("utf8")).to.equal(json);
       expect(bytes.buffer.byteLength).to.equal(bytes.length);
     }

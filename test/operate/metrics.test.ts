@@ -56,6 +56,8 @@ describe("the metrics", () => {
     expect(hits).to.be.above(0);
     // The replies that can be kept: those of blocks, of the wallet that is not there, and of the first generation.
     expect(hits + misses).to.equal(7);
+    // That of block 2, asked for more than once.
+    expect(value(text, "portico_reply_cache_bytes")).to.be.within(1_000, 20_000);
   });
 
   it("tell of the chain, the store, the process and the webhooks", async () => {

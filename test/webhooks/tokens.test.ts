@@ -43,6 +43,24 @@ describe("webhook tokens", () => {
     expect(createAuthorize([])("")).to.equal(false);
   });
 
+  it("take as long to refuse however much of one is right, and to accept whichever it is", () => {
+    // So long that a comparison which stops at the first difference would show.
+    const length = 1_000_000;
+    const right = "a".repeat(length);
+    const authorize = createAuthorize([right, "b".repeat(length), "c".repeat(length)]);
+    const given = { "wrong from the start": `x${right.slice(1)}`, "wrong at the end": `${right.slice(1)}x`, "of the first": right, "of the last": "c".repeat(length) };
+    const least: Record<string, number> = {};
+    for (let tries = 0; tries < 15; tries++) {
+      for (const [what, header] of Object.entries(given)) {
+        const begun = performance.now();
+        expect(authorize(header)).to.equal(what.startsWith("of"));
+        least[what] = Math.min(least[what] ?? Infinity, performance.now() - begun);
+      }
+    }
+    const times = Object.values(least);
+    expect(Math.max(...times) / Math.min(...times), JSON.stringify(least)).to.be.below(2);
+  });
+
   describe("when generated", () => {
     let dataDir: string;
     let lines: string[];

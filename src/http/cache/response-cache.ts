@@ -25,6 +25,8 @@ interface Kept {
  * it was computed.
  */
 export interface ResponseCache<Request> {
+  /** What it holds, in bytes. */
+  readonly size: number;
   find(key: string): CacheEntry<Request> | undefined;
   /** Gives a request an entry if the same request came before, not long ago: one that is made once is not worth the memory. */
   admit(key: string, request: Request): CacheEntry<Request> | undefined;
@@ -80,6 +82,9 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
   };
 
   return {
+    get size() {
+      return entries?.calculatedSize ?? 0;
+    },
     find: (key) => entries?.get(key),
     admit: (key, request) => {
       if (entries === undefined || !doorkeeper.admits(key)) return undefined;

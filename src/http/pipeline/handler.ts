@@ -43,6 +43,8 @@ export interface Handler<State extends Scope> {
   prewarm(state: State): Promise<void>;
   readonly inFlight: InFlight;
   readonly streams: Streams;
+  /** Bytes of the replies that are kept. */
+  readonly cached: number;
 }
 
 /** Takes requests through the stages: one by one, or many at a time. */
@@ -139,6 +141,9 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   return {
     inFlight,
     streams,
+    get cached() {
+      return cache.size;
+    },
     handle: (transport) => {
       const context = new RequestContext<State>(transport, needs.requestId(transport.request.headers));
       inFlight.enter();

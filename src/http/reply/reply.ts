@@ -71,6 +71,13 @@ const compressors: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   gzip: (bytes) => promisify(gzip)(bytes),
 };
 
+/** The same bytes, in memory of their own: zlib leaves a short result at the beginning of 16 KB, which would live as long. */
+const trimmed = (bytes: Buffer): Buffer => {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+};
+
 const plainHeaders = ({ height, cacheControl }: ReplyFacts): string[] => [
   "Content-Type",
   "application/json; charset=utf-8",
@@ -100,7 +107,7 @@ export const variantsOf = ({ status, bytes, headers, tag }: Content, threshold: 
   const made = new Map<Encoding, Promise<Variant>>();
   const ready = new Map<Encoding, Variant>();
   const encode = async (encoding: Encoding): Promise<Variant> => {
-    const encoded = await compressors[encoding](bytes);
+    const encoded = trimmed(await compressors[encoding](bytes));
     const variant = { bytes: encoded, headers: [...headers, "Content-Encoding", encoding, ...tagged(`-${encoding}`)] };
     ready.set(encoding, variant);
     return variant;

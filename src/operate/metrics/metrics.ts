@@ -17,6 +17,8 @@ export interface Observed {
   loopLag(): number;
   /** Streams that are being sent. */
   streams(): number;
+  /** Bytes of the replies that are kept. */
+  cached(): number;
   /** Webhooks by state, and blocks by which the one that is farthest behind is; undefined where there are none, or another process delivers. */
   webhooks(): { byState: Readonly<Record<string, number>>; blocksBehind: number } | undefined;
 }
@@ -56,6 +58,7 @@ const createGauges = (registry: Registry, observed: Observed): void => {
   gauge("portico_store_bytes", "Bytes of the store's files.", "max", observed.storeBytes);
   gauge("portico_event_loop_lag_seconds", "Seconds by which the event loop was late at the most in the last second; of the process that is worst off.", "max", observed.loopLag);
   gauge("portico_streams", "Event streams, change streams and other streamed replies that are open.", "sum", observed.streams);
+  gauge("portico_reply_cache_bytes", "Bytes of the replies that are kept until the tip moves, at most `cacheSize` in each process.", "sum", observed.cached);
   gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", () => observed.webhooks()?.blocksBehind);
   void new Gauge({
     name: "portico_webhooks",
