@@ -32,9 +32,21 @@ export const openPeer = async (kind: "koa" | "node", routes: PeerRoute[]): Promi
   return { port, usage: () => process.ask("usage", undefined), close: process.close };
 };
 
-/** What a server answers a path with. */
-export const bodyAt = async (port: number, path: string): Promise<Uint8Array> => {
+const answerAt = async (port: number, path: string): Promise<Response> => {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "accept-encoding": "identity" } });
   if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}`);
-  return new Uint8Array(await answer.arrayBuffer());
+  return answer;
+};
+
+/** What a server answers a path with. */
+export const bodyAt = async (port: number, path: string): Promise<Uint8Array> => new Uint8Array(await (await answerAt(port, path)).arrayBuffer());
+
+/** Those that every server of Node.js sends. */
+const usual = ["content-type", "content-length", "connection", "keep-alive", "date"];
+
+/** The headers that a server answers a path with, apart from those that every server sends. */
+export const headersAt = async (port: number, path: string): Promise<[name: string, value: string][]> => {
+  const answer = await answerAt(port, path);
+  await answer.arrayBuffer();
+  return [...answer.headers].filter(([name]) => !usual.includes(name));
 };

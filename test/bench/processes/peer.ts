@@ -11,15 +11,18 @@ import { usage } from "./usage.js";
 export interface PeerRoute {
   path: string;
   body: Uint8Array;
+  /** What the Koa app sends besides the type and the length. Default: nothing. */
+  headers?: [name: string, value: string][];
 }
 
 const contentType = "application/json; charset=utf-8";
 
 const koaListener = (routes: readonly PeerRoute[]): RequestListener => {
   const router = new Router();
-  for (const { path, body } of routes) {
+  for (const { path, body, headers = [] } of routes) {
     const bytes = Buffer.from(body);
     router.get(path, (ctx) => {
+      for (const [name, value] of headers) ctx.set(name, value);
       ctx.type = contentType;
       ctx.body = bytes;
     });
