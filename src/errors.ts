@@ -8,7 +8,7 @@ export const errorTable = {
   MALFORMED_JSON: { status: 400, exposed: true, message: "The request body is not valid JSON." },
   SEARCH_TOO_WIDE: { status: 400, exposed: true, message: "The search would have to look at too many rows: narrow it." },
   NOT_AT_HEIGHT: { status: 400, exposed: true, message: "That is not kept for earlier heights." },
-  UNAUTHORIZED: { status: 401, exposed: true, message: "Missing or invalid webhook token." },
+  UNAUTHORIZED: { status: 401, exposed: true, message: "Missing or invalid webhook token: send it as Authorization." },
   NOT_FOUND: { status: 404, exposed: true, message: "Not Found" },
   BLOCK_NOT_FOUND: { status: 404, exposed: true, message: "Block not found" },
   DELEGATE_NOT_FOUND: { status: 404, exposed: true, message: "Delegate not found" },

@@ -88,6 +88,9 @@ export interface Edge<State extends Scope> {
   drained(): Promise<void>;
 }
 
+/** The parameters that a query must have: those without a default. */
+const requiredIn = (query: Route["query"]): string[] => (query?.required ?? []).filter((name) => query?.properties[name]?.default === undefined);
+
 /** Makes the HTTP edge for a table of routes. Throws TypeError for inconsistent routes or options. */
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const options: EdgeOptions = { ...given, basePath: normalizedBasePath(given.basePath) };
@@ -102,7 +105,10 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     createRouting<Endpoint<State>>(
       endpoints
         .filter(({ route }) => route.versions.includes(generation))
-        .map((endpoint) => ({ method: endpoint.route.method, path: endpoint.route.path, target: endpoint, reserved: endpoint.route.reserved === true })),
+        .map((endpoint) => {
+          const { method, path, query, reserved } = endpoint.route;
+          return { method, path, target: endpoint, reserved: reserved === true, requires: requiredIn(query) };
+        }),
     );
   const locate = createLocate({ ...options, routings: { 1: routingOf(1), 2: routingOf(2) } });
 

@@ -107,7 +107,7 @@ for (const name of chainNames) {
       ["type=transfer", "type", "must be integer"],
       ["type=-1", "type", "must be >= 0"],
       ["id=abc", "id", "must be 64 hexadecimal digits"],
-      ["senderId=no%20address", "senderId", 'must match pattern "^[0-9A-Za-z]+$"'],
+      ["senderId=no%20address", "senderId", "must be an address: up to 64 letters and digits"],
       ["vendorFieldHex=hello", "vendorFieldHex", "must be hexadecimal digits"],
       ["amount.from=1e9", "amount.from", "must be a whole number"],
     ];

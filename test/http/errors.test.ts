@@ -131,7 +131,7 @@ describe("errors", () => {
     ]) {
       expect(answer.status).to.equal(401);
       expect(answer.headers["www-authenticate"]).to.equal('Bearer realm="webhooks"');
-      expect(answer.json).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token.", code: "UNAUTHORIZED" });
+      expect(answer.json).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token: send it as Authorization.", code: "UNAUTHORIZED" });
     }
   });
 

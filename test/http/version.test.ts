@@ -91,7 +91,7 @@ describe("versions and paths", () => {
     expect(json).to.deep.equal({ success: true, names: ["thing249"] });
     expect(headers["api-version"]).to.equal("1");
     // In the second generation, "search" is the name of a thing here.
-    expect((await get("/api/v2/things/search?q=249")).json).to.deep.include({ message: '"q" is not allowed; there are none here' });
+    expect((await get("/api/v2/things/search?q=249")).json).to.deep.include({ message: '"q" is not allowed; there are none here. By POST, this path takes a JSON body instead.' });
   });
 
   it("serves the first generation if that is the default", () =>
@@ -169,7 +169,7 @@ describe("versions and paths", () => {
   it("names the methods of a path if another is used", async () => {
     const { status, headers, json } = await get("/api/things", {}, { method: "DELETE" });
     expect([status, headers.allow]).to.deep.equal([405, "GET, HEAD, OPTIONS"]);
-    expect(json).to.deep.equal({ statusCode: 405, error: "Method Not Allowed", message: "Method Not Allowed", code: "METHOD_NOT_ALLOWED" });
+    expect(json).to.deep.equal({ statusCode: 405, error: "Method Not Allowed", message: "Method Not Allowed: use GET here.", code: "METHOD_NOT_ALLOWED" });
     expect((await get("/api/v2/things/all", {}, { method: "PUT" })).headers.allow).to.equal("GET, HEAD, OPTIONS");
     // A GET of "search" as a thing's name is answered too, and so are the other generation's methods if no version is named.
     expect((await get("/api/v2/things/search", {}, { method: "PUT" })).headers.allow).to.equal("POST, GET, HEAD, OPTIONS");

@@ -98,7 +98,7 @@ describe("the webhook routes", () => {
         it(`refuses GET ${path} with "${authorization}"`, async () => {
           const answer = await get(path, { authorization });
           expect(answer.status).to.equal(401);
-          expect(answer.body).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token.", code: "UNAUTHORIZED" });
+          expect(answer.body).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token: send it as Authorization.", code: "UNAUTHORIZED" });
           expect(answer.headers.get("www-authenticate")).to.match(/^Bearer/);
         });
       }
@@ -135,7 +135,7 @@ describe("the webhook routes", () => {
       const { id } = ((await send("POST", "/webhooks", { event: "block.applied", target: "http://example.org", enabled: false })).body as { data: { id: number } }).data;
       const whole = "PUT replaces the whole webhook; PATCH changes only what is given";
       expect(await told("PUT", `/webhooks/${id}`, { enabled: true })).to.deep.equal([400, `"target" is required: ${whole}`]);
-      expect(await told("PUT", `/webhooks/${id}`, { target: "http://example.org" })).to.deep.equal([400, `"event" is required: ${whole}`]);
+      expect(await told("PUT", `/webhooks/${id}`, { target: "http://example.org" })).to.deep.equal([400, `"event" or "events" is required: ${whole}`]);
       expect(await told("POST", "/webhooks", { event: "block.applied" })).to.deep.equal([400, '"target" is required']);
       const [status, message] = (await told("POST", "/webhooks", { events: ["block.forgd"], target: "http://example.org" })) as [number, string];
       expect(status).to.equal(400);
@@ -248,7 +248,7 @@ describe("the webhook routes", () => {
     const valid = { event: "peer.added", target: "https://example.com/" };
     const condition = (changed: object): object => ({ ...valid, conditions: [{ key: "a", condition: "eq", value: 1, ...changed }] });
     const cases: [string, unknown, string, RegExp][] = [
-      ["no event", { target: valid.target }, "event", /"event" is required/],
+      ["no event", { target: valid.target }, "event", /"event" or "events" is required/],
       ["no target", { event: valid.event }, "target", /"target" is required/],
       ["an unknown event", { ...valid, event: "block.lost" }, "event", /"event" must be one of block\.applied, .*, fork\.happened/],
       ["a number as the event", { ...valid, event: 5 }, "event", /"event" must be string/],

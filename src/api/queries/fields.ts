@@ -1,4 +1,4 @@
-import { InputOf, Text } from "../../http/input/schema.js";
+import { InputOf } from "../../http/input/schema.js";
 
 /** Input types of the values by which lists are filtered. */
 
@@ -26,7 +26,13 @@ export const Hash = hexText("64 hexadecimal digits.", 64);
 export const PublicKey = hexText("Public key: 66 hexadecimal digits.", 66);
 
 /** Only the form is checked: filtering by an address without a wallet gives an empty list. */
-export const Address = Text({ pattern: "^[0-9A-Za-z]+$", maxLength: 64, description: "Address." });
+export const Address = InputOf<string>(
+  {
+    parse: (value) => (typeof value === "string" && /^[0-9A-Za-z]{1,64}$/.test(value) ? { value } : { rule: "must be an address: up to 64 letters and digits" }),
+    accepts: { type: "string", pattern: "^[0-9A-Za-z]+$", maxLength: 64 },
+  },
+  { description: "Address." },
+);
 
 export const BlockId = InputOf<string>(
   {

@@ -145,7 +145,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     errors: [404, 415, 501],
     reply: Nothing,
     answer: ({ params, body }, { webhooks }) => {
-      if (body.event === undefined && body.events === undefined) throw inputError("payload", "event", `is required${replacementRule}`);
+      if (body.event === undefined && body.events === undefined) throw inputError("payload", "event", `or "events" is required${replacementRule}`);
       webhooks.replace(webhookOf(params), withoutShown(body));
       return {};
     },

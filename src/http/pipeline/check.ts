@@ -6,7 +6,8 @@ import type { ResponseCache } from "../cache/response-cache.js";
 import { parseQuery } from "../input/query-string.js";
 import type { VersionHeaders } from "../reply/default-headers.js";
 import type { Scope } from "../route.js";
-import { targetOf } from "../routing/resolve.js";
+import { type Locate, targetOf } from "../routing/resolve.js";
+import { versionInHeaders } from "../routing/version.js";
 import type { Step } from "./climb.js";
 import type { RequestContext } from "./request-context.js";
 import { freezeParsed, ParsedRequest } from "./parsed-request.js";
@@ -19,6 +20,7 @@ export interface CheckNeeds<State extends Scope> {
   isStopping(): boolean;
   /** Whether the route that a request leads to answers while the node is stopping, too. */
   answersWhileStopping(context: RequestContext<State>): boolean;
+  methodsAt: Locate<unknown>["methodsAt"];
   /** Whether the value of `Authorization` admits a client. */
   authorize(authorization: string | undefined): MaybePromise<boolean>;
 }
@@ -34,7 +36,14 @@ const isJson = ({ headers }: IncomingMessage): boolean => {
 };
 
 /** The steps that check and parse a request. */
-export const createChecks = <State extends Scope>({ rateLimit, cache, versionHeaders, isStopping, answersWhileStopping, authorize }: CheckNeeds<State>) => {
+export const createChecks = <State extends Scope>({ rateLimit, cache, versionHeaders, isStopping, answersWhileStopping, methodsAt, authorize }: CheckNeeds<State>) => {
+  /** Whoever asks `/wallets/search?address=…` by GET, where `search` is taken for a wallet, means the search. */
+  const pointToPost = (error: unknown, { url = "", method, headers }: IncomingMessage): unknown => {
+    if (!(error instanceof PorticoError) || error.validation?.source !== "query" || (method !== "GET" && method !== "HEAD")) return error;
+    if (!methodsAt(targetOf(url), versionInHeaders(headers)).includes("POST")) return error;
+    return new PorticoError(error.code, `${error.message}. By POST, this path takes a JSON body instead.`, { validation: error.validation });
+  };
+
   const steps: Record<"limit" | "authorize" | "parse" | "readBody", Step<State>> = {
     limit: (context) => {
       if (isStopping() && !answersWhileStopping(context)) throw new PorticoError("NOT_READY", "The node is stopping.");
@@ -60,7 +69,13 @@ export const createChecks = <State extends Scope>({ rateLimit, cache, versionHea
       const { prefix, amounts, located, generation } = where;
       if (amounts === "unknown") throw inputError("headers", "API-Amounts", "must be one of number, string");
       const asked = { params: located.params, pairs: parseQuery(targetOf(transport.request.url ?? "").query), prefix, amounts };
-      const parsed = new ParsedRequest(endpoint, generation, asked, endpoint.readInput(asked), versionHeaders(where));
+      let input;
+      try {
+        input = endpoint.readInput(asked);
+      } catch (error) {
+        throw located.item.path.includes("{") ? pointToPost(error, transport.request) : error;
+      }
+      const parsed = new ParsedRequest(endpoint, generation, asked, input, versionHeaders(where));
       context.parsed = parsed;
       if (key === undefined || endpoint.route.authenticated === true) return;
       context.entry = cache.admit(key, parsed);

@@ -51,10 +51,8 @@ const locateIn = <State extends Scope>(needs: MatchNeeds<State>, { transport }: 
   }
 };
 
-const allowedAt = <State extends Scope>(needs: MatchNeeds<State>, { url = "", headers }: IncomingMessage): HeaderPairs => [
-  "Allow",
-  allowed(needs.methodsAt(targetOf(url), versionInHeaders(headers))),
-];
+const methodsAt = <State extends Scope>(needs: MatchNeeds<State>, { url = "", headers }: IncomingMessage): string[] => needs.methodsAt(targetOf(url), versionInHeaders(headers));
+const allowedAt = <State extends Scope>(needs: MatchNeeds<State>, request: IncomingMessage): HeaderPairs => ["Allow", allowed(methodsAt(needs, request))];
 
 /** The first step of the ladder: finds the route of a request, or a reply that needs none. */
 export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
@@ -81,7 +79,7 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
     const endpoint = targetFor(located.item, context.transport.request.method ?? "");
     if (endpoint === undefined) {
       context.addHeaders(allowedAt(needs, context.transport.request));
-      throw new PorticoError("METHOD_NOT_ALLOWED", located.item.reserved ? `Method Not Allowed: use ${[...located.item.methods.keys()].join(" or ")} here.` : undefined);
+      throw new PorticoError("METHOD_NOT_ALLOWED", `Method Not Allowed: use ${methodsAt(needs, context.transport.request).join(" or ")} here.`);
     }
     return endpoint;
   };

@@ -63,13 +63,15 @@ const locatedIn = <Entry>(generation: Generation, match: Match<Entry> | undefine
 /**
  * Finds the route of a request that names no generation: in the default one, or in the other if only that has the path, or answers
  * the method there. A literal path of the other wins over a parameter of the default one: in `/delegates/get`, `get` is not a delegate.
+ * Not so `/delegates/search` without what the first generation searches for: whoever asks that means the search of the second, which says how.
  */
-const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
+const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, query: string, method: string): Located<Entry> | undefined => {
   const usual = needs.defaultVersion;
   const other: Generation = usual === 1 ? 2 : 1;
   const match = needs.routings[usual].find(path, method);
   const otherMatch = needs.routings[other].find(path, method);
-  const spelledOut = isLiteral(otherMatch) && !isLiteral(match);
+  const isIncomplete = (): boolean => isLiteral(needs.routings[usual].find(path, "POST")) && otherMatch?.item.requires.some((name) => !new URLSearchParams(query).has(name)) === true;
+  const spelledOut = isLiteral(otherMatch) && !isLiteral(match) && !isIncomplete();
   const preferOther = doesAnswer(otherMatch, method) && (spelledOut || !doesAnswer(match, method));
   return otherMatch !== undefined && (match === undefined || preferOther) ? locatedIn(other, otherMatch) : locatedIn(usual, match);
 };
@@ -125,7 +127,7 @@ export const createLocate = <Entry>(needs: LocateNeeds<Entry>): Locate<Entry> =>
         return found(asked ?? defaultVersion, undefined, withoutTrailingSlash(target));
       }
       if (asked === undefined) {
-        const located = choose(needs, path, method);
+        const located = choose(needs, path, target.query, method);
         return found(located?.generation ?? defaultVersion, located);
       }
       return found(asked, locatedIn(asked, routings[asked].find(path, method)));

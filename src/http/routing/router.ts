@@ -9,6 +9,8 @@ export interface PathItem<Target> {
   methods: Map<string, Target>;
   /** Whether no path with a parameter stands in for it. */
   reserved: boolean;
+  /** Query parameters without which its GET is refused. */
+  requires: readonly string[];
 }
 
 export interface Match<Target> {
@@ -82,14 +84,15 @@ export const targetFor = <Target>({ methods }: PathItem<Target>, method: string)
 export const answers = <Target>(item: PathItem<Target>, method: string): boolean => targetFor(item, method) !== undefined;
 
 /** Makes the routing of one generation. Throws TypeError if two targets have the same method and path. */
-export const createRouting = <Target>(targets: { method: string; path: string; target: Target; reserved?: boolean }[]): Routing<Target> => {
+export const createRouting = <Target>(targets: { method: string; path: string; target: Target; reserved?: boolean; requires?: readonly string[] }[]): Routing<Target> => {
   const items = new Map<string, PathItem<Target>>();
-  for (const { method, path, target, reserved = false } of targets) {
-    const item = items.get(path) ?? { path, methods: new Map<string, Target>(), reserved };
+  for (const { method, path, target, reserved = false, requires = [] } of targets) {
+    const item = items.get(path) ?? { path, methods: new Map<string, Target>(), reserved, requires: [] };
     if (item.methods.has(method)) {
       throw new TypeError(`Two routes answer ${method} ${path}.`);
     }
     item.methods.set(method, target);
+    if (method === "GET") item.requires = requires;
     items.set(path, item);
   }
   const router = new Router({ sensitive: true, strict: true });

@@ -123,7 +123,7 @@ const refuse = (key: string, rule: string): never => {
 const checkEvents = (draft: Pick<WebhookDraft, "event" | "events">, known: readonly string[]): string[] => {
   const { event, events } = draft;
   if (events === undefined) {
-    if (event === undefined) return refuse("event", "is required");
+    if (event === undefined) return refuse("event", 'or "events" is required');
     checkEvent(event, known);
     return [event];
   }

@@ -164,10 +164,11 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
   const { enabled, events, confirmations } = webhookRow(store, id);
   if (!keepsChain) throw new PorticoError("NOT_SUPPORTED", "Not supported by this node: its host offers no blocks of the past.");
   if (!enabled) throw inputError("params", "id", "must be an enabled webhook");
-  if (from < 1 || from > to) throw inputError("payload", "from", "must be a height of 1 or more, not above to");
+  if (from < 1 || from > to) throw inputError("payload", "from", "must be a height of 1 or more, not above \"to\"");
   const tip = atOnce(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
   if (tip === undefined) throw new PorticoError("NOT_READY");
-  if (to > (tip.block?.height ?? 0)) throw inputError("payload", "to", "must not be above the height that the webhook may see");
+  const seen = tip.block?.height ?? 0;
+  if (to > seen) throw inputError("payload", "to", `must not be above ${seen}, the height that the webhook may see`);
   const cursor = atOnce(() => follow.locate(from === 1 ? "genesis" : String(from - 1), { hostEvents: false }));
   if (cursor === undefined) throw new PorticoError("NOT_READY");
   return {
