@@ -93,7 +93,7 @@ describe("npm start", function () {
     const mistyped = run("--prot", "1");
     expect(await mistyped.ended).to.equal(2);
     expect(mistyped.lines).to.have.length(1);
-    expect(mistyped.lines[0]).to.match(/^There is no option --prot; the options are .+\.$/);
+    expect(mistyped.lines[0]).to.match(/^There is no option --prot; did you mean "--port"\? The options are .+\.$/);
   });
 
   it("starts again although the parent of the node that was killed has not reaped it yet (state Z), whose locks are left", async function () {

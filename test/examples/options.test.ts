@@ -60,7 +60,8 @@ describe("the standalone host's command line", () => {
   });
 
   for (const [line, message] of [
-    ["--prot 1", `There is no option --prot; the options are ${optionRows.map(({ name }) => `--${name}`).join(", ")}.`],
+    ["--prot 1", `There is no option --prot; did you mean "--port"? The options are ${optionRows.map(({ name }) => `--${name}`).join(", ")}.`],
+    ["--frobnicate", "There is no option --frobnicate; the options are --network,"],
     ["-p 1", "There is no option -p; the options are"],
     ["testnet", '"testnet" does not belong to an option'],
     ["--port", "--port needs a value: --port PORT."],
@@ -144,11 +145,16 @@ describe("the standalone host's other sources of options", () => {
     expect(() => readHostOptions([], { environment: { PORTICO_NO_FORGE: "maybe" } })).to.throw(UsageError, 'PORTICO_NO_FORGE must be true or false, not "maybe".');
   });
 
+  it("are not of a variable that is none, unless it is one but for a slip", () => {
+    expect(readHostOptions([], { environment: { PORTICO_SERVICE_HOST: "10.0.0.1", PORTICO_SERVICE_PORT: "4003", PORTICO_PORT_4003_TCP: "tcp://10.0.0.1:4003" } })).to.deep.equal(defaults);
+    expect(() => readHostOptions([], { environment: { PORTICO_FORGE_INTREVAL: "5" } })).to.throw(UsageError, 'PORTICO_FORGE_INTREVAL is not an option; did you mean "PORTICO_FORGE_INTERVAL"?');
+  });
+
   it("say where a wrong value is", () => {
     expect(() => readHostOptions([], { environment: { PORTICO_PORT: "tcp://10.0.0.1:4003" } })).to.throw(UsageError, "PORTICO_PORT must be a whole number from 0 to 65535");
     for (const [content, message] of [
       [{ port: "x" }, "port in FILE must be a whole number from 0 to 65535"],
-      [{ prot: 1 }, "prot in FILE is not an option; the options are network, host, port, dataDir,"],
+      [{ prot: 1 }, 'prot in FILE is not an option; did you mean "port"? The options are network, host, port, dataDir,'],
       [{ config: "x" }, "config in FILE is not an option"],
       [{ noForge: "yes" }, 'noForge in FILE must be true or false, not "yes".'],
       [{ port: null }, "port in FILE must be a text or a number."],

@@ -70,6 +70,7 @@ describe("the example host as a program", function () {
     mkdirSync(fork);
     for (const [args, message] of [
       [["--port", String(port)], `Port ${port} on 127.0.0.1 is in use: stop what uses it, or choose another --port.`],
+      [["--port", "0", "--host", "192.0.2.1"], "--host 192.0.2.1 is not an address of this machine."],
       [["--import", join(folder, "none.ndjson")], `${join(folder, "none.ndjson")} cannot be read: there is no such file.`],
       [["--network", "testnet", "--secrets", join(folder, "none.json")], `${join(folder, "none.json")} cannot be read: there is no such file.`],
       [["--network", fork], `${join(fork, "network.json")} cannot be read: there is no such file.`],

@@ -27,8 +27,7 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/options/checks.ts", source: "^(?:\\/[\\w.~-]+)*$", origin: "own" },
   { file: "src/options/node-context.ts", source: "\\/(\\d+)", origin: "own" },
   { file: "src/api/queries/fields.ts", source: 'digits === undefined ? "^[0-9a-fA-F]+$" : `^[0-9a-fA-F]{${digits}}$`', origin: "shown" },
-  // The address's form, which Ajv tries after its length.
-  { file: "src/api/queries/fields.ts", source: "^[0-9A-Za-z]+$", origin: "short", hard: [["", "0", "_"]] },
+  { file: "src/api/queries/fields.ts", source: "^[0-9A-Za-z]+$", origin: "shown" },
   { file: "src/api/resources/values/amount.ts", source: "^-?[0-9]+$", origin: "shown" },
   { file: "src/api/resources/transactions/transaction-schemas.ts", source: 'minimum === 0 ? "^[0-9]+$" : "^0*[1-9][0-9]*$"', origin: "shown" },
   { file: "src/api/resources/transactions/transaction-schemas.ts", source: "^[a-z0-9!@$&_.]+$", origin: "shown" },
@@ -37,7 +36,7 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/api/resources/transactions/transaction.ts", source: "^[0-9]+$", origin: "shown" },
   { file: "src/api/resources/wallet-change.ts", source: "^[0-9]+$", origin: "shown" },
   { file: "src/api/resources/wallet.ts", source: "^[0-9]+$", origin: "shown" },
-  { file: "src/console/page/app.js", source: "^\\d+$", origin: "page" },
+  { file: "src/console/page/app.js", source: "^[\\da-z]+$", origin: "page" },
   { file: "src/console/page/parts.js", source: "\\B(?=(\\d{3})+$)", origin: "page" },
   { file: "src/console/page/parts.js", source: "0+$", origin: "page" },
   { file: "src/console/page/webhook-form.js", source: "^\\d+$", origin: "page" },

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { didYouMean } from "../../../src/known-names.js";
 import { HostError, messageOf, UsageError } from "../program/host-error.js";
 import { readJson } from "../files/json-file.js";
 import { conflicts, flagOf, memberOf, type Name, rows, variableOf } from "./option-table.js";
@@ -11,29 +12,35 @@ export interface Given {
 
 export type GivenOptions = ReadonlyMap<Name, Given>;
 
-const known = (nameOf: (name: Name) => string, listed = rows): string => listed.map(({ name }) => nameOf(name)).join(", ");
+/** What follows the sentence that an option does not exist: the nearest one, if one is near, and all there are. */
+const options = (name: string, nameOf: (name: Name) => string, listed = rows): string => {
+  const names = listed.map((row) => nameOf(row.name));
+  const meant = didYouMean(name, names);
+  return `${meant === "" ? "; the" : `${meant} The`} options are ${names.join(", ")}.`;
+};
+const flag = (name: Name): string => `--${name}`;
 
 /** A text without what stands before an @, where URLs have their passwords. */
 const withoutLogin = (text: string): string => text.replace(/^.*@/s, "…@");
 
 /** Parses the arguments, with error messages of this host's own. @throws UsageError */
 export const fromCommandLine = (args: readonly string[]): GivenOptions => {
-  const options = Object.fromEntries(
+  const parsed = Object.fromEntries(
     rows.map(({ name, short, value }) => [name, { type: value === undefined ? ("boolean" as const) : ("string" as const), ...(short === undefined ? {} : { short }) }]),
   );
   const { tokens } = (() => {
     try {
-      return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+      return parseArgs({ args: [...args], options: parsed, strict: false, allowPositionals: true, tokens: true });
     } catch (error) {
       throw new UsageError(`The command line cannot be read: ${messageOf(error)}.`);
     }
   })();
   const given = new Map<Name, Given>();
   for (const token of tokens) {
-    if (token.kind === "positional") throw new UsageError(`"${withoutLogin(token.value)}" does not belong to an option; the options are ${known((name) => `--${name}`)}.`);
+    if (token.kind === "positional") throw new UsageError(`"${withoutLogin(token.value)}" does not belong to an option${options("", flag)}`);
     if (token.kind !== "option") continue;
     const row = rows.find(({ name }) => name === token.name);
-    if (row === undefined) throw new UsageError(`There is no option ${token.rawName}; the options are ${known((name) => `--${name}`)}.`);
+    if (row === undefined) throw new UsageError(`There is no option ${token.rawName}${options(token.rawName, flag)}`);
     if (given.has(row.name)) throw new UsageError(`--${row.name} is given twice.`);
     if (row.value === undefined && token.value !== undefined) throw new UsageError(`--${row.name} takes no value.`);
     if (row.value !== undefined && (token.value === undefined || token.value === "" || (!token.inlineValue && token.value.startsWith("--")))) {
@@ -50,8 +57,18 @@ const switchIn = (text: string, label: string): boolean => {
   throw new UsageError(`${label} must be true or false, not "${text}".`);
 };
 
-/** Options of the environment. An empty variable counts as not set; other variables that begin with PORTICO_ are not ours. @throws UsageError */
+/** Other variables that begin with PORTICO_ are not ours (Kubernetes sets some), unless one is ours but for a slip. @throws UsageError */
+const refuseMisspelt = (environment: Readonly<Record<string, string | undefined>>): void => {
+  const ours = rows.map(({ name }) => variableOf(name));
+  for (const variable of Object.keys(environment).filter((name) => name.startsWith("PORTICO_") && !ours.includes(name))) {
+    const meant = didYouMean(variable.slice("PORTICO_".length), ours.map((name) => name.slice("PORTICO_".length)));
+    if (meant !== "") throw new UsageError(`${variable} is not an option${meant.replace('"', '"PORTICO_')}`);
+  }
+};
+
+/** Options of the environment. An empty variable counts as not set. @throws UsageError */
 export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>>): GivenOptions => {
+  refuseMisspelt(environment);
   const given = new Map<Name, Given>();
   for (const { name, value, commandLineOnly } of rows) {
     const label = variableOf(name);
@@ -83,7 +100,7 @@ export const fromFile = (path: string): GivenOptions => {
   for (const [member, value] of Object.entries(content)) {
     const label = `${member} in ${path}`;
     const row = allowed.find(({ name }) => memberOf(name) === member);
-    if (row === undefined) throw new HostError(`${label} is not an option; the options are ${known(memberOf, allowed)}.`);
+    if (row === undefined) throw new HostError(`${label} is not an option${options(member, memberOf, allowed)}`);
     const text = textOf(value, row.value === undefined, label);
     if (text !== undefined) given.set(row.name, { value: text, label });
   }

@@ -66,5 +66,5 @@ export const checkBeforehand = async (options: HostOptions): Promise<void> => {
   checkNetwork(options.network);
   for (const file of [options.import, options.secrets]) if (file !== undefined) checkReadable(file);
   checkFolder(options.dataDir);
-  if (options.port !== 0) await checkPort(options);
+  await checkPort(options);
 };
