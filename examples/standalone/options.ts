@@ -41,6 +41,8 @@ export interface HostOptions {
   webhookToken?: string;
   /** Addresses or networks (CIDR). */
   allowTargets: string[];
+  /** Addresses or networks (CIDR). */
+  trustedProxies?: string[];
   logLevel: LogLevel;
   /** Only to verify the store, and that it is of the network if one was named. */
   verify?: "network" | "any";
@@ -92,10 +94,10 @@ const loopback = ["127.0.0.0/8", "::1/128"];
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");
 
 /** Addresses or networks, separated by commas. @throws UsageError */
-const networksIn = ({ text, label }: Reading): string[] => {
-  const networks = (text("allow-target") ?? "").split(",").map((part) => part.trim()).filter((part) => part !== "");
+const networksIn = ({ text, label }: Reading, name: "allow-target" | "trusted-proxy"): string[] => {
+  const networks = (text(name) ?? "").split(",").map((part) => part.trim()).filter((part) => part !== "");
   for (const network of networks) {
-    if (!isNetwork(network)) throw new UsageError(`${label("allow-target")} must be addresses or networks such as 10.1.0.0/16, not "${network}".`);
+    if (!isNetwork(network)) throw new UsageError(`${label(name)} must be addresses or networks such as 10.1.0.0/16, not "${network}".`);
   }
   return networks;
 };
@@ -185,11 +187,12 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
     dataDir: has("data-dir") ? (text("data-dir") ?? "") : `data/${has("follow") ? "replica" : folderOf(network)}`,
     forge: !has("no-forge"),
     workers: wholeNumber("workers", 1, 64),
-    allowTargets: [...(isLoopback(host) ? loopback : []), ...networksIn(reading)],
+    allowTargets: [...(isLoopback(host) ? loopback : []), ...networksIn(reading, "allow-target")],
     logLevel: oneOf("log-level", logLevels),
     logFormat: has("log-format") ? oneOf("log-format", logFormats) : isTerminal ? "pretty" : "json",
     accessLog: has("access-log"),
     ...defined({
+      trustedProxies: has("trusted-proxy") ? networksIn(reading, "trusted-proxy") : undefined,
       logClients: has("log-clients") ? (true as const) : undefined,
       verify: has("verify") ? (has("network") ? "network" : "any") : undefined,
       reindex: has("reindex") ? oneOf("reindex", ["history"]) : undefined,

@@ -18,6 +18,7 @@ const movesByItself = ({ network, forge, follow }: HostOptions): boolean => netw
 export const porticoOptions = (options: HostOptions): PorticoOptions => ({
   // A longer interval than the block time, of any network, makes for longer pauses.
   ...(options.logClients === true ? { logClients: true } : {}),
+  ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
   staleAfter: movesByItself(options) ? Math.max(5, (options.forgeInterval ?? 0) / 1000) : false,
   ...lakeOptions(options),
   metrics: true,

@@ -15,7 +15,7 @@ describe("the standalone host's command line", () => {
   });
 
   it("accepts every option", () => {
-    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --log-level debug --log-format pretty --access-log --log-clients")).to.deep.equal({
+    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --trusted-proxy 127.0.0.1,10.2.0.0/16 --log-level debug --log-format pretty --access-log --log-clients")).to.deep.equal({
       network: "testnet",
       host: "0.0.0.0",
       port: 80,
@@ -27,6 +27,7 @@ describe("the standalone host's command line", () => {
       secrets: "s.json",
       webhookToken: "letmein123",
       allowTargets: ["10.1.0.0/16", "::2"],
+      trustedProxies: ["127.0.0.1", "10.2.0.0/16"],
       logLevel: "debug",
       logFormat: "pretty",
       accessLog: true,
@@ -78,6 +79,7 @@ describe("the standalone host's command line", () => {
     ["--network testnet --no-forge --secrets s", "--no-forge and --secrets cannot be combined: no blocks are signed."],
     ["--secrets s", "--secrets is for networks other than local"],
     ["--allow-target 10.1", '--allow-target must be addresses or networks such as 10.1.0.0/16, not "10.1".'],
+    ["--trusted-proxy nginx", '--trusted-proxy must be addresses or networks such as 10.1.0.0/16, not "nginx".'],
     ["--webhook-token letmein", "--webhook-token must have at least 8 characters, and no space at either end."],
     ["--log-clients", "--log-clients does nothing without --access-log."],
     ["--lake-snapshots 0", "--lake-snapshots does nothing without --lake."],

@@ -60,6 +60,17 @@ describe("the example host as a program", function () {
     expect(node.lines.join("\n")).to.not.include("a secret token");
   });
 
+  it("takes clients' addresses from a proxy that it is told of", async () => {
+    const node = run(["--data-dir", dataDir(), "--port", "0", "--no-forge", "--access-log", "--log-clients", "--trusted-proxy", "127.0.0.1"]);
+    const { url } = JSON.parse(await node.line(/"the node serves"/)) as { url: string };
+    const reply = await fetch(`${url}/blocks`, { headers: { "X-Forwarded-For": "198.51.100.7, 203.0.113.9", "X-Request-Id": "proxied-1" } });
+    // Clients on this machine are not limited; these are, each by itself.
+    expect(reply.headers.get("x-ratelimit-limit")).to.equal("300");
+    expect(JSON.parse(await node.line(/"proxied-1"/))).to.include({ client: "203.0.113.9" });
+    node.kill("SIGTERM");
+    expect(await node.ended).to.equal(0);
+  });
+
   it("refuses a used port, a missing file and a wrong one before it creates anything", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");

@@ -46,6 +46,7 @@ export const optionRows = [
   { name: "secrets", value: "FILE", text: 'file with the passphrases of the delegates to forge for, on a network other than local: {"secrets": ["a passphrase"], "bip38": ""}' },
   { name: "webhook-token", value: "TOKEN", text: "token that requests to the webhook routes must carry as Authorization; without it, one is generated and kept in the data folder" },
   { name: "allow-target", value: "CIDR", text: "private address or network that webhooks may reach, such as 10.1.0.0/16; separate several by commas. A node on loopback always allows loopback" },
+  { name: "trusted-proxy", value: "CIDR", text: "proxy in front, whose X-Forwarded-For names the clients: its address or network, such as 127.0.0.1; separate several by commas. Without it, all behind a proxy count as one client, and behind one on this machine none is limited" },
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
   { name: "log-format", value: "FORMAT", text: "json, one object a line, or pretty, for people; default: pretty in a terminal, otherwise json" },
   { name: "access-log", text: "log each request: its id, method, route, status, milliseconds, bytes, and milliseconds of processor time" },
