@@ -21,6 +21,8 @@ export class HostProcess {
   readonly dataDir = temporaryFolder();
   readonly output: string[] = [];
   port = 0;
+  /** A command that runs the one after it. */
+  within: readonly string[] = [];
   private readonly options: readonly string[];
   private child: ChildProcess | undefined;
 
@@ -37,10 +39,15 @@ export class HostProcess {
   private async spawn(): Promise<ChildProcess> {
     if (this.port === 0) this.port = await freePort();
     const args = [programOf("examples/standalone/main.ts"), "--port", String(this.port), "--data-dir", this.dataDir, "--log-format", "json", ...this.options];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const [program = "", ...rest] = [...this.within, process.execPath, ...args];
+    const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
     this.child = child;
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void this.output.push(text));
     return child;
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
   }
 
   /** Resolves when it serves a state. */
