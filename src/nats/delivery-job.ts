@@ -6,17 +6,29 @@ import type { queueOf } from "./connection.js";
 /** A request for a worker to send. */
 export interface DeliveryJob extends OutgoingDelivery {
   id: string;
-  /** Subject for what comes of it. */
+}
+
+/** A message of the queue: a message for each job would cost the node more than sending the request itself. */
+export interface DeliveryJobs {
+  jobs: DeliveryJob[];
+  /** Subject for what comes of them. */
   results: string;
-  /** Milliseconds since 1970 from which on it is not to be begun any more. */
+  /** Milliseconds since 1970 from which on they are not to be begun any more. */
   deadline: number;
-  /** Milliseconds for the request. */
+  /** Milliseconds for each request. */
   timeout: number;
-  /** Bytes of the answer that are read. */
+  /** Bytes of each answer that are read. */
   responseLimit: number;
 }
 
-export type DeliveryResult = { id: string } & ({ begun: true } | { answer: DeliveryAnswer });
+/** Jobs in one message, at the most: those of a message go to one worker. */
+export const mostJobs = 16;
+
+/** What a worker tells: jobs that it has begun, and what came of others. */
+export interface DeliveryResults {
+  begun?: string[];
+  answers?: { id: string; answer: DeliveryAnswer }[];
+}
 
 /** What workers say every `heartbeat` milliseconds. */
 export interface WorkerSign {

@@ -2,11 +2,12 @@ import { type ConsumerMessages, jetstream, jetstreamManager, type JsMsg } from "
 import type { NatsConnection } from "@nats-io/transport-node";
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../types/node-context.js";
+import type { DeliveryAnswer } from "../../types/webhooks.js";
 import { messageOf } from "../errors.js";
 import { createHttpSender, type Sender } from "../webhooks/send/http-sender.js";
 import { createResolver, createTargetGuard } from "../webhooks/send/target-guard.js";
 import { keepLink, type NatsOptions, queueOf } from "./connection.js";
-import { consumerName, type DeliveryJob, type DeliveryResult, ensureQueue, heartbeat, parsed, type WorkerSign } from "./delivery-job.js";
+import { consumerName, type DeliveryJob, type DeliveryJobs, type DeliveryResults, ensureQueue, heartbeat, mostJobs, parsed, type WorkerSign } from "./delivery-job.js";
 
 export interface DeliveryWorkerOptions {
   /** Requests at a time. Default: 64. */
@@ -29,7 +30,7 @@ const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOp
   const needs = { guard: createTargetGuard(allowTargets), resolve: createResolver() };
   const senders = new Map<string, Sender>();
   return {
-    for: ({ timeout, responseLimit }: DeliveryJob): Sender => {
+    for: ({ timeout, responseLimit }: DeliveryJobs): Sender => {
       const key = `${timeout} ${responseLimit}`;
       const sender = senders.get(key) ?? createHttpSender({ timeout, responseLimit, concurrencyPerTarget: concurrency }, needs);
       senders.set(key, sender);
@@ -41,28 +42,57 @@ const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOp
   };
 };
 
+/** Tells what came of jobs: all of one turn of the event loop in one message. */
+const createAnswers = (to: NatsConnection, subject: string) => {
+  let answers: NonNullable<DeliveryResults["answers"]> = [];
+  const tell = (results: DeliveryResults): void => to.publish(subject, JSON.stringify(results));
+  const send = (): void => {
+    const told = answers;
+    answers = [];
+    if (!to.isClosed()) tell({ answers: told });
+  };
+  return {
+    begun: (jobs: readonly DeliveryJob[]): void => tell({ begun: jobs.map(({ id }) => id) }),
+    put: (id: string, answer: DeliveryAnswer): void => {
+      if (answers.push({ id, answer }) === 1) setImmediate(send);
+    },
+  };
+};
+
 /** Does jobs, as many at a time as there is room for. */
 const createWork = (senders: ReturnType<typeof createSenders>, concurrency: number, logger: DeliveryWorkerOptions["logger"]) => {
   const underWay = new Set<Promise<void>>();
   let sent = 0;
+  let answering: { to: NatsConnection; bySubject: Map<string, ReturnType<typeof createAnswers>> } | undefined;
 
-  const work = async (message: JsMsg, via: NatsConnection): Promise<void> => {
-    const job = parsed(message.string()) as DeliveryJob | undefined;
-    // It has been given to another, or sent by the node.
-    if (job === undefined || job.deadline < Date.now()) return message.ack();
-    const tell = (result: DeliveryResult): void => via.publish(job.results, JSON.stringify(result));
-    tell({ id: job.id, begun: true });
-    const answer = await senders.for(job).send(job);
-    sent++;
-    tell({ id: job.id, answer });
-    message.ack();
+  /** Nodes share the queue, and each has a subject of its own. */
+  const answersFor = (to: NatsConnection, subject: string): ReturnType<typeof createAnswers> => {
+    if (answering?.to !== to) answering = { to, bySubject: new Map() };
+    const found = answering.bySubject.get(subject) ?? createAnswers(to, subject);
+    answering.bySubject.set(subject, found);
+    return found;
+  };
+
+  const begin = async (work: Promise<void>): Promise<void> => {
+    const own = work.catch((error: unknown) => logger?.warn(`a job was lost: ${messageOf(error)}`));
+    underWay.add(own);
+    await own.finally(() => underWay.delete(own));
   };
 
   const take = async (message: JsMsg, via: NatsConnection): Promise<void> => {
-    const own = work(message, via).catch((error: unknown) => logger?.warn(`a job was lost: ${messageOf(error)}`));
-    underWay.add(own);
-    void own.finally(() => underWay.delete(own));
-    if (underWay.size >= concurrency) await Promise.race(underWay);
+    const given = parsed(message.string()) as DeliveryJobs | null | undefined;
+    // They have been given to another, or sent by the node; or the message is nothing of ours.
+    if (!Array.isArray(given?.jobs) || given.deadline < Date.now()) return message.ack();
+    const answers = answersFor(via, given.results);
+    answers.begun(given.jobs);
+    const sender = senders.for(given);
+    const send = async (job: DeliveryJob): Promise<void> => {
+      const answer = await sender.send(job);
+      sent++;
+      answers.put(job.id, answer);
+    };
+    void Promise.all(given.jobs.map((job) => begin(send(job)))).then(() => message.ack());
+    while (underWay.size >= concurrency) await Promise.race(underWay);
   };
 
   return { take, sent: () => sent, ended: () => Promise.all(underWay) };
@@ -85,7 +115,7 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
   const consume = async (connection: NatsConnection, working: () => void): Promise<void> => {
     await ensureQueue(await jetstreamManager(connection), queue);
     const consumer = await jetstream(connection).consumers.get(queue.name, consumerName);
-    messages = await consumer.consume({ max_messages: concurrency, abort_on_missing_resource: true });
+    messages = await consumer.consume({ max_messages: Math.ceil(concurrency / mostJobs), abort_on_missing_resource: true });
     working();
     takesJobs = true;
     sign(connection, false);

@@ -4,7 +4,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import type { DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../types/webhooks.js";
 import { keepLink, type NatsOptions, queueOf } from "./connection.js";
-import { type DeliveryJob, type DeliveryResult, ensureQueue, goneAfter, parsed, type WorkerSign } from "./delivery-job.js";
+import { type DeliveryJob, type DeliveryJobs, type DeliveryResults, ensureQueue, goneAfter, mostJobs, parsed, type WorkerSign } from "./delivery-job.js";
 
 export interface DispatchOptions {
   /** As the node's `webhooks.timeout`. Default: 15,000. */
@@ -25,6 +25,8 @@ export interface NatsDispatch extends DeliveryDispatch {
 
 /** A job that a worker has to answer. */
 interface Waiting {
+  /** Aborts when the node stops. */
+  signal: AbortSignal;
   /** A worker has begun it. */
   begun(): void;
   end(answer: DeliveryAnswer | undefined): void;
@@ -32,7 +34,8 @@ interface Waiting {
 
 /** The queue, while a server is connected. */
 interface Queue {
-  publish(job: DeliveryJob): Promise<void>;
+  /** `failed` is called if the server does not take it. */
+  publish(job: DeliveryJob, failed: () => void): void;
 }
 
 /** Milliseconds that a job may wait for a worker. */
@@ -41,17 +44,31 @@ const queueTime = 10_000;
 const slack = 2_000;
 /** A request is given to workers so often; then the node sends it itself. */
 const mostTries = 2;
+/** Characters of jobs in one message: a server takes a megabyte, if nothing else was said. */
+const mostText = 262_144;
 
 const stopped: DeliveryAnswer = { status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage: "response", error: "The node has stopped." } };
 
 /** Jobs under way, by their ids. */
-const createJobs = (results: string, { timeout = 15_000, responseLimit = 16_384 }: DispatchOptions) => {
+const createJobs = ({ timeout = 15_000 }: DispatchOptions) => {
   const waiting = new Map<string, Waiting>();
+  const heeded = new WeakSet<AbortSignal>();
+
+  /** One listener for all jobs: thousands come and go in a second. */
+  const heed = (signal: AbortSignal): void => {
+    if (heeded.has(signal)) return;
+    heeded.add(signal);
+    const stop = (): void => {
+      for (const one of waiting.values()) if (one.signal === signal) one.end(stopped);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+  };
+
   return {
-    onResult: (result: DeliveryResult): void => {
-      const found = waiting.get(result.id);
-      if ("answer" in result) found?.end(result.answer);
-      else found?.begun();
+    /** Of a worker of another version, nothing is understood: its jobs are given to others. */
+    onResults: ({ begun, answers }: DeliveryResults): void => {
+      if (Array.isArray(begun)) for (const id of begun) waiting.get(id)?.begun();
+      if (Array.isArray(answers)) for (const { id, answer } of answers) waiting.get(id)?.end(answer);
     },
     giveUpAll: (): void => {
       for (const { end } of waiting.values()) end(undefined);
@@ -59,22 +76,21 @@ const createJobs = (results: string, { timeout = 15_000, responseLimit = 16_384 
     /** Resolves with undefined if nothing came back. */
     ask: (outgoing: OutgoingDelivery, publish: Queue["publish"], signal: AbortSignal): Promise<DeliveryAnswer | undefined> =>
       new Promise((resolve) => {
-        const job: DeliveryJob = { ...outgoing, id: randomUUID(), results, deadline: Date.now() + queueTime, timeout, responseLimit };
+        if (signal.aborted) return void resolve(stopped);
+        const job: DeliveryJob = { ...outgoing, id: randomUUID() };
         const end = (answer: DeliveryAnswer | undefined): void => {
           clearTimeout(timer);
-          signal.removeEventListener("abort", stop);
           if (waiting.delete(job.id)) resolve(answer);
         };
-        const stop = (): void => end(stopped);
         const waitFor = (milliseconds: number): NodeJS.Timeout => setTimeout(() => end(undefined), milliseconds + slack);
         let timer = waitFor(queueTime);
         const begun = (): void => {
           clearTimeout(timer);
           timer = waitFor(timeout);
         };
-        waiting.set(job.id, { begun, end });
-        signal.addEventListener("abort", stop, { once: true });
-        publish(job).catch(() => end(undefined));
+        heed(signal);
+        waiting.set(job.id, { signal, begun, end });
+        publish(job, () => end(undefined));
       }),
   };
 };
@@ -111,23 +127,45 @@ const listen = (to: NatsConnection, subject: string, take: (value: object) => vo
 interface QueueNeeds {
   workers: ReturnType<typeof createWorkers>;
   jobs: ReturnType<typeof createJobs>;
+  given: DispatchOptions;
 }
 
-/** The queue may be gone, with all that the server had in memory: it is made anew, and the job published once more. */
-const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs }: QueueNeeds): Promise<Queue> => {
+/** Puts jobs of one turn of the event loop into one message, or a few. */
+const createPacking = (results: string, { timeout = 15_000, responseLimit = 16_384 }: DispatchOptions, put: (message: string) => Promise<void>): Queue["publish"] => {
+  let packed: { texts: string[]; length: number; failed: (() => void)[] } = { texts: [], length: 0, failed: [] };
+
+  const send = (): void => {
+    const { texts, failed } = packed;
+    if (texts.length === 0) return;
+    packed = { texts: [], length: 0, failed: [] };
+    const common: Omit<DeliveryJobs, "jobs"> = { results, deadline: Date.now() + queueTime, timeout, responseLimit };
+    put(`${JSON.stringify(common).slice(0, -1)},"jobs":[${texts.join(",")}]}`).catch(() => failed.forEach((fail) => fail()));
+  };
+
+  return (job, fail) => {
+    const text = JSON.stringify(job);
+    if (packed.length + text.length > mostText) send();
+    if (packed.texts.length === 0) setImmediate(send);
+    packed.texts.push(text);
+    packed.length += text.length;
+    packed.failed.push(fail);
+    if (packed.texts.length === mostJobs) send();
+  };
+};
+
+/** The queue may be gone, with all that the server had in memory: it is made anew, and the jobs published once more. */
+const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs, given }: QueueNeeds): Promise<Queue> => {
   const manager = await jetstreamManager(to);
   const js = jetstream(to, { timeout: slack });
   await ensureQueue(manager, queue);
   listen(to, queue.workers, (sign) => workers.onSign(sign as WorkerSign));
-  listen(to, results, (result) => jobs.onResult(result as DeliveryResult));
-  const put = async (job: DeliveryJob): Promise<void> => void (await js.publish(queue.jobs, JSON.stringify(job)));
-  return {
-    publish: (job) =>
-      put(job).catch(async () => {
-        await ensureQueue(manager, queue);
-        await put(job);
-      }),
+  listen(to, results, (told) => jobs.onResults(told));
+  const put = async (message: string): Promise<void> => void (await js.publish(queue.jobs, message));
+  const putAgain = async (message: string): Promise<void> => {
+    await ensureQueue(manager, queue);
+    await put(message);
   };
+  return { publish: createPacking(results, given, (message) => put(message).catch(() => putAgain(message))) };
 };
 
 /**
@@ -139,7 +177,7 @@ export const natsDispatch = (options: NatsOptions, given: DispatchOptions = {}):
   const queue = queueOf(options);
   const results = queue.results(randomUUID());
   const counts = { answered: 0, repeated: 0, here: 0 };
-  const jobs = createJobs(results, given);
+  const jobs = createJobs(given);
   const workers = createWorkers(jobs.giveUpAll);
   let open: Queue | undefined;
 
@@ -150,7 +188,7 @@ export const natsDispatch = (options: NatsOptions, given: DispatchOptions = {}):
     says: { fails: "requests of webhooks are sent by the node itself", works: "requests of webhooks are given to workers again" },
     work: async (connection, working) => {
       try {
-        open = await openQueue(connection, queue, results, { workers, jobs });
+        open = await openQueue(connection, queue, results, { workers, jobs, given });
         working();
         await connection.closed();
       } finally {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
+import { messageOf } from "../../src/errors.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
 import { randomFrom } from "../follow/schedule.js";
 import { atEnd, closeAll, temporaryFolder, until } from "./machines.js";
@@ -65,7 +66,9 @@ describe("A node and its replicas, each a process", function () {
         victim.signal("SIGCONT");
       } else {
         await victim.end(way < 0.8 ? "SIGKILL" : "SIGTERM");
-        await victim.start();
+        await victim.start().catch((error: unknown) => {
+          throw new Error(`after kill ${kill + 1} (${way}): ${messageOf(error)}`, { cause: error });
+        });
       }
       await until("blocks after it", async () => (await node.height()) > before);
       // The first fault makes all later ones.

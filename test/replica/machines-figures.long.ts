@@ -1,22 +1,39 @@
-/** Figures of more machines: a replica from the lake against an import, block applied → readable over HTTP and NATS, deliveries with two workers. */
+/** Figures of more machines, each program a process: a replica from the lake against an import, the time of a block to a replica, reads by two replicas, deliveries by two workers, an hour of following. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { EventEmitter, once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { openChainFile } from "../../examples/standalone/files/chain-file.js";
-import { createApiPlugin } from "../../src/index.js";
-import { natsDispatch, natsTip, startTipPublisher } from "../../src/nats/index.js";
+import { linesIn } from "../../src/async/lines.js";
 import type { BlockData } from "../../types/events.js";
+import { putLoad } from "../bench/load/load.js";
+import { median, quantile } from "../bench/load/statistics.js";
 import { hasNats, NatsServer } from "../nats/nats-server.js";
 import { count } from "../fixtures/long.js";
 import { programOf } from "../fixtures/programs.js";
-import { silentLogger } from "../silent.js";
-import { atEnd, chainBlocks, closeAll, level, network, startReplica, temporaryFolder, TestNode, TestReplica, until } from "./machines.js";
+import { atEnd, chainBlocks, closeAll, network, temporaryFolder } from "./machines.js";
+import { HostProcess, networkFolder } from "./processes.js";
 
 const tell = (what: string, figure: string): void => console.log(`      ${what}: ${figure}`);
+
+/** As `until`, without a limit. */
+const reached = async (found: () => boolean | Promise<boolean>, interval = 20): Promise<void> => {
+  while (!(await found())) await delay(interval);
+};
+
+/** Milliseconds of processor time of a process, or of its main thread alone. */
+const processorTime = (pid: number, thread?: "main"): number => {
+  const stat = readFileSync(thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  // In hundredths of a second.
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+};
+
+/** Megabytes of a process that are not backed by files. */
+const ownMemory = (pid: number): number => Number(/^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+
+const pidOf = ({ pid }: HostProcess): number => pid ?? 0;
 
 /** Blocks of the chain again and again, without transactions, from its end to a height. */
 const longChain = (height: number): BlockData[] => {
@@ -29,102 +46,155 @@ const longChain = (height: number): BlockData[] => {
   return blocks;
 };
 
-const quantile = (values: readonly number[], share: number): number => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
+/** The example host's options for a chain of a file. */
+const importing = (blocks: readonly BlockData[]): string[] => {
+  const path = join(temporaryFolder(), "chain.ndjson");
+  writeFileSync(path, blocks.map((block) => `${JSON.stringify(block)}\n`).join(""));
+  return ["--network", networkFolder(network), "--import", path, "--no-forge"];
+};
+
+const follow = (node: HostProcess): string[] => ["--follow", `http://127.0.0.1:${node.port}`];
+
+/** When a process told of its blocks, by their height. */
+const watchBlocks = ({ url }: HostProcess): ReadonlyMap<number, number> => {
+  const told = new Map<number, number>();
+  const ending = new AbortController();
+  atEnd(() => ending.abort());
+  const read = async (): Promise<void> => {
+    const { body } = await fetch(`${url}/changes?follow=true&after=tip`, { signal: ending.signal });
+    if (body === null) throw new Error("there is no stream");
+    for await (const line of linesIn(body)) if (line !== "") told.set((JSON.parse(line) as { block: { height: number } }).block.height, performance.now());
+  };
+  read().catch((error: unknown) => {
+    if (!ending.signal.aborted) throw error;
+  });
+  return told;
+};
 
 describe("More machines", function () {
   this.timeout(0);
   afterEach(closeAll);
 
   it("a replica from blocks of the lake, and the import of the same chain from a file", async () => {
-    const height = count(5_001, 5_001);
-    const dir = temporaryFolder();
-    const node = new TestNode(1, { dir, blocksPerFile: 1_000, snapshotEvery: 0 });
-    node.chain = longChain(height);
-    await node.start();
-    await node.plugin.settled();
-    await until("the lake", async () => ((await (await fetch(`${node.url}/lake/manifest.json`)).json()) as { blocks?: unknown[] }).blocks?.length === Math.floor((height - 10) / 1_000));
-    const path = join(temporaryFolder(), "chain.ndjson");
-    writeFileSync(path, node.chain.map((block) => `${JSON.stringify(block)}\n`).join(""));
-    const times = { file: [] as number[], lake: [] as number[] };
+    const height = count(20_001, 20_001);
+    const chain = importing(longChain(height));
+    const node = await new HostProcess("node", [...chain, "--lake", temporaryFolder(), "--lake-blocks", "1000", "--lake-snapshots", "0"]).start();
+    const files = async (): Promise<number> => ((await (await fetch(`${node.url}/lake/manifest.json`)).json()) as { blocks?: unknown[] }).blocks?.length ?? 0;
+    await reached(async () => (await files()) === Math.floor((height - 102) / 1_000));
+    const figures = { file: { time: [] as number[], processor: [] as number[] }, lake: { time: [] as number[], processor: [] as number[] } };
     for (let round = 0; round < 3; round++) {
-      const file = await openChainFile(path);
-      const begun = performance.now();
-      const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: temporaryFolder(), blocks: file, logger: silentLogger, options: { webhooks: false } });
-      await plugin.start();
-      times.file.push(performance.now() - begun);
-      await plugin.stop();
-      await file.close();
-      const again = performance.now();
-      const replica = await startReplica(node);
-      times.lake.push(performance.now() - again);
-      await level(node, replica);
-      await replica.plugin.stop();
+      for (const [name, options] of [["file", chain], ["lake", follow(node)]] as const) {
+        const begun = performance.now();
+        const one = await new HostProcess(name, options).start();
+        await reached(async () => (await one.height()) === height);
+        figures[name].time.push(performance.now() - begun);
+        figures[name].processor.push(processorTime(pidOf(one)));
+        await one.end("SIGKILL");
+      }
     }
-    const [file, lake] = [Math.min(...times.file), Math.min(...times.lake)];
-    tell(`${height} blocks`, `from the file ${file.toFixed(0)} ms, from the lake ${lake.toFixed(0)} ms: ${(file / lake).toFixed(2)} of its speed`);
+    const ratio = (kind: "time" | "processor"): string => {
+      const [file, lake] = [median(figures.file[kind]), median(figures.lake[kind])];
+      return `from the file ${file.toFixed(0)} ms, from the lake ${lake.toFixed(0)} ms: ${(file / lake).toFixed(2)} of its speed`;
+    };
+    tell(`${height} blocks, start included`, ratio("time"));
+    tell("by processor time", ratio("processor"));
   });
 
   for (const way of ["HTTP", "NATS"] as const) {
-    it(`from a block's application at the node to its being readable at a replica, over ${way}`, async function () {
+    it(`from a block's application at the node to its being readable at a replica, a block a second, over ${way}`, async function () {
       if (way === "NATS" && !hasNats()) return this.skip();
-      const node = await new TestNode(60).start();
-      const replica = new TestReplica(node.url);
-      if (way === "NATS") {
-        const server = await new NatsServer().start();
-        const publisher = startTipPublisher({ servers: server.url }, { url: node.url, nethash: network.network.nethash, logger: silentLogger });
-        atEnd(() => publisher.stop());
-        replica.tip = natsTip({ servers: server.url });
-      }
-      await replica.start();
-      await level(node, replica);
-      for (let i = 0; i < 5; i++) await node.grow(1).then(() => level(node, replica));
-      const times: number[] = [];
-      for (let i = 0; i < 180; i++) {
-        const height = node.chain.length + 1;
-        const block = chainBlocks[height - 1] as BlockData;
-        node.chain.push(block);
-        node.events.emit("block.applied", block);
-        const isAt = (plugin: typeof node.plugin): boolean => plugin.health().height >= height;
-        while (!isAt(node.plugin)) await delay(1);
-        const begun = performance.now();
-        while (!isAt(replica.plugin)) await delay(1);
-        times.push(performance.now() - begun);
-      }
-      tell(`over ${way}, both in one process`, `median ${quantile(times, 0.5).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`);
+      const nats = way === "NATS" ? ["--nats", (await new NatsServer().start()).url] : [];
+      const node = await new HostProcess("node", ["--forge-interval", "1000", ...nats]).start();
+      const replica = await new HostProcess("replica", [...follow(node), ...nats]).start();
+      const [atNode, atReplica] = [watchBlocks(node), watchBlocks(replica)];
+      await reached(() => atReplica.size >= count(200, 200));
+      const times = Float64Array.from([...atReplica].slice(10).flatMap(([height, at]) => (atNode.has(height) ? [at - (atNode.get(height) ?? 0)] : []))).sort();
+      tell(`over ${way}, ${times.length} blocks`, `median ${quantile(times, 0.5).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`);
     });
   }
 
+  it("searches by two replicas of one node, and by one", async () => {
+    const node = await new HostProcess("node", ["--no-forge"]).start();
+    const replicas = await Promise.all([1, 2].map((n) => new HostProcess(`replica ${n}`, follow(node)).start()));
+    const requests = [{ path: "/api/transactions/search?limit=10", body: JSON.stringify({ type: 0, amount: { from: 1 } }) }];
+    const rateOf = async (asked: readonly HostProcess[]): Promise<number> => {
+      const loads = await Promise.all(asked.map(({ port }) => putLoad({ port, connections: 32 / asked.length, requests, duration: 3_000 })));
+      return loads.reduce((sum, { perSecond }) => sum + perSecond, 0);
+    };
+    await rateOf(replicas);
+    const [one, two]: [number[], number[]] = [[], []];
+    for (let round = 0; round < 5; round++) {
+      one.push(await rateOf(replicas.slice(0, 1)));
+      two.push(await rateOf(replicas));
+    }
+    tell("searches a second", `${median(one).toFixed(0)} by one, ${median(two).toFixed(0)} by two: ${(median(two) / median(one)).toFixed(2)} (${availableParallelism()} cores, of which the load takes one)`);
+  });
+
   it("deliveries by the node alone, and by two workers", async function () {
     if (!hasNats()) return this.skip();
-    let received = 0;
-    const target = createServer((request, response) => {
-      request.resume().on("end", () => {
-        received++;
-        response.writeHead(204).end();
-      });
-    }).listen(0, "127.0.0.1");
-    await once(target, "listening");
-    atEnd(() => target.close().closeAllConnections());
     const server = await new NatsServer().start();
-    const dispatch = natsDispatch({ servers: server.url }, { logger: silentLogger });
-    atEnd(() => dispatch.close());
-    const node = await new TestNode(200, undefined, dispatch).start();
-    const hooks = 40;
-    for (let i = 0; i < hooks; i++) node.plugin.webhooks?.create({ event: "block.applied", target: `http://127.0.0.1:${(target.address() as AddressInfo).port}/${i}`, order: "none" });
-    const deliver = async (): Promise<number> => {
-      const [before, blocks] = [received, 25];
-      const begun = performance.now();
-      await node.grow(blocks);
-      await until("all deliveries", () => received >= before + hooks * blocks);
-      return (hooks * blocks) / ((performance.now() - begun) / 1000);
+    const sink = spawn(process.execPath, ["-e", "let n = 0; const s = require('http').createServer((q, a) => q.resume().on('end', () => { n++; a.writeHead(204).end(); })).listen(0, '0.0.0.0', () => process.send(s.address().port)); process.on('message', () => process.send(n))"], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    atEnd(() => sink.kill("SIGKILL"));
+    const [port] = (await once(sink, "message")) as [number];
+    const received = async (): Promise<number> => {
+      sink.send("?");
+      return ((await once(sink, "message")) as [number])[0];
     };
-    const alone = await deliver();
-    const workers: ChildProcess[] = [0, 1].map(() =>
-      spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" }),
-    );
+    const token = "a token of this run";
+    const node = await new HostProcess("node", [...importing(chainBlocks), "--nats", server.url, "--dispatch", "--webhook-token", token]).start();
+    await reached(async () => (await node.height()) === chainBlocks.length);
+    // Each has a host of its own: of one, few are sent at a time.
+    const hooks = 100;
+    const ask = (path: string, method: string, body?: unknown): Promise<Response> =>
+      fetch(`${node.url}${path}`, { method, headers: { authorization: token, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+
+    /** All blocks of the chain to all webhooks, as fast as it goes. */
+    const deliver = async (senders: readonly number[]): Promise<{ perSecond: number; node: number; sender: number }> => {
+      const before = await received();
+      const used = (): number[] => [processorTime(pidOf(node), "main"), ...senders.map((pid) => processorTime(pid, "main"))];
+      const [begun, usedBefore] = [performance.now(), used()];
+      const ids: string[] = [];
+      for (let i = 0; i < hooks; i++) {
+        const reply = await ask("/webhooks", "POST", { event: "block.applied", target: `http://127.0.1.${i + 1}:${port}/`, order: "none", from: "genesis" });
+        ids.push(((await reply.json()) as { data: { id: string } }).data.id);
+      }
+      const total = hooks * (chainBlocks.length - 1);
+      await reached(async () => (await received()) - before >= total, 50);
+      const [spent, usedAfter] = [performance.now() - begun, used()];
+      for (const id of ids) await ask(`/webhooks/${id}`, "DELETE");
+      const [own = 0, ...others] = usedAfter.map((after, i) => (after - (usedBefore[i] ?? 0)) / total);
+      return { perSecond: (total / spent) * 1000, node: own, sender: others.reduce((sum, one) => sum + one, 0) };
+    };
+    await deliver([]);
+    const alone = await deliver([]);
+    const workers: ChildProcess[] = [0, 1].map(() => spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" }));
     atEnd(() => workers.forEach((worker) => worker.kill("SIGKILL")));
-    await until("two workers", () => dispatch.workers() === 2);
-    const shared = await deliver();
-    tell("deliveries a second", `${alone.toFixed(0)} by the node, ${shared.toFixed(0)} by two workers: ${(shared / alone).toFixed(2)}; sent by workers: ${dispatch.counts().answered}`);
+    await reached(async () => (await (await fetch(`${node.url}/metrics`)).text()).includes("portico_nats_delivery_workers 2"));
+    await deliver([]);
+    const shared = await deliver(workers.map(({ pid }) => pid ?? 0));
+    const answered = /^portico_nats_deliveries_total\{by="worker"\} (\d+)$/m.exec(await (await fetch(`${node.url}/metrics`)).text())?.[1];
+    tell("deliveries a second", `${alone.perSecond.toFixed(0)} by the node, ${shared.perSecond.toFixed(0)} by two workers: ${(shared.perSecond / alone.perSecond).toFixed(2)} (${availableParallelism()} cores for node, workers, target and NATS); sent by workers: ${answered ?? "none"}`);
+    // What the busiest process can do, if each has a core: the node, or a worker with half of the requests.
+    const [most, mostShared] = [1 / alone.node, 1 / Math.max(shared.node, shared.sender / 2)];
+    tell("by processor time of the main threads", `a delivery takes the node ${(alone.node * 1000).toFixed(0)} µs alone, ${(shared.node * 1000).toFixed(0)} µs with workers, of which each request takes one ${(shared.sender * 1000).toFixed(0)} µs: ${(mostShared / most).toFixed(2)}`);
+  });
+
+  it("following at 20 blocks a second, for as many blocks as an hour of a block a second has", async () => {
+    const blocks = count(3_600, 3_600);
+    const node = await new HostProcess("node", ["--forge-interval", "50"]).start();
+    const replica = await new HostProcess("replica", follow(node)).start();
+    const [atNode, atReplica] = [watchBlocks(node), watchBlocks(replica)];
+    const samples: { memory: number; lag: number }[] = [];
+    let seen = 0;
+    for (const third = Math.floor(blocks / 30); atReplica.size < blocks; ) {
+      await reached(() => atReplica.size >= Math.min(blocks, seen + third));
+      const recent = [...atReplica].slice(seen).flatMap(([height, at]) => (atNode.has(height) ? [at - (atNode.get(height) ?? 0)] : []));
+      seen = atReplica.size;
+      samples.push({ memory: ownMemory(pidOf(replica)), lag: median(recent) });
+    }
+    const part = (from: number, to: number, of: "memory" | "lag"): string => median(samples.slice(from, to).map((sample) => sample[of])).toFixed(1);
+    for (const [of, unit] of [["memory", "MB"], ["lag", "ms"]] as const) {
+      tell(`${of} in the first, second and last third of ${blocks} blocks`, `${part(0, 10, of)}, ${part(10, 20, of)}, ${part(20, 30, of)} ${unit}`);
+    }
   });
 });

@@ -12,6 +12,7 @@ import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryDispatch } from "../../types/webhooks.js";
 import type { ApiPlugin, LakeOptions, Logger, PoolResult } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
+import { isLong } from "../fixtures/long.js";
 import { branch } from "../store/branches.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
@@ -35,8 +36,11 @@ export const temporaryFolder = (): string => {
   return folder;
 };
 
+/** Milliseconds. Long runs are made beside other work. */
+const patience = isLong ? 300_000 : 50_000;
+
 export const until = async <T>(what: string, found: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> => {
-  const end = performance.now() + 50_000;
+  const end = performance.now() + patience;
   for (;;) {
     const value = await found();
     if (value !== undefined && value !== false) return value;

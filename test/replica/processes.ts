@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "../../src/errors.js";
 import type { Network } from "../../types/node-context.js";
 import { programOf } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
@@ -53,9 +54,13 @@ export class HostProcess {
   /** Resolves when it serves a state. */
   async start(): Promise<this> {
     const child = await this.spawn();
-    await until(`${this.name} serves`, async () => {
-      if (child.exitCode !== null) throw new Error(`${this.name} has ended: ${this.output.slice(-5).join("")}`);
+    const said = this.output.length;
+    const serves = until(`${this.name} serves`, async () => {
+      if (child.exitCode !== null) throw new Error(`${this.name} has ended`);
       return (await this.height()) > 0;
+    });
+    await serves.catch((error: unknown) => {
+      throw new Error(`${messageOf(error)}; since its start it has said: ${this.output.slice(said).join("")}`, { cause: error });
     });
     return this;
   }
