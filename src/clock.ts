@@ -29,3 +29,12 @@ export const fullClock = (given: Clock = systemClock): FullClock => ({
   now: () => given.now(),
   monotonic: given.monotonic === undefined ? sinceStart : given.monotonic.bind(given),
 });
+
+/**
+ * What the wall clock shows, but no more than has passed since this was made: while the process runs, a clock that is set forward makes nothing
+ * old. What it was set by between two processes cannot be told from the time that the machine was off.
+ */
+export const createAging = (clock: FullClock): (() => number) => {
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  return () => Math.min(clock.now(), wall + clock.monotonic() - monotonic);
+};

@@ -5,6 +5,7 @@ import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import { closeAll } from "../async/close-all.js";
 import { andThen } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
+import { createAging } from "../clock.js";
 import { messageOf } from "../errors.js";
 import { createFollow, type FollowRoom } from "../follow/create-follow.js";
 import { derivedEvents } from "../follow/derive.js";
@@ -46,13 +47,14 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
   let opened: HostLog | undefined;
   let feed: HostFeed | undefined;
   let trimming: NodeJS.Timeout | undefined;
+  const now = createAging(clock);
 
   const follow = createFollow({ changes, log: () => opened, rules, finality: options.finality });
 
   /** As many as there are: a host may emit more between two looks than are removed in one transaction. */
   const trim = async (log: HostLog): Promise<void> => {
     try {
-      while (opened === log && log.trim({ before: clock.now() - options.followHostEvents, bytes: options.followHostEventsSize })) await nextTurn();
+      while (opened === log && log.trim({ before: now() - options.followHostEvents, bytes: options.followHostEventsSize })) await nextTurn();
     } catch (error) {
       logger.warn(`old events of the host cannot be removed: ${messageOf(error)}`);
     }

@@ -3,6 +3,7 @@ import type { HostLog } from "../../types/host-log.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
 import type { ChainRules } from "../chain/rules.js";
+import { createAging } from "../clock.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { type ReindexNeeds, reindexHistory } from "./history/reindex.js";
 import { createHostLog } from "./follow/host-log.js";
@@ -111,9 +112,10 @@ const createReindexing = ({ dataDir, undoBlocks, history }: StoreOptions, rules:
 
 /** Frees pages of the store now and then, and forgets blocks that were taken off the chain long ago. */
 const startFreeing = (store: Store, followOrphans: number, { clock, logger }: LmdbChainNeeds): NodeJS.Timeout => {
+  const now = createAging(clock);
   const free = (): void => {
     try {
-      if (followOrphans !== Infinity) trimOrphans(store.environment, clock.now() - followOrphans);
+      if (followOrphans !== Infinity) trimOrphans(store.environment, now() - followOrphans);
       store.freePages();
     } catch (error) {
       logger.warn(`pages of the store cannot be freed: ${messageOf(error)}`);

@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { createAging } from "../../src/clock.js";
 import { trimOrphans } from "../../src/store/follow/orphans.js";
+import { createManualClock } from "../webhooks/manual-clock.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { Node, randomFrom } from "./schedule.js";
 
@@ -30,5 +32,17 @@ describe("A cursor whose block was taken off the chain", () => {
     } finally {
       await node.store.stop();
     }
+  });
+
+  it("grows old by the time that passes, not by a clock that is set forward", () => {
+    const clock = createManualClock();
+    const [now, begun] = [createAging(clock), clock.now()];
+    const month = 30 * 86_400_000;
+    clock.set(month);
+    expect(now()).to.equal(begun);
+    clock.advance(month);
+    expect(now()).to.equal(begun + month);
+    clock.set(-2 * month);
+    expect(now()).to.equal(begun);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { loadChain } from "../../data/read.js";
 import { until } from "../../operate/until.js";
+import { Bell, StreamFollower } from "../../live/followers.js";
 import { createStage, type Stage } from "./stage.js";
 
 /** A chain that another node of this version has made. */
@@ -55,13 +56,22 @@ describe("examples/ark-core in the place of the node's own interface, in a real 
     expect(((await stage.portico.data("/blockchain")) as { block: { id: string } }).block.id).to.equal(blocks.at(-1)?.id);
   });
 
-  it("logs at most one line while the node removes sixty of them, and none when it has them again", async () => {
+  it("logs at most one line while the node removes sixty of them, and none when it has them again, and streams all of that", async () => {
+    const client = new StreamFollower({ api: `http://127.0.0.1:${stage.ports.portico}/api`, confirmations: 0, bell: new Bell(), known: new Map() });
+    client.connect();
+    const clientIsAt = (height: number): Promise<true> => until(() => Promise.resolve(client.blocks.length === height || undefined));
+    await clientIsAt(blocks.length);
     // The node removes blocks as its database has them: it ends, taking its state for corrupt, where that does not have the last ones yet.
     await until(async () => (await stage.running().standing()).stored >= blocks.length || undefined);
     const rewinding = await linesUntil(blocks.length - removed, () => stage.running().removeBlocks(removed));
     expect(rewinding.length, rewinding.join("\n")).to.be.at.most(1);
+    await clientIsAt(blocks.length - removed);
     const again = await linesUntil(blocks.length, () => stage.running().enqueueBlocks(blocks.slice(-removed)));
     expect(again, again.join("\n")).to.be.empty;
+    await clientIsAt(blocks.length);
+    expect(client.faults).to.deep.equal([]);
+    expect(client.blocks).to.deep.equal(blocks.map(({ id }) => id));
+    await client.leave();
   });
 
   it("says so where it is given the port of the node's own interface, and leaves it that", async () => {

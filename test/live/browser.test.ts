@@ -1,0 +1,109 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { type Browser, chromium } from "playwright-core";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
+import type { ApiPlugin } from "../../types/node-context.js";
+import type { BlockData } from "../../types/events.js";
+import { blockData, genesis, network } from "../follow/schedule.js";
+import { until } from "../operate/until.js";
+import { silentLogger } from "../silent.js";
+import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+
+const executablePath = "/usr/bin/chromium";
+/** Nothing that Chromium asks of its maker's hosts by itself. */
+const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+/** A page of another origin that keeps the ids of the chain's blocks by what it is told, and what makes no sense of that. */
+const page = (api: string): string => `<!doctype html><script>
+  const blocks = [], faults = [];
+  let opened = 0;
+  const source = new EventSource("${api}/events?event=block.*&after=genesis");
+  source.onopen = () => opened++;
+  source.addEventListener("block.applied", ({ data }) => {
+    const { data: block } = JSON.parse(data);
+    if ((blocks.at(-1) ?? null) !== block.previousBlock) faults.push(block.id + " applied on " + blocks.at(-1));
+    blocks.push(block.id);
+  });
+  source.addEventListener("block.reverted", ({ data }) => {
+    const { data: block } = JSON.parse(data);
+    if (blocks.pop() !== block.id) faults.push(block.id + " reverted");
+  });
+</script>`;
+
+describe("The event stream, in Chromium's own EventSource", function () {
+  this.timeout(120_000);
+  let dataDir = "";
+  let browser: Browser | undefined;
+  let site: Server | undefined;
+  let plugin: ApiPlugin | undefined;
+  let events: EventEmitter;
+  let blocks: BlockData[] = [genesis];
+
+  const serve = async (port: number): Promise<number> => {
+    events = new EventEmitter();
+    plugin = createApiPlugin({ network, events, dataDir, blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) }, logger: silentLogger, options: { rateLimit: false, webhooks: false } });
+    const server = await plugin.listen(port, "127.0.0.1");
+    return (server.address() as AddressInfo).port;
+  };
+  const apply = (branch: string, count: number): void => {
+    for (let i = 0; i < count; i++) {
+      const tip = blocks.at(-1) ?? genesis;
+      const block = blockData(`${branch} ${tip.height + 1}`, tip.height + 1, tip.id, []);
+      blocks = [...blocks, block];
+      events.emit("block.applied", block);
+    }
+  };
+  const revert = (count: number): void => {
+    for (let i = 0; i < count; i++) {
+      const last = blocks.at(-1);
+      blocks = blocks.slice(0, -1);
+      events.emit("block.reverted", last);
+    }
+  };
+
+  before(async function () {
+    if (!existsSync(executablePath)) {
+      console.log("      There is no /usr/bin/chromium (Debian: chromium): the stream is not tested in it.");
+      return this.skip();
+    }
+    dataDir = temporaryFolder();
+    browser = await chromium.launch({ executablePath, args });
+  });
+  after(async () => {
+    await browser?.close();
+    site?.close();
+    await plugin?.stop();
+    await closeTemporaryStores();
+  });
+
+  it("tells a page of another origin of the chain through a reorganisation, and of what it missed while the node was away", async () => {
+    const port = await serve(0);
+    apply("one", 6);
+    site = createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(page(`http://127.0.0.1:${port}/api`))).listen(0, "127.0.0.1");
+    await once(site, "listening");
+    const view = await browser!.newPage();
+    await view.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    const told = () => view.evaluate<{ blocks: string[]; faults: string[]; opened: number }>("({ blocks, faults, opened })");
+    const isThere = async (): Promise<true | undefined> => {
+      const found = await told();
+      return found.faults.length > 0 || found.blocks.at(-1) === blocks.at(-1)?.id ? true : undefined;
+    };
+    await until(isThere);
+    revert(4);
+    apply("two", 5);
+    await until(isThere);
+    expect(await told()).to.deep.equal({ blocks: blocks.map(({ id }) => id), faults: [], opened: 1 });
+
+    // The node goes back and on before the page is there again: its Last-Event-ID names a block that is no longer on the chain.
+    await plugin?.stop();
+    await serve(port);
+    revert(2);
+    apply("three", 4);
+    await until(isThere);
+    expect(await told()).to.deep.equal({ blocks: blocks.map(({ id }) => id), faults: [], opened: 2 });
+  });
+});
