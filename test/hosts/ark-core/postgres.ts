@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { freePort } from "../../free-port.js";
 
@@ -61,7 +61,11 @@ export const startPostgres = async (): Promise<Postgres> => {
   const folder = programs();
   const as = owner();
   const data = mkdtempSync(join(tmpdir(), "portico-postgres-"));
-  if (as !== undefined) chownSync(data, as.uid, as.gid);
+  if (as !== undefined) {
+    chownSync(data, as.uid, as.gid);
+    // The temporary folder of a run is its user's alone: another may pass, and see nothing.
+    chmodSync(dirname(data), statSync(dirname(data)).mode | 0o011);
+  }
   execFileSync(join(folder, "initdb"), ["-D", data, "-U", user, "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync"], {
     ...as,
     cwd: data,
