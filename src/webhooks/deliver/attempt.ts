@@ -5,12 +5,13 @@ import type { Answer, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { monotonic } from "./concurrency.js";
-import { type Lanes, lookAgain, type Target } from "./lanes.js";
+import { type Lanes, lookAgain } from "./lanes.js";
 import { attemptOf, pauseOf } from "./outcome.js";
 import type { Payloads } from "./payloads.js";
 import type { Ended, Records } from "./records.js";
 import { loadEvents, requestOf } from "./request.js";
 import type { Attempt, UnderWay } from "./take.js";
+import type { TargetQueue } from "./target-queue.js";
 
 export interface AttemptsNeeds {
   payloads: Payloads;
@@ -21,7 +22,7 @@ export interface AttemptsNeeds {
   nodeKey: NodeKey | undefined;
   records: Records;
   lanes: Lanes;
-  queue: Set<Target>;
+  queue: TargetQueue;
   underWay: UnderWay;
   /** There may be something to take: at once, or soon. */
   pump(): void;

@@ -14,6 +14,7 @@ import type { RecordNeeds, RecordRules } from "./health.js";
 import { restOf } from "./outcome.js";
 import { createRecords } from "./records.js";
 import { createTake, slowShare, type UnderWay } from "./take.js";
+import { createTargetQueue, type TargetQueue } from "./target-queue.js";
 
 export interface DispatcherRules extends LaneRules, RecordRules {
   concurrency: number;
@@ -116,7 +117,7 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
 
 interface NoticesNeeds extends Pick<DispatcherNeeds, "store" | "register" | "time" | "onSettled"> {
   lanes: Lanes;
-  queue: Set<Target>;
+  queue: TargetQueue;
   times(): Times;
   lookAt(at: number): void;
 }
@@ -189,7 +190,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   const { sender, time, after, isWithdrawn, onSettled } = needs;
   const lanes = createLanes({ ...rules, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
   const limit = createLimit(rules.concurrency, slowShare * rules.concurrency);
-  const queue = new Set<Target>();
+  const queue = createTargetQueue();
   const underWay: UnderWay = new Map();
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 

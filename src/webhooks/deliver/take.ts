@@ -1,7 +1,8 @@
 import type { Clock } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
 import { type Limit, monotonic } from "./concurrency.js";
-import { type LaneRules, type Next, nextOf, type Target, type Times } from "./lanes.js";
+import { type LaneRules, type Next, nextOf, type Origin, type Target, type Times } from "./lanes.js";
+import type { TargetQueue } from "./target-queue.js";
 
 /** One request, from when it is taken until its outcome is recorded. */
 export interface Attempt extends Next {
@@ -28,7 +29,7 @@ export interface TakeNeeds {
   /** Of all attempts. */
   limit: Limit;
   /** Targets that may have something to be sent. */
-  queue: Set<Target>;
+  queue: TargetQueue;
   underWay: UnderWay;
   times(): Times;
   /** There may be something to take at a time of the schedule. */
@@ -77,18 +78,18 @@ export const createTake = (needs: TakeNeeds) => {
   const { rules, store, clock, limit, queue, times, lookAt, freed } = needs;
   let freeing: NodeJS.Timeout | undefined;
 
-  /** Whether there is a place for one more attempt to a target that has one of its own. */
-  const hasPlace = (target: Target, now: number): boolean =>
-    limit.isFree(now) && target.origin.limit.isFree(now) && (!target.slow || limit.count() < (slowShare - 1) * rules.concurrency);
+  /** Slow targets leave some places to others; the end of any attempt has them asked again. */
+  const isHeldBack = (target: Target): boolean => target.slow && limit.count() >= (slowShare - 1) * rules.concurrency;
 
   /** Looks again when a place becomes free by itself. */
-  const expectPlace = (target: Target, now: number): void => {
-    const waits = [limit, target.origin.limit].map((one) => one.freeIn(now));
-    if (freeing !== undefined || waits.includes(undefined)) return;
+  const expectPlace = (origin: Origin, now: number): void => {
+    if (freeing !== undefined) return;
+    const [ofAll, ofOrigin] = [limit.freeIn(now), origin.limit.freeIn(now)];
+    if (ofAll === undefined || ofOrigin === undefined) return;
     freeing = setTimeout(() => {
       freeing = undefined;
       freed();
-    }, Math.max(1, ...waits.map((wait) => wait ?? 0))).unref();
+    }, Math.max(1, ofAll, ofOrigin)).unref();
   };
 
   const takeFrom = (target: Target): Attempt | undefined => {
@@ -99,25 +100,29 @@ export const createTake = (needs: TakeNeeds) => {
     return undefined;
   };
 
-  /** Targets that have a place are asked in turn; those that wait for places that others take stay in the queue. */
+  const takeFirst = (targets: Iterable<Target>, now: number): Attempt | undefined => {
+    for (const target of targets) {
+      if (isHeldBack(target)) continue;
+      // If it has no place of its own, the end of one of its attempts brings it back.
+      const attempt = target.limit.isFree(now) ? takeFrom(target) : undefined;
+      if (attempt !== undefined) return attempt;
+      queue.remove(target);
+    }
+    return undefined;
+  };
+
+  /** Origins that have a place are asked in turn, and the targets of each; those that wait for places that others take stay in the queue. */
   const take = (): Attempt | undefined => {
     const now = monotonic();
-    for (const target of queue) {
-      if (!target.limit.isFree(now)) {
-        // The end of one of its own attempts brings it back.
-        queue.delete(target);
-        continue;
-      }
-      if (!hasPlace(target, now)) {
-        expectPlace(target, now);
+    for (const [origin, targets] of queue.byOrigin()) {
+      if (!limit.isFree(now) || !origin.limit.isFree(now)) {
+        expectPlace(origin, now);
         if (!limit.isFree(now)) return undefined;
         continue;
       }
-      const attempt = takeFrom(target);
-      queue.delete(target);
+      const attempt = takeFirst(targets, now);
       if (attempt === undefined) continue;
-      // Behind the others, to be asked again.
-      queue.add(target);
+      queue.putLast(attempt.target);
       return attempt;
     }
     return undefined;

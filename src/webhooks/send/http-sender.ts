@@ -195,8 +195,9 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
     connections: concurrencyPerTarget,
     // Of the headers of one response, in all.
     maxHeaderSize: headerLimit,
-    headersTimeout: timeout,
-    bodyTimeout: timeout,
+    // Each exchange ends by its own timer.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
   const places = new LRUCache<string, { origin: string; path: string }>({ max: 10_000 });
   const placeOf = (target: string): { origin: string; path: string } => {
