@@ -20,11 +20,27 @@ const writeIndex = (db: WebhookDatabases, { id, webhookId, state, dueAt, finishe
   }
 };
 
+/** Names of the counters of a webhook's deliveries. One transaction counts many of the same: to make their names each time takes longer than to count. */
+const createNames = () => {
+  const known = new Map<number, Map<ListedState, { bucket: number; inState: string; inBucket: string }>>();
+  return (webhookId: number, state: ListedState, bucket: number): { inState: string; inBucket: string } => {
+    const ofWebhook = known.get(webhookId) ?? new Map<ListedState, { bucket: number; inState: string; inBucket: string }>();
+    known.set(webhookId, ofWebhook);
+    const found = ofWebhook.get(state);
+    if (found?.bucket === bucket) return found;
+    const made = { bucket, inState: counters.inState(webhookId, state), inBucket: counters.inBucket(webhookId, state, bucket) };
+    ofWebhook.set(state, made);
+    return made;
+  };
+};
+
 /** Writes of deliveries, within one transaction. */
 export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
+  const namesOf = createNames();
   const count = ({ webhookId, id }: DeliveryRow, state: ListedState, by: 1 | -1): void => {
-    tally.add(counters.inState(webhookId, state), by);
-    tally.add(counters.inBucket(webhookId, state, Math.floor(id / bucketSize)), by);
+    const { inState, inBucket } = namesOf(webhookId, state, Math.floor(id / bucketSize));
+    tally.add(inState, by);
+    tally.add(inBucket, by);
   };
 
   const about = createAboutIndex(db, tally);

@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Message, WebhookStore } from "../../../types/webhook-store.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
-import { cursorText, type Cursor, type Follow, type FollowEvent, parseCursor } from "../../follow/index.js";
+import { type Cursor, type Follow, type FollowEvent, parseCursor } from "../../follow/index.js";
 
 /** Payloads of events: those of the host are kept with their messages, those of the chain are made from it when they are needed. */
 export interface Payloads {
@@ -43,12 +43,17 @@ interface Indexed {
 const createMake = (follow: Follow): Payloads["of"] => {
   const groups = new LRUCache<string, Indexed>({ max: mostGroups });
 
+  const cursorOf = (text: string): Cursor => {
+    const parsed = parseCursor(text);
+    return parsed.kind === "cursor" ? { block: parsed.cursor.block } : { block: undefined };
+  };
+
   /** The group that comes next after a cursor, if it is of that block. */
-  const groupAfter = (cursor: Cursor, blockId: string): MaybePromise<Indexed | undefined> => {
-    const name = `${cursorText(cursor)} ${blockId}`;
+  const groupAfter = (cursor: string, blockId: string): MaybePromise<Indexed | undefined> => {
+    const name = `${cursor} ${blockId}`;
     const known = groups.get(name);
     if (known !== undefined) return known;
-    return andThen(follow.after(cursor, { hostEvents: false, limit: 1 }), ({ groups: [group] }) => {
+    return andThen(follow.after(cursorOf(cursor), { hostEvents: false, limit: 1 }), ({ groups: [group] }) => {
       if (group?.change?.full.block.id !== blockId) return undefined;
       const indexed = { events: group.events, byId: new Map(group.events.map((event) => [withoutTimes(event.id), event])) };
       groups.set(name, indexed);
@@ -68,11 +73,6 @@ const createMake = (follow: Follow): Payloads["of"] => {
     }
   };
 
-  const cursorOf = (text: string): Cursor => {
-    const parsed = parseCursor(text);
-    return parsed.kind === "cursor" ? { block: parsed.cursor.block } : { block: undefined };
-  };
-
   /** The block was reverted, or applied again, since: what it was before had the same payload, and so had each of its applications. */
   const find = (group: Indexed | undefined, { eventId, event, about }: Message): string | undefined => {
     const same = eventId === undefined ? undefined : group?.byId.get(withoutTimes(eventId));
@@ -85,12 +85,12 @@ const createMake = (follow: Follow): Payloads["of"] => {
     const { json, block, before, after } = message;
     if (json !== undefined || block === undefined || before === undefined || after === undefined) return json;
     return andThen(
-      safely(() => groupAfter(cursorOf(before), block.id)),
+      safely(() => groupAfter(before, block.id)),
       (first) => {
         const found = find(first, message);
         if (found !== undefined) return found;
         return andThen(
-          safely(() => groupAfter(cursorOf(after), block.id)),
+          safely(() => groupAfter(after, block.id)),
           (second) => find(second, message),
         );
       },

@@ -3,6 +3,7 @@ import { measureLists, measurePatterns } from "../follow/deciding.js";
 import { measureBackfill, measureRecording } from "../follow/recording.js";
 import { measureHangingAfterSlow, measureHangingOrigins, measureHangingPath } from "../follow/hanging.js";
 import { measureSending } from "../follow/sending.js";
+import { measureSteps } from "../follow/steps.js";
 import { measureStreams } from "../follow/streams.js";
 import type { Row } from "../table/row.js";
 import type { Measure } from "./measure.js";
@@ -19,6 +20,7 @@ export const measureFollow: Measure = async (run) => {
     "sending 1": () => measureSending(1, rounds),
     "sending 8": () => measureSending(8, rounds),
     "sending 32": () => measureSending(32, rounds),
+    "steps of a delivery": measureSteps,
     "path hangs": measureHangingPath,
     "origins hang": measureHangingOrigins,
     "origins hang, slow": measureHangingAfterSlow,
