@@ -1,7 +1,8 @@
-/** Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. */
+/**
+ * Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. No more are written in one transaction:
+ * a millisecond of writing, of which others wait for the end.
+ */
 const gather = { most: 64, wait: 10 };
-/** Written in one transaction, at the most: a few milliseconds of writing. */
-const longestBatch = 150;
 
 /** Gathers what is to be written, so that much of it goes into one transaction. */
 export interface Gathering<Entry> {
@@ -27,7 +28,7 @@ export const createGathering = <Entry>(write: (batch: readonly Entry[]) => Promi
   const writeAll = async (): Promise<void> => {
     let isWritten = true;
     while (isWritten && isDue()) {
-      const batch = entries.splice(0, longestBatch);
+      const batch = entries.splice(0, gather.most);
       isUrgent = isUrgent && entries.length > 0;
       underWay = batch.length;
       isWritten = await write(batch);

@@ -49,7 +49,7 @@ export const measurePatterns = async (): Promise<Row> => {
   await nextTurn();
   const [first] = matcher.match("one", { text: Array.from({ length: 60_000 }, (_, index) => "ab"[(index * 7_919) % 13 % 2]).join("") }).undecided;
   await first?.decide(worker);
-  const figure = longest();
+  const figure = longest().clock;
   await worker.close();
   return { group: "following", what: "20 webhooks with the worst pattern on a text of 60 KB: longest hold of the event loop", figure, unit: "ms", against: "limit", peer: 20, ratio: figure / 20, goal: { atMost: 1 } };
 };

@@ -27,10 +27,10 @@ export const measureRecording = async (): Promise<Row> => {
   const begun = performance.now();
   chain.grow(1);
   await engine.settled();
-  const [figure, spent] = [longest(), performance.now() - begun];
+  const [{ clock: figure, work }, spent] = [longest(), performance.now() - begun];
   await close();
   await sink.close();
-  return { group, what: "a block of 150 transactions for 1,000 webhooks (150,000 deliveries): longest hold of the event loop", figure, unit: "ms", against: "limit", peer: 10, ratio: figure / 10, goal: { atMost: 1 }, note: `written in ${(spent / 1_000).toFixed(1)} s, while others are sent` };
+  return { group, what: "a block of 150 transactions for 1,000 webhooks (150,000 deliveries): longest hold of the event loop", figure, unit: "ms", against: "limit", peer: 10, ratio: figure / 10, goal: { atMost: 1 }, note: `${work.toFixed(1)} ms of processor time; written in ${(spent / 1_000).toFixed(1)} s, while others are sent` };
 };
 
 const together = 100;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "undici";
@@ -8,6 +8,7 @@ import type { WebhookStore } from "../../../types/webhook-store.js";
 import { median } from "../load/statistics.js";
 import type { Row } from "../table/row.js";
 import { openSink } from "../webhooks/sink.js";
+import { threadTime } from "./thread-time.js";
 
 const rounds = 9;
 const [messages, webhooks] = [250, 8];
@@ -15,9 +16,6 @@ const total = messages * webhooks;
 /** As the engine writes them. */
 const [appendedTogether, recordedTogether] = [20, 64];
 const body = `{"timestamp":1700000000000,"data":${JSON.stringify({ text: "x".repeat(800) })},"event":"transaction.applied"}`;
-
-/** Microseconds of processor time that this thread has taken, without those that LMDB and V8 have for themselves. Linux only. */
-const threadTime = (): number => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1_000;
 
 /** Microseconds each. */
 const timeOf = async (work: () => unknown): Promise<number> => {
