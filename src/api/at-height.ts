@@ -14,14 +14,16 @@ export interface AtHeightNeeds {
 
 /** An earlier state as routes may use it. What is not kept for earlier heights is refused for the tip's, too: the reply would not last. */
 class AtHeight implements ChainSnapshot {
-  readonly tip: ChainSnapshot["tip"];
   readonly supply: bigint;
   private readonly snapshot: ChainSnapshot;
 
   constructor(snapshot: ChainSnapshot) {
-    this.tip = snapshot.tip;
     this.supply = snapshot.supply;
     this.snapshot = snapshot;
+  }
+
+  get tip(): ChainSnapshot["tip"] {
+    return this.snapshot.tip;
   }
 
   get digest(): string | undefined {
@@ -82,7 +84,7 @@ export const openAtHeight = (at: string, chain: ChainSnapshot, { adapter, bounds
   return andThen(heightNamed(at, chain), (height) =>
     andThen(adapter.snapshotAt?.(height, bounds), (snapshot) => {
       if (snapshot === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
-      return { chain: new AtHeight(snapshot), isFinal: height <= finalHeight(chain.tip.height) };
+      return { chain: new AtHeight(snapshot), height, isFinal: height <= finalHeight(chain.tip.height) };
     }),
   );
 };

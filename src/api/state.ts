@@ -36,6 +36,7 @@ export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks" 
 /** An earlier state. */
 export interface PastState {
   chain: ChainSnapshot;
+  height: number;
   /** Whether its block will not be reverted. */
   isFinal: boolean;
 }
@@ -60,7 +61,7 @@ class OpenState implements ApiState {
     this.clock = needs.clock;
     if (snapshot !== undefined) this.tip = snapshot.tip;
     if (past !== undefined) {
-      this.height = past.chain.tip.height;
+      this.height = past.height;
       this.isFinal = past.isFinal;
     }
     this.snapshot = snapshot;

@@ -1,10 +1,10 @@
 import type { Sliced } from "../../async/time-slicing.js";
-import type { Delegate } from "../../../types/chain.js";
+import type { Delegate, Tip } from "../../../types/chain.js";
 import { type DelegateList, delegateListOf } from "../query/lists/delegate-list.js";
 import { delegateAt, type Past, walletAt } from "./past-records.js";
 
-/** Every delegate at an earlier height; `now`: those at the tip, among whom they are. */
-export function* delegatesAt(now: DelegateList, past: Past): Sliced<DelegateList> {
+/** Every delegate at an earlier height; `now`: those at the tip, among whom they are; `tip`: the block at that height. */
+export function* delegatesAt(now: DelegateList, past: Past, tip: Tip): Sliced<DelegateList> {
   const all: Delegate[] = [];
   const secondPublicKeys = new Map<string, string>();
   for (const { address } of now.all) {
@@ -15,5 +15,5 @@ export function* delegatesAt(now: DelegateList, past: Past): Sliced<DelegateList
     yield;
   }
   const ranks = new Map(all.flatMap(({ publicKey, rank }): [string, number][] => (rank === null ? [] : [[publicKey, rank]])));
-  return yield* delegateListOf({ tip: past.state.tip, all, secondPublicKeys, ranks });
+  return yield* delegateListOf({ tip, all, secondPublicKeys, ranks });
 }

@@ -9,8 +9,10 @@ import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 /** Single records as they were at an earlier height. */
 export interface Past {
   reading: Reading;
-  /** As of that height; its kinds and `timesApart` are those of the tip. */
-  state: StateRecord;
+  height: number;
+  supply: bigint;
+  /** How many there were: their numbers are below it. */
+  wallets: number;
   /** By public key, at the tip. */
   ranks(): ReadonlyMap<string, number>;
 }
@@ -24,23 +26,22 @@ export const oldestState = (reading: Reading, { tip }: StateRecord): number => {
 export const heightRowAt = (reading: Reading, height: number): HeightRow =>
   unpackHeight(existing(reading.bytes("history", historyRowKey(historyKinds.heights, 0, height)), `state at height ${height}`));
 
-/** What is known of the chain as a whole at a height that the store has. */
-export const stateAt = (reading: Reading, height: number, now: StateRecord): StateRecord => {
+/** What is known of the chain as a whole at that height; its kinds and `timesApart` are those of the tip, `now`. */
+export const stateOf = ({ reading, height, supply, wallets }: Past, now: StateRecord): StateRecord => {
   const { id, timestamp } = existing(readBlock(reading, height), `block ${height}`);
-  const { supply, wallets } = heightRowAt(reading, height);
   const { first, count } = transactionsOfBlock(reading, height);
   return { ...now, tip: { id, height, timestamp }, supply, transactions: first + count, wallets };
 };
 
 /** The first row above a height: it says what was overwritten there. */
-const firstAbove = (kind: HistoryKind, number: number, { reading, state }: Pick<Past, "reading" | "state">): Buffer | undefined =>
-  reading.first("history", historyBounds(kind, number, state.tip.height + 1)) as Buffer | undefined;
+const firstAbove = (kind: HistoryKind, number: number, { reading, height }: Pick<Past, "reading" | "height">): Buffer | undefined =>
+  reading.first("history", historyBounds(kind, number, height + 1)) as Buffer | undefined;
 
 /** A wallet as it was, except for how long its lists were. */
-export const walletAt = (address: string, past: Pick<Past, "reading" | "state">): WalletRecord | undefined => {
+export const walletAt = (address: string, past: Pick<Past, "reading" | "height" | "wallets">): WalletRecord | undefined => {
   const now = readWallet(past.reading, address);
   // Numbers are given in the order of appearance.
-  if (now === undefined || now.number >= past.state.wallets) return undefined;
+  if (now === undefined || now.number >= past.wallets) return undefined;
   const figures = firstAbove(historyKinds.figures, now.number, past);
   const traits = firstAbove(historyKinds.traits, now.number, past);
   return { ...now, ...(figures && unpackFigures(figures)), ...(traits && unpackTraits(traits)) };
@@ -66,7 +67,7 @@ export const delegateAt = (wallet: WalletRecord, past: Past): Delegate | undefin
     publicKey,
     voteBalance,
     rank: rank === 0 ? null : rank,
-    approval: approvalOf(voteBalance, past.state.supply),
+    approval: approvalOf(voteBalance, past.supply),
     producedBlocks,
     missedBlocks,
     forgedFees,

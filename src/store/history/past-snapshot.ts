@@ -30,7 +30,7 @@ import { addressNamed, heightOf, readBlock, readRound, readTransaction, transact
 import { comparisonOf } from "../records/sorting.js";
 import { requireWhole } from "./completeness.js";
 import { delegatesAt } from "./past-delegates.js";
-import { delegateAt, heightRowAt, type Past, stateAt, walletAt } from "./past-records.js";
+import { delegateAt, heightRowAt, type Past, stateOf, walletAt } from "./past-records.js";
 import { votersAt } from "./past-voters.js";
 import { walletChanges } from "./wallet-changes.js";
 
@@ -64,41 +64,51 @@ const refuse = (what: string): never => {
 
 /** The state at an earlier height. Lists of all wallets and of locks are not kept, nor are orders by anything but height. */
 class PastSnapshot implements ChainSnapshot {
-  readonly tip: Tip;
   readonly supply: bigint;
   private readonly now: PastNeeds;
   private readonly past: Past;
   private readonly search: Search;
   private readonly lists: PastLists;
   private readonly letGo: () => void;
+  private known: StateRecord | undefined;
 
   constructor(now: PastNeeds, height: number, search: Search, lists: PastLists, release: () => void) {
-    const state = stateAt(now.reading, height, now.state);
-    this.tip = state.tip;
-    this.supply = state.supply;
+    const { reading } = now;
+    const { supply, wallets } = heightRowAt(reading, height);
+    this.supply = supply;
     this.now = now;
-    this.past = { reading: now.reading, state, ranks: () => now.delegates().ranks };
+    this.past = { reading, height, supply, wallets, ranks: () => now.delegates().ranks };
     this.search = search;
     this.lists = lists;
     this.letGo = release;
   }
 
   get digest(): string {
-    return heightRowAt(this.past.reading, this.tip.height).digest.toString("hex");
+    return heightRowAt(this.past.reading, this.past.height).digest.toString("hex");
+  }
+
+  /** Read when it is first asked for: single wallets and delegates need none of it. */
+  private get state(): StateRecord {
+    return (this.known ??= stateOf(this.past, this.now.state));
+  }
+
+  get tip(): Tip {
+    return this.state.tip;
   }
 
   private get needs() {
-    return { ...this.now, state: this.past.state, search: this.search, isPast: true };
+    return { ...this.now, state: this.state, search: this.search, isPast: true };
   }
 
   private allDelegates(): MaybePromise<DelegateList> {
     const { delegates } = this.lists;
-    const { id } = this.tip;
+    const { tip } = this;
+    const { id } = tip;
     const keep = (made: DelegateList): DelegateList => {
       delegates.set(id, made);
       return made;
     };
-    return delegates.get(id) ?? andThen(this.search.run(delegatesAt(this.now.delegates(), this.past)), keep);
+    return delegates.get(id) ?? andThen(this.search.run(delegatesAt(this.now.delegates(), this.past, tip)), keep);
   }
 
   private present(record: WalletRecord): Wallet {
@@ -146,8 +156,6 @@ class PastSnapshot implements ChainSnapshot {
   }
 
   delegate(identifier: string): Delegate | undefined {
-    const kept = this.lists.delegates.peek(this.tip.id);
-    if (kept !== undefined) return kept.byUsername.get(identifier) ?? kept.byAddress.get(identifier) ?? kept.byPublicKey.get(identifier);
     const { byUsername, byPublicKey } = this.now.delegates();
     // Whoever was a delegate is one at the tip, and is in memory there.
     const known = byUsername.get(identifier) ?? byPublicKey.get(identifier);
@@ -162,7 +170,7 @@ class PastSnapshot implements ChainSnapshot {
   block(key: { height: number } | { id: string }): Block | undefined {
     const { reading } = this.past;
     const height = "height" in key ? key.height : heightOf(reading, key.id);
-    return height === undefined || !Number.isInteger(height) || height < 1 || height > this.tip.height ? undefined : readBlock(reading, height);
+    return height === undefined || !Number.isInteger(height) || height < 1 || height > this.past.height ? undefined : readBlock(reading, height);
   }
 
   blocks(query: BlockQuery): MaybePromise<Page<Block>> {
@@ -171,9 +179,9 @@ class PastSnapshot implements ChainSnapshot {
   }
 
   transaction(id: string): Transaction | undefined {
-    const { reading, state } = this.past;
+    const { reading } = this.past;
     const number = transactionNumber(reading, id);
-    return number === undefined || number >= state.transactions ? undefined : readTransaction(reading, number);
+    return number === undefined || number >= this.state.transactions ? undefined : readTransaction(reading, number);
   }
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
@@ -191,7 +199,7 @@ class PastSnapshot implements ChainSnapshot {
   }
 
   round(round: number): RankedDelegate[] | undefined {
-    const { round: last } = roundOf(this.tip.height + 1, this.now.rules.milestones);
+    const { round: last } = roundOf(this.past.height + 1, this.now.rules.milestones);
     return Number.isInteger(round) && round >= 1 && round <= last ? readRound(this.past.reading, round) : undefined;
   }
 
@@ -201,7 +209,7 @@ class PastSnapshot implements ChainSnapshot {
 
   walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
     requireWhole(this.now);
-    return walletChanges(query, this.past);
+    return walletChanges(query, { reading: this.past.reading, state: this.state });
   }
 
   release(): void {

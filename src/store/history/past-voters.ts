@@ -26,10 +26,10 @@ function* changedSince(delegate: number, height: number, reading: Reading): Slic
 
 /** The wallets that voted for a delegate at an earlier height, in no order. */
 export function* votersAt(publicKey: string, past: Past): Sliced<WalletRecord[]> {
-  const { reading, state } = past;
+  const { reading, height } = past;
   const number = numberOfDelegate(publicKey, reading);
   if (number === undefined) return [];
-  const changed = yield* changedSince(number, state.tip.height, reading);
+  const changed = yield* changedSince(number, height, reading);
   const addresses = [...changed].filter(([, was]) => was).map(([address]) => address);
   const now = rankedSequence(reading, sets.votersByBalance, numberKey(number), numberKey(number + 1));
   for (const part of partsOf(now, stepNumbers)) {
@@ -41,7 +41,7 @@ export function* votersAt(publicKey: string, past: Past): Sliced<WalletRecord[]>
   }
   const voters: WalletRecord[] = [];
   for (const address of addresses) {
-    voters.push(existing(walletAt(address, past), `wallet ${address} at height ${state.tip.height}`));
+    voters.push(existing(walletAt(address, past), `wallet ${address} at height ${height}`));
     if (voters.length % 100 === 0) yield;
   }
   return voters;

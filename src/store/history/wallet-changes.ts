@@ -53,7 +53,7 @@ export const walletChanges = ({ address, heights, direction, offset, limit }: Wa
   const to = Math.min(state.tip.height, heights.to ?? Infinity);
   if (from > to) return { rows: [], total: 0 };
   const creation = createdAt(now, needs);
-  const isCreatedThere = creation >= from && creation <= to && !hasNothing(walletAt(address, { reading, state: { ...state, tip: { ...state.tip, height: creation } } }) ?? now);
+  const isCreatedThere = creation >= from && creation <= to && !hasNothing(walletAt(address, { reading, height: creation, wallets: state.wallets }) ?? now);
   const bounds = historyBounds(historyKinds.figures, now.number, from, to + 1);
   const rows = reading.count("history", bounds);
   const total = rows + Number(isCreatedThere);
