@@ -55,7 +55,7 @@ const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   }
 };
 
-const status = async () => ({ health: await ask("/health"), webhook: await createWebhook(), wallets: (await ask("/wallets")).status, height: plugin.health().height });
+const status = async () => ({ health: await ask("/health"), ready: await ask("/health/ready"), webhook: await createWebhook(), wallets: (await ask("/wallets")).status, height: plugin.health().height });
 
 const ballast = join(folder, "ballast");
 const fill = (): void => {

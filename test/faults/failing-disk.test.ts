@@ -10,6 +10,7 @@ const run = promisify(execFile);
 
 interface Said {
   health: { status: number; body: { status: string; problem?: string } };
+  ready: { status: number; body: { problem?: string } };
   webhook: { status: number; body: { message?: string } };
   wallets: number;
   height: number;
@@ -68,10 +69,11 @@ describe("a node whose disk fails", () => {
     return JSON.parse(stdout) as Told;
   };
 
-  const expectSaid = ({ before, meanwhile, lines }: Outcome, reason: RegExp): void => {
+  const expectSaid = ({ before, meanwhile, lines }: Outcome, reason: RegExp, unready: string): void => {
     expect([before.health.status, before.webhook.status, before.wallets]).to.deep.equal([200, 201, 200]);
     expect([meanwhile.health.status, meanwhile.health.body.status]).to.deep.equal([503, "failing"]);
     expect(meanwhile.health.body.problem).to.match(/^the store cannot be written: /).and.match(reason);
+    expect([meanwhile.ready.status, meanwhile.ready.body.problem]).to.deep.equal([503, unready]);
     expect(meanwhile.webhook.status).to.equal(503);
     expect(meanwhile.webhook.body.message).to.match(/^The store cannot be written: /).and.match(reason);
     // What it has is served all the same.
@@ -84,7 +86,7 @@ describe("a node whose disk fails", () => {
     this.timeout(60_000);
     const outcome = await inMount(mounts.memory, "full");
     if (outcome === undefined) return this.skip();
-    expectSaid(outcome, /its disk is full/);
+    expectSaid(outcome, /its disk is full/, "full disk");
     const { after, height, ended } = outcome;
     expect([after?.health.status, after?.health.body.status, after?.webhook.status, after?.height]).to.deep.equal([200, "ok", 201, height]);
     expect(ended).to.have.length(1);
@@ -95,14 +97,14 @@ describe("a node whose disk fails", () => {
     this.timeout(60_000);
     const outcome = await inMount(mounts.memory, "gone");
     if (outcome === undefined) return this.skip();
-    expectSaid(outcome, /its file is not in its place any more/);
+    expectSaid(outcome, /its file is not in its place any more/, "store cannot be written");
   });
 
   it("because its file system has become read-only says so in health, in replies and in one line of the log", async function () {
     this.timeout(60_000);
     const outcome = await inMount(mounts.ext4, "read-only");
     if (outcome === undefined) return this.skip();
-    expectSaid(outcome, /its file system is read-only/);
+    expectSaid(outcome, /its file system is read-only/, "store cannot be written");
   });
 
   it("because it has become slow goes on writing block after block, and answers reads without waiting for it", async function () {

@@ -174,16 +174,18 @@ describe("the health of a node", () => {
     const plugin = create({ chain: adapter, pool: { list: () => answered.then(() => []) } }, 0, 2);
     const server = await plugin.listen(0);
     const { port } = server.address() as AddressInfo;
-    // Its connection was there before.
-    const probing = connect(port, "127.0.0.1");
-    await once(probing, "connect");
+    // Their connections were there before.
+    const probes = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")] as const;
+    for (const probe of probes) await once(probe, "connect");
     const open = fetch(`http://127.0.0.1:${port}/api/transactions/unconfirmed`);
     await once(server, "request");
     const stopped = plugin.stop();
-    let text = "";
-    probing.on("data", (part: Buffer) => (text += part.toString()));
-    probing.write("GET /api/health/live HTTP/1.1\r\nHost: a\r\n\r\n");
-    await until(() => Promise.resolve(/200 OK[\s\S]*"status":"ok"/.test(text) || undefined));
+    for (const [index, path, expected] of [[0, "live", /200 OK[^]*"status":"ok"/], [1, "ready", /503 Service Unavailable[^]*"problem":"stopping"/]] as const) {
+      let text = "";
+      probes[index].on("data", (part: Buffer) => (text += part.toString()));
+      probes[index].write(`GET /api/health/${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      await until(() => Promise.resolve(expected.test(text) || undefined));
+    }
     expect((await get(`http://127.0.0.1:${port}/api/health/live`).catch(() => "refused"))).to.equal("refused");
     answer();
     await open;
