@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { readDocument } from "./tables.js";
 
 /** The READMEs that have a table of what is guaranteed. */
-const documents = ["src/api/README.md", "src/webhooks/README.md"];
+const documents = ["src/api/README.md", "src/webhooks/README.md", "test/promises/README.md"];
 const heading = "| guaranteed | shown by, under `test` |\n|---|---|\n";
 
 interface Guarantee {

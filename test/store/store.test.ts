@@ -445,21 +445,23 @@ describe("the LMDB store", () => {
     expect(contentsOf(openTemporaryStore(chain.network, { dataDir }).store)).to.deep.equal(before);
   });
 
-  it("refuses the store of another layout, which may lack a database, and leaves it unchanged", async () => {
-    const { store, rules, dataDir } = openTemporaryStore(chain.network);
-    await store.apply(chain.blocks.slice(0, 10).map(rules.parseBlock));
-    const { nethash } = chain.network.network;
-    const { db } = store.environment;
-    db.meta.putSync(Buffer.from("format"), { schema: 1, nethash });
-    db.undo.dropSync();
-    await store.stop();
-    const path = join(dataDir, "chain.mdb");
-    const before = readFileSync(path);
-    for (const access of ["write", "webhooks", "read"] as const) {
-      expect(await codeOf(() => openEnvironment(dataDir, nethash, { access }))).to.equal("STORE_FOREIGN");
-      expect(readFileSync(path).equals(before), access).to.equal(true);
-    }
-  });
+  for (const [which, schema] of [["an older", 1], ["a newer", 1_000]] as const) {
+    it(`refuses the store of ${which} layout, which may lack a database, and leaves it unchanged`, async () => {
+      const { store, rules, dataDir } = openTemporaryStore(chain.network);
+      await store.apply(chain.blocks.slice(0, 10).map(rules.parseBlock));
+      const { nethash } = chain.network.network;
+      const { db } = store.environment;
+      db.meta.putSync(Buffer.from("format"), { schema, nethash });
+      db.undo.dropSync();
+      await store.stop();
+      const path = join(dataDir, "chain.mdb");
+      const before = readFileSync(path);
+      for (const access of ["write", "webhooks", "read"] as const) {
+        expect(await codeOf(() => openEnvironment(dataDir, nethash, { access }))).to.equal("STORE_FOREIGN");
+        expect(readFileSync(path).equals(before), access).to.equal(true);
+      }
+    });
+  }
 
   it("reports a damaged file, a truncated one and a folder that cannot be created", async () => {
     const { store, rules, dataDir: whole } = openTemporaryStore(chain.network);

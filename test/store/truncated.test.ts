@@ -47,9 +47,11 @@ describe("a store file that is cut off", function () {
     const { size } = statSync(path);
     const inMetaPages = [0, 1, 23, 24, 100, 159, 160, 167, 168, 4_095, 4_096, 4_097, 4_255, 4_256, 8_191, 8_192, 8_193];
     const nearTheEnd = Array.from({ length: 12 }, (_, i) => size - (i + 1) * pageSize);
-    const sizes = [...inMetaPages, ...nearTheEnd, size - 1, size - 200_000, size - 204_800, Math.floor(size / 2), Math.floor(size / 3 / pageSize) * pageSize];
+    const anywhere = Array.from({ length: 18 }, (_, i) => Math.floor((size * (i + 1)) / 19));
+    const sizes = [...inMetaPages, ...nearTheEnd, ...anywhere, size - 1, size - 200_000, size - 204_800, Math.floor(size / 2), Math.floor(size / 3 / pageSize) * pageSize];
     const { outcomes, ended } = await cut(path, sizes);
     expect(ended).to.equal(0);
+    expect(sizes).to.have.length.above(50);
     expect(outcomes).to.have.length(sizes.length * 3);
     for (const { size: bytes, access, result, isUnchanged } of outcomes) {
       expect(result, `${bytes} ${access}`).to.have.property("code", "STORE_DAMAGED");

@@ -83,6 +83,41 @@ describe("verifyStore", function () {
     }
   });
 
+  it("finds what was changed of blocks beyond the chain, and of what is noted of those on it, and takes rows of earlier versions as they are", async () => {
+    const { store, rules, dataDir } = openTemporaryStore(chain.network);
+    const made = chain.blocks.slice(0, 20).map(rules.parseBlock);
+    for (const block of made) await store.apply([block], block.block.height, 1_000 + block.block.height);
+    for (let reverted = 0; reverted < 2; reverted++) await store.revert();
+    const { orphans } = store.environment.db;
+    const keys = [...orphans.getKeys({})].map((key) => Buffer.from(key));
+    const rowOf = (key: Buffer): unknown[] => orphans.get(key) as unknown[];
+    const keyOf = (kind: string): Buffer => keys.find((key) => key.toString("latin1", 0, 1) === kind) ?? Buffer.alloc(0);
+    const faultsWith = async (key: Buffer, value: unknown): Promise<string[]> => {
+      const before = orphans.get(key);
+      if (value === undefined) orphans.removeSync(key);
+      else orphans.putSync(key, value);
+      const { faults } = await verifyStore({ dataDir });
+      orphans.putSync(key, before);
+      return faults.map((fault) => fault.replace(/^.*chain\.mdb: /, ""));
+    };
+    const [orphan, applied, time] = [keyOf("o"), keyOf("a"), keyOf("t")];
+    expect(await faultsWith(orphan, rowOf(orphan))).to.deep.equal([]);
+    const changed = (key: Buffer, at: number, value: unknown): unknown[] => rowOf(key).map((one, index) => (index === at ? value : one));
+    for (const [key, value] of [
+      [orphan, changed(orphan, 0, rowOf(applied)[0])],
+      [orphan, changed(orphan, 2, 7)],
+      [orphan, changed(orphan, 4, 9)],
+      [applied, changed(applied, 1, 7)],
+      [applied, changed(applied, 2, 3)],
+      [time, false],
+    ] as const) {
+      expect(await faultsWith(key, value)).to.deep.equal([`database "orphans", key ${key.toString("hex")}: it is not what was written`]);
+    }
+    expect(await faultsWith(time, undefined)).to.deep.equal(['database "orphans": the list of times is not that of its blocks (1 differ)']);
+    expect(await faultsWith(orphan, rowOf(orphan).slice(0, 5))).to.deep.equal([]);
+    expect(await faultsWith(applied, rowOf(applied).slice(0, 3))).to.deep.equal([]);
+  });
+
   it("finds a record that was changed by somebody else, although everything can be read", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
     for (const block of chain.blocks.slice(0, 20)) await store.apply([rules.parseBlock(block)]);

@@ -2,6 +2,7 @@ import type { KeptBlock, OrphanBlock } from "../../../types/chain-adapter.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { numberKey, textDigest, textKey } from "../layout/keys.js";
+import { rowChecksum } from "../layout/row-checksum.js";
 import type { Environment } from "../lmdb/environment.js";
 import type { Getting } from "../lmdb/reading.js";
 import { transact } from "../lmdb/transact.js";
@@ -10,9 +11,10 @@ import type { WriteBatch } from "../write/batch/write-batch.js";
 /**
  * What the store keeps of blocks beyond the chain, for readers that follow it. Three kinds of keys in the database `orphans`:
  *
- * - `o`, digest of a block's id -> the block, when it was applied and reverted, and how often it had been applied before
+ * - `o`, digest of a block's id -> the block, when it was applied and reverted, how often it had been applied before, and a checksum
  * - `t`, when it was reverted (milliseconds), that digest -> true: what retention looks at
- * - `a`, height of a block of the chain -> digest of its id, when it was applied, how often before; not for blocks read while catching up
+ * - `a`, height of a block of the chain -> digest of its id, when it was applied, how often before, and a checksum; not for blocks read
+ *   while catching up
  *
  * None is undone with a block, nor lost in a rebuild: each names its block.
  */
@@ -32,6 +34,16 @@ const appliedKey = (height: number): Buffer => Buffer.concat([textKey("a"), numb
 type OrphanRow = [block: unknown[], transactions: unknown[][], appliedAt: number | null, revertedAt: number, times: number];
 type AppliedRow = [digest: Buffer, at: number | null, times: number];
 
+/** What `verifyStore` has to know of them. */
+export const orphanRows = {
+  /** Values of a row of a kind, before its checksum. */
+  lengthOf: (kind: string): number | undefined => (kind === "o" ? 5 : kind === "a" ? 3 : undefined),
+  /** The key in the list of times that belongs to a block. */
+  revertedKeyOf: (key: Buffer, row: readonly unknown[]): Buffer => revertedKey(Number(row[3]), key.subarray(1)),
+};
+
+const withChecksum = (key: Buffer, row: OrphanRow | AppliedRow): unknown[] => [...row, rowChecksum(key, row)];
+
 type Puts = Pick<WriteBatch, "put" | "putBytes">;
 
 const timesReverted = (reading: Getting, digest: Buffer): number => {
@@ -46,7 +58,7 @@ export const noteApplied = (pending: Puts & Getting, { block: { height, id } }: 
   const before = pending.get("orphans", key) as AppliedRow | undefined;
   // In a rebuild, the same block is written again.
   if (before !== undefined && digest.equals(before[0])) return;
-  if (at !== undefined || times > 0) pending.put("orphans", key, [digest, at ?? null, times] satisfies AppliedRow);
+  if (at !== undefined || times > 0) pending.put("orphans", key, withChecksum(key, [digest, at ?? null, times]));
   else if (before !== undefined) pending.putBytes("orphans", key, null);
 };
 
@@ -64,7 +76,7 @@ export const putOrphan = (pending: Puts & Getting, { block, transactions, applie
   const before = pending.get("orphans", orphanKey(digest)) as OrphanRow | undefined;
   if (before !== undefined) pending.putBytes("orphans", revertedKey(before[3], digest), null);
   const row: OrphanRow = [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times];
-  pending.put("orphans", orphanKey(digest), row);
+  pending.put("orphans", orphanKey(digest), withChecksum(orphanKey(digest), row));
   pending.put("orphans", revertedKey(revertedAt, digest), true);
   // The same block may be applied again at the same height, and then counts anew.
   pending.putBytes("orphans", appliedKey(block.height), null);

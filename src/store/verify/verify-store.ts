@@ -10,6 +10,7 @@ import { createChecksumCheck } from "./checksum-check.js";
 import { createDigestCheck } from "./digest-check.js";
 import type { EntryCheck, Findings } from "./entry-check.js";
 import { createFormatCheck } from "./format-check.js";
+import { createOrphanCheck } from "./orphan-check.js";
 import { createRecordCheck } from "./record-check.js";
 import { walkFile } from "./file-walk.js";
 
@@ -37,7 +38,7 @@ const turn = 10;
 const mostFaults = 100;
 
 /** What looks at a chain's entries. A new check is one line here. */
-const chainChecks = (nethash: string | undefined): EntryCheck[] => [createFormatCheck(nethash), createChecksumCheck(), createRecordCheck(), createDigestCheck()];
+const chainChecks = (nethash: string | undefined): EntryCheck[] => [createFormatCheck(nethash), createChecksumCheck(), createRecordCheck(), createDigestCheck(), createOrphanCheck()];
 
 /**
  * Keeps the pages of the newest state from being used for others, if another process may be writing them: as a reader that LMDB knows of.
