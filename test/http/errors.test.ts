@@ -1,8 +1,10 @@
 import type { Socket } from "node:net";
+import { Type } from "@sinclair/typebox";
 import { expect } from "chai";
-import { PorticoError } from "../../src/errors.js";
+import { type ErrorCode, errorTable, PorticoError } from "../../src/errors.js";
+import { routesOf } from "../../src/http/route.js";
 import { ask, parseRaw, sendRaw } from "./ask.js";
-import { manyThings, type Served, serveThings, withThings } from "./things.js";
+import { manyThings, routes, type Served, serveThings, type ThingState, withThings } from "./things.js";
 
 const internal = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred", code: "INTERNAL" };
 
@@ -164,6 +166,31 @@ describe("errors", () => {
         }
       }
     }));
+
+  it("with status 503 name a time to retry, whatever the node is short of", () => {
+    const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status === 503);
+    const busy = codes.map((code) =>
+      routesOf<ThingState>().item({
+        method: "GET",
+        path: `/busy/${code}`,
+        versions: [2],
+        resource: "things",
+        summary: "Refuses.",
+        reply: Type.Object({ ok: Type.Boolean() }),
+        answer: () => {
+          throw new PorticoError(code);
+        },
+      }),
+    );
+    return withThings({}, { routes: [...routes, ...busy] }, async ({ port }) => {
+      expect(codes).to.include.members(["OVERLOADED", "SEARCHES_FULL", "STREAMS_FULL"]);
+      for (const code of codes) {
+        const { status, json, headers } = await ask(port, `/api/busy/${code}`);
+        expect([status, (json as { code: string }).code]).to.deep.equal([503, code]);
+        expect(headers["retry-after"], code).to.match(/^[1-9]\d?$/);
+      }
+    });
+  });
 
   it("with status 503 name a time to retry while there is no state", () =>
     withThings({}, {}, async (served) => {
