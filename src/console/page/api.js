@@ -16,12 +16,17 @@ export class Refusal extends Error {
   }
 }
 
+/** What browsers throw where nobody answers says that in other words in each of them. */
+const unanswered = (error) => {
+  throw error instanceof TypeError ? new Error("The node does not answer.", { cause: error }) : error;
+};
+
 /** Asks the node; `body` makes it a POST. */
 export const ask = async (path, { method, body, signal, withToken = false } = {}) => {
   const headers = { "API-Amounts": "string" };
   if (withToken) headers.Authorization = readToken();
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const reply = await fetch(base + path, { method: method ?? (body === undefined ? "GET" : "POST"), headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
+  const reply = await fetch(base + path, { method: method ?? (body === undefined ? "GET" : "POST"), headers, body: body === undefined ? undefined : JSON.stringify(body), signal }).catch(unanswered);
   const text = await reply.text();
   const json = text === "" ? {} : JSON.parse(text);
   if (!reply.ok && !(reply.status === 503 && json.status !== undefined)) throw new Refusal(reply.status, json.message ?? json.error ?? `The node answered ${reply.status}.`);

@@ -32,14 +32,14 @@ const withToken = (Inner) => (props) => {
     keepToken("");
     setEntered(entered + 1);
   };
-  if (error instanceof Refusal && error.status === 401) return html`<${TokenForm} onToken=${() => setEntered(entered + 1)} error=${readToken() === "" ? undefined : error} />`;
+  if (error instanceof Refusal && error.status === 401) return html`<${TokenForm} onToken=${() => setEntered(entered + 1)} error=${readToken() === "" ? undefined : new Error("The node does not take this token.")} />`;
   if (value === undefined) return html`<h1 tabindex="-1">Webhooks</h1>${isLoading ? null : html`<${Failure} error=${error} />`}`;
   return html`<${Inner} ...${props} events=${value} forget=${forget} />`;
 };
 
-const stateOf = ({ enabled, disabledBecause, failingSince }) => {
+const stateOf = ({ enabled, disabledBecause, failingSince }, full = false) => {
   if (!enabled) return html`<span class=${disabledBecause === null ? "" : "bad"}>${disabledBecause === null ? "disabled" : `disabled: ${disabledBecause}`}</span>`;
-  return failingSince === null ? html`<span class="good">enabled</span>` : html`<span class="bad">failing since <${Time} unix=${failingSince / 1000} full /></span>`;
+  return failingSince === null ? html`<span class="good">enabled</span>` : html`<span class="bad">failing since <${Time} unix=${failingSince / 1000} full=${full} /></span>`;
 };
 
 const Secret = ({ made }) => {
@@ -64,7 +64,7 @@ export const Webhooks = withToken(({ events, forget, tip }) => {
           ["Webhook", ({ id }) => html`<a href=${link("webhooks", String(id))}>${id}</a>`],
           ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
           ["Target", ({ target }) => target],
-          ["State", stateOf],
+          ["State", (webhook) => stateOf(webhook)],
           ["Behind", ({ behind }) => (behind === undefined || behind === null ? "–" : blocksText(behind)), "num"],
         ]} />
       <//>
@@ -157,7 +157,7 @@ const One = ({ id, tip, events }) => {
         <${Facts} rows=${[
           ["Events", (webhook.events ?? [webhook.event]).join(", ")],
           ["Target", webhook.target],
-          ["State", stateOf(webhook)],
+          ["State", stateOf(webhook, true)],
           ["Where it stands", webhook.cursor && `${webhook.cursor}, ${blocksText(webhook.behind)} behind`],
           ["Description", webhook.description || undefined],
           ["Tags", webhook.tags?.length > 0 ? webhook.tags.join(", ") : undefined],
