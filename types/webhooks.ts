@@ -248,7 +248,7 @@ export interface Webhooks {
   delivery(id: number, deliveryId: number): Delivery & { payload: unknown };
   /** Makes a delivery in any state due now, with a fresh retry schedule; with none if its block was reverted since. */
   redeliver(id: number, deliveryId: number): Delivery;
-  dryRun(request: DryRunRequest): DryRunResult[];
+  dryRun(request: DryRunRequest): Promise<DryRunResult[]>;
   events(): EventDescription[];
 }
 

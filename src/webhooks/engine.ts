@@ -12,7 +12,7 @@ import { createPayloads } from "./deliver/payloads.js";
 import { keyOf } from "./deliver/request.js";
 import { startUpkeep } from "./deliver/retention.js";
 import { describeWebhookEvents, webhookDefaults } from "./options.js";
-import { createRecentEvents, dryRun } from "./registry/dry-run.js";
+import { createDryRuns, createRecentEvents } from "./registry/dry-run.js";
 import { createRegister, type Register } from "./registry/register.js";
 import { createWebhookService } from "./registry/webhook-service.js";
 import { createHolding } from "./scan/holding.js";
@@ -70,6 +70,13 @@ const writeOld = ({ number, at, event, json }: HeardEvent, store: WebhookStore, 
   store.setJournalPosition(number);
 };
 
+const takeOldInto =
+  (store: WebhookStore, register: Register): WebhookEngine["takeOld"] =>
+  ({ events, taken }) => {
+    if (events.length > 0) store.transaction(() => events.forEach((event) => writeOld(event, store, register)));
+    taken();
+  };
+
 /** Webhooks of an earlier version go on after what that told them of; within a transaction. */
 const placeOld = (toldHeight: number | undefined, store: WebhookStore, register: Register): void => {
   if (toldHeight === undefined) return;
@@ -125,6 +132,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const sender = observedSender(dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch), onOutcome);
   const payloads = createPayloads(follow, store);
   const withdrawn = new Set<number>();
+  const dryRuns = createDryRuns({ recent, events: names });
   const dispatcher = createDispatcher(options, {
     ...{ store, register, payloads, sender, clock, time, after, random, logger, nodeKey, onOutcome },
     isWithdrawn: (id) => withdrawn.has(id),
@@ -161,18 +169,15 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
       return endUpkeep;
     },
     end: (endUpkeep, grace) =>
-      closeAll(scanner.stop, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),
+      closeAll(scanner.stop, dryRuns.close, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),
   });
 
   return {
     ...service,
     ...createDeliveries({ store, clock, time, payloads, onWork: dispatcher.wake }),
-    dryRun: (request) => dryRun(request, recent, names),
+    dryRun: dryRuns.dryRun,
     events: () => descriptions,
-    takeOld: ({ events, taken }) => {
-      if (events.length > 0) store.transaction(() => events.forEach((event) => writeOld(event, store, register)));
-      taken();
-    },
+    takeOld: takeOldInto(store, register),
     settled: scanner.settled,
     ...life,
   };

@@ -1,7 +1,7 @@
 /** What each request takes of the event loop at one time, in milliseconds of processor time: the dearest of every route, and what was found to hold it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -70,12 +70,13 @@ describe("the event loop", () => {
     return { held: least, status };
   };
 
-  const expectShort = async (questions: Record<string, Question>): Promise<void> => {
+  const expectShort = async (questions: Record<string, Question>, statuses?: readonly number[]): Promise<void> => {
     const found: Record<string, { held: number; status: number }> = {};
     await heldNow();
     for (const [name, question] of spread(Object.entries(questions), 50)) found[name] = await heldBy(question);
     if (isLong) console.log(Object.entries(found).sort(([, one], [, other]) => other.held - one.held).slice(0, 12).map(([name, { held, status }]) => `${name}: ${held.toFixed(1)} ms, ${status}`).join("\n"));
     expect(Object.entries(found).filter(([, { held }]) => held > most)).to.deep.equal([]);
+    if (statuses !== undefined) expect(Object.values(found).map(({ status }) => status)).to.deep.equal(statuses);
   };
 
   it(`is held for at most ${most} ms by the fullest page of any route, from the end, by its dearest order and at an earlier height`, async function () {
@@ -138,5 +139,18 @@ describe("the event loop", () => {
     }
     questions["a megabyte for the pool, of names"] = { method: "POST", path: "/transactions", body: `{"transactions":[{${Array.from({ length: 90_000 }, (_, index) => `"${index.toString(36)}":1`).join(",")}}]}` };
     await expectShort(questions);
+  });
+
+  it(`is held for at most ${most} ms by the dry run of conditions whose patterns cost most, and by a webhook that asks for 1,000 addresses`, async function () {
+    this.timeout(isLong ? 0 : 120_000);
+    const headers = { authorization: readFileSync(join(folder, "webhook-token"), "utf8").trim() };
+    const pattern = { key: "a", condition: "regexp", value: "[ab]*a[ab]{990}[cd]" };
+    // In no order, in which a pattern that counts finds the most states.
+    const mixed = Array.from({ length: 60_000 }, (_, index) => ((index * index * 7_919) % 31 < 15 ? "a" : "b")).join("");
+    const dryRun = { event: "transaction.applied", match: "any", conditions: Array.from({ length: 10 }, () => pattern), payload: { a: mixed } };
+    const addresses = Array.from({ length: 1_000 }, (_, index) => `A${String(index).padStart(33, "0")}`);
+    const webhook = { event: "transaction.applied", target: "https://receiver.example/", conditions: [{ key: "addresses.*", condition: "in", value: addresses }] };
+    const send = (path: string, value: unknown): Question => ({ method: "POST", path, headers, body: JSON.stringify(value) });
+    await expectShort({ "a dry run": send("/webhooks/dry-run", dryRun), "a webhook": send("/webhooks", webhook) }, [200, 201]);
   });
 });

@@ -182,11 +182,12 @@ describe("the LMDB store", () => {
     expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(100);
   });
 
-  it("lets a process exit during a write and still keeps every block", async () => {
+  it("lets a process exit during a write and still keeps every block", async function () {
+    this.timeout(120_000);
     const script = programOf(new URL("exiting-process.ts", import.meta.url));
     for (const milliseconds of [1, 10]) {
       const dataDir = temporaryFolder();
-      const process = spawn(globalThis.process.execPath, [script, dataDir, String(milliseconds)], { timeout: 20_000, killSignal: "SIGKILL" });
+      const process = spawn(globalThis.process.execPath, [script, dataDir, String(milliseconds)], { timeout: 50_000, killSignal: "SIGKILL" });
       expect(await once(process, "exit")).to.deep.equal([7, null]);
       expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(500);
     }

@@ -6,6 +6,12 @@ import { knownEvents } from "../../src/follow/host/known-events.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createStage, type Stage } from "./stage.js";
 
+const rejectionOf = async (work: Promise<unknown>): Promise<PorticoError> => {
+  const error = await work.then(() => undefined, (reason: unknown) => reason);
+  if (error instanceof PorticoError) return error;
+  throw new Error("nothing was refused");
+};
+
 const refusalOf = (work: () => unknown): PorticoError => {
   try {
     work();
@@ -310,15 +316,15 @@ describe("the webhook registry", () => {
   describe("a dry run", () => {
     const conditions: Condition[] = [{ key: "height", condition: "gt", value: 5 }];
 
-    it("evaluates a sample", () => {
-      const [result, ...others] = stage.engine.dryRun({ conditions, payload: { height: 6 } });
+    it("evaluates a sample", async () => {
+      const [result, ...others] = await stage.engine.dryRun({ conditions, payload: { height: 6 } });
       expect(others).to.deep.equal([]);
       expect(result).to.deep.include({ matches: true, timestamp: null, payload: { height: 6 } });
       expect(result?.conditions[0]).to.include({ holds: true, actual: 6 });
     });
 
-    it("finds nothing at a key that a host's sample sets to undefined", () => {
-      const [result] = stage.engine.dryRun({ conditions, payload: { height: undefined } });
+    it("finds nothing at a key that a host's sample sets to undefined", async () => {
+      const [result] = await stage.engine.dryRun({ conditions, payload: { height: undefined } });
       expect(result).to.include({ matches: false });
       expect(result?.conditions[0]).to.include({ holds: false, reason: '"height" does not fulfil "is greater than the value" (5): the payload has nothing there' });
       expect(result?.conditions[0]).not.to.have.property("actual");
@@ -332,27 +338,35 @@ describe("the webhook registry", () => {
       ];
       await stage.engine.settled();
       const results = () => stage.engine.dryRun({ event: "block.forged", conditions, last: 2 });
-      expect(results().map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
-      expect(results()[0]?.timestamp).to.equal(stage.clock.now());
+      expect((await results()).map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
+      expect((await results())[0]?.timestamp).to.equal(stage.clock.now());
       await stage.restart();
-      expect(results().map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
+      expect((await results()).map(({ payload, matches }) => [(payload as { height: number }).height, matches])).to.deep.equal(expected);
     });
 
     it("reaches back a hundred payloads for each event", async () => {
       for (let height = 1; height <= 250; height++) stage.events.emit("block.forged", { height });
       await stage.engine.settled();
-      const results = stage.engine.dryRun({ event: "block.forged", conditions: [], last: 100 });
+      const results = await stage.engine.dryRun({ event: "block.forged", conditions: [], last: 100 });
       expect(results.map(({ payload }) => (payload as { height: number }).height)).to.deep.equal(Array.from({ length: 100 }, (_unused, index) => 250 - index));
       expect(stage.environment.store.recent("block.forged", 1_000)).to.have.length(100);
     });
 
-    it("combines conditions with `any` by default, and with `all` on request", () => {
+    it("combines conditions with `any` by default, and with `all` on request", async () => {
       const both: Condition[] = [...conditions, { key: "absent", condition: "truthy" }];
-      expect(stage.engine.dryRun({ conditions: both, payload: { height: 6 } })[0]?.matches).to.equal(true);
-      expect(stage.engine.dryRun({ conditions: both, match: "all", payload: { height: 6 } })[0]?.matches).to.equal(false);
+      expect((await stage.engine.dryRun({ conditions: both, payload: { height: 6 } }))[0]?.matches).to.equal(true);
+      expect((await stage.engine.dryRun({ conditions: both, match: "all", payload: { height: 6 } }))[0]?.matches).to.equal(false);
     });
 
-    it("reads what is at a key a few times, however many conditions test it", () => {
+    it("tries patterns on long texts in a thread, with the same result", async () => {
+      const long = `${"ab".repeat(1_000)}c`;
+      const patterns = (key: string): Condition[] => ["[ab]*c$", "[ab]*d$", "^$"].map((value) => ({ key, condition: "regexp", value }));
+      const [result] = await stage.engine.dryRun({ conditions: [...patterns("long"), ...patterns("list.*"), ...patterns("none")], payload: { long, list: ["c", long, "", 5] } });
+      expect(result?.conditions.map(({ holds }) => holds)).to.deep.equal([true, false, false, true, false, true, false, false, false]);
+      expect(result?.conditions[1]?.reason).to.match(/^"long" does not fulfil "has a part that matches the pattern" \("\[ab\]\*d\$"\): it is "abab/);
+    });
+
+    it("reads what is at a key a few times, however many conditions test it", async () => {
       let reads = 0;
       const item = {
         get a() {
@@ -361,26 +375,26 @@ describe("the webhook registry", () => {
         },
       };
       const many = (["contains", "eq"] as const).flatMap((condition) => Array.from({ length: 50 }, (): Condition => ({ key: "list", condition, value: "x" })));
-      const [result] = stage.engine.dryRun({ conditions: many, payload: { list: [item] } });
+      const [result] = await stage.engine.dryRun({ conditions: many, payload: { list: [item] } });
       expect(result?.conditions).to.have.length(100);
       // To measure the sample, to compare it, to look for an element and to show it.
       expect(reads).to.equal(4);
     });
 
-    it("refuses a sample that is longer than the payloads that are kept, or nested too deeply", () => {
+    it("refuses a sample that is longer than the payloads that are kept, or nested too deeply", async () => {
       const deep = JSON.parse("[".repeat(30_000) + "]".repeat(30_000)) as unknown;
       for (const payload of ["x".repeat(65_535), deep]) {
-        const refusal = refusalOf(() => stage.engine.dryRun({ conditions, payload }));
+        const refusal = await rejectionOf(stage.engine.dryRun({ conditions, payload }));
         expect(refusal).to.include({ status: 400, message: '"payload" must not have more than 65536 characters as JSON' });
         expect(refusal.validation).to.deep.equal({ source: "payload", keys: ["payload"] });
       }
-      expect(stage.engine.dryRun({ conditions, payload: "x".repeat(65_534) })).to.have.length(1);
+      expect(await stage.engine.dryRun({ conditions, payload: "x".repeat(65_534) })).to.have.length(1);
     });
 
-    it("refuses the conditions and events that a webhook would be refused for, and a run without a payload or event", () => {
-      expect(refusalOf(() => stage.engine.dryRun({ conditions }))).to.include({ status: 400 });
-      expect(refusalOf(() => stage.engine.dryRun({ event: "nothing", conditions }))).to.include({ status: 400 });
-      expect(refusalOf(() => stage.engine.dryRun({ conditions: [{ key: "", condition: "eq", value: 1 }], payload: 1 }))).to.include({ status: 400 });
+    it("refuses the conditions and events that a webhook would be refused for, and a run without a payload or event", async () => {
+      expect(await rejectionOf(stage.engine.dryRun({ conditions }))).to.include({ status: 400 });
+      expect(await rejectionOf(stage.engine.dryRun({ event: "nothing", conditions }))).to.include({ status: 400 });
+      expect(await rejectionOf(stage.engine.dryRun({ conditions: [{ key: "", condition: "eq", value: 1 }], payload: 1 }))).to.include({ status: 400 });
     });
   });
 });

@@ -143,7 +143,8 @@ const holds = (condition: Condition, payload: unknown): boolean => {
 
 const explained = (condition: Condition, payload: unknown): ConditionResult => {
   const compiled = compileCondition(condition);
-  return explain(compiled, subjectsAt(payload, compiled));
+  const subjects = subjectsAt(payload, compiled);
+  return explain(compiled, subjects, compiled.test(subjects));
 };
 
 const text = (value: unknown): string =>

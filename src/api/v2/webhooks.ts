@@ -121,7 +121,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     requiresJsonType: true,
     errors: [415, 501],
     reply: DataOf(Type.Array(DryRunResource)),
-    answer: ({ body }, { webhooks }) => ({ data: webhooks.dryRun(body) }),
+    answer: async ({ body }, { webhooks }) => ({ data: await webhooks.dryRun(body) }),
   }),
   item({
     ...common,

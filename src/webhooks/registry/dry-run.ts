@@ -1,10 +1,12 @@
 import type { RecentEvent, WebhookStore } from "../../../types/webhook-store.js";
-import type { DryRunRequest, DryRunResult } from "../../../types/webhooks.js";
+import type { ConditionResult, DryRunRequest, DryRunResult } from "../../../types/webhooks.js";
+import { loopShare } from "../../async/loop-share.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { canonicalEvent } from "../../follow/host/known-events.js";
 import { combine, compileCondition, type CompiledCondition, explain } from "../conditions/conditions.js";
 import { jsonLength } from "../conditions/json-value.js";
 import { type Subject, subjectsAt } from "../conditions/operators.js";
+import { createPatternWorker, type PatternWorker } from "../conditions/pattern-worker.js";
 import { checkConditions, checkEvent } from "./draft.js";
 
 const defaultLast = 10;
@@ -19,25 +21,62 @@ const createSubjects = (payload: unknown): ((condition: CompiledCondition) => Su
   };
 };
 
-/** Tries conditions on a sample, or on the last real payloads of an event. Nothing is sent. @throws PorticoError BAD_REQUEST */
-export const dryRun = (request: DryRunRequest, recent: RecentEvents, events: readonly string[]): DryRunResult[] => {
+/** Patterns are tried in a thread on texts of so many characters and more, where one may take 20 ms. */
+const longText = 500;
+
+const holds = async (condition: CompiledCondition, subjects: readonly Subject[], patterns: Pick<PatternWorker, "test">): Promise<boolean> => {
+  const texts = condition.condition === "regexp" ? subjects.map((subject) => subject.text() ?? "") : [];
+  if (texts.every((text) => text.length < longText)) return condition.test(subjects);
+  for (const subject of subjects) {
+    const text = subject.text();
+    if (text !== undefined && (await patterns.test(String(condition.value), text))) return true;
+  }
+  return false;
+};
+
+interface DryRunNeeds {
+  recent: RecentEvents;
+  /** Names of all events. */
+  events: readonly string[];
+}
+
+const tryOut = async (request: DryRunRequest, { recent, events, patterns }: DryRunNeeds & { patterns: PatternWorker }): Promise<DryRunResult[]> => {
   const { event, conditions, match = "any", last = defaultLast } = request;
   checkConditions(conditions);
   if (event !== undefined) checkEvent(event, events);
   if (jsonLength(request.payload) > largestKept) throw inputError("payload", "payload", `must not have more than ${largestKept} characters as JSON`);
   const compiled = conditions.map(compileCondition);
 
-  const resultOf = (payload: unknown, timestamp: number | null): DryRunResult => {
+  const resultOf = async (payload: unknown, timestamp: number | null): Promise<DryRunResult> => {
     const subjectsOf = createSubjects(payload);
-    const results = compiled.map((condition) => explain(condition, subjectsOf(condition)));
-    return { matches: combine(results.map(({ holds }) => holds), match), timestamp, payload, conditions: results };
+    const results: ConditionResult[] = [];
+    for (const condition of compiled) {
+      const subjects = subjectsOf(condition);
+      results.push(await loopShare.run(async () => explain(condition, subjects, await holds(condition, subjects, patterns))));
+    }
+    return { matches: combine(results.map((result) => result.holds), match), timestamp, payload, conditions: results };
   };
 
-  if (request.payload !== undefined) return [resultOf(request.payload, null)];
+  if (request.payload !== undefined) return [await resultOf(request.payload, null)];
   if (event === undefined) {
     throw new PorticoError("BAD_REQUEST", '"event" is required if no "payload" is given', { validation: { source: "payload", keys: ["event"] } });
   }
-  return recent.last(canonicalEvent(event), last).map(({ at, json }) => resultOf(JSON.parse(json), at));
+  const found: DryRunResult[] = [];
+  for (const { at, json } of recent.last(canonicalEvent(event), last)) found.push(await resultOf(JSON.parse(json), at));
+  return found;
+};
+
+/** Tries conditions on a sample, or on the last real payloads of an event. Nothing is sent. */
+export interface DryRuns {
+  /** @throws PorticoError BAD_REQUEST */
+  dryRun(request: DryRunRequest): Promise<DryRunResult[]>;
+  close(): Promise<void>;
+}
+
+/** They have a thread of their own for patterns: deliveries do not wait for whoever tries one. */
+export const createDryRuns = (needs: DryRunNeeds): DryRuns => {
+  const patterns = createPatternWorker();
+  return { dryRun: (request) => tryOut(request, { ...needs, patterns }), close: patterns.close };
 };
 
 interface Waiting {
