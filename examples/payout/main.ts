@@ -18,4 +18,9 @@ if (request.delegate === "" || !isHeight(request.from) || !isHeight(request.to) 
   process.exit(2);
 }
 
-process.stdout.write(csvOf(await payout(request)));
+try {
+  process.stdout.write(csvOf(await payout(request)));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

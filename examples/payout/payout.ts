@@ -30,7 +30,9 @@ interface Forged {
 /** One request for each block is more than a node may take in a minute: it is asked again when it says so. */
 const ask = async (url: string): Promise<Response> => {
   for (;;) {
-    const reply = await fetch(url);
+    const reply = await fetch(url).catch((error: unknown) => {
+      throw new Error(`${url} cannot be asked: ${String((error as Error).cause ?? error)}`);
+    });
     if (reply.status !== 429) return reply;
     await reply.body?.cancel();
     await delay(Number(reply.headers.get("retry-after") ?? 1) * 1_000);

@@ -90,6 +90,21 @@ describe("the payout example", function () {
     }
   });
 
+  it("ends with a sentence where the node cannot be asked or knows no such delegate", async () => {
+    const server = createServer((_, response) => response.writeHead(404).end(JSON.stringify({ message: "Delegate not found" }))).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const node = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+    const run = () => promisify(execFile)(process.execPath, [programOf("examples/payout/main.ts"), "--node", node, "--delegate", "nobody", "--from", "1", "--to", "2"]).catch((error: unknown) => error);
+    const unknown = await run();
+    expect(unknown).to.deep.include({ code: 1, stdout: "" });
+    expect((unknown as { stderr: string }).stderr).to.match(/^http\S+: Delegate not found\n$/);
+    server.close();
+    await once(server, "close");
+    const silent = await run();
+    expect(silent).to.deep.include({ code: 1, stdout: "" });
+    expect((silent as { stderr: string }).stderr).to.match(/^http\S+ cannot be asked: .*ECONNREFUSED.*\n$/);
+  });
+
   it("refuses a share that is no percentage", async () => {
     const fault = await promisify(execFile)(process.execPath, [programOf("examples/payout/main.ts"), "--delegate", "genesis_1", "--from", "1", "--to", "2", "--share", "800"]).catch((error: unknown) => error);
     expect(fault).to.deep.include({ code: 2, stdout: "" });
