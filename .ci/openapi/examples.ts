@@ -71,7 +71,7 @@ try {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as { paths: Record<string, Record<string, { operationId: string; responses: Partial<Record<string, { content?: object }>> }>> };
   const operations: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, responses }]) => ({ operationId, method: method.toUpperCase(), path, types: Object.keys((responses[200] ?? responses[201])?.content ?? {}) })),
+    Object.entries(methods).map(([method, { operationId, responses }]) => ({ operationId, method: method.toUpperCase(), path, types: Object.keys((responses[200] ?? responses[201] ?? responses[202])?.content ?? {}) })),
   );
   const headers = { authorization: token, "content-type": "application/json" };
 

@@ -83,9 +83,11 @@ const secondGeneration = ({ voter, locker, delegate, ofType, lock, blockId, wait
   };
 };
 
-const submitting = ({ blocks }: Chain): Asks => {
-  const transfer = blocks.flatMap(({ transactions = [] }) => transactions).find(({ type, typeGroup, version, signatures }) => type === 0 && typeGroup === 1 && version === 2 && signatures === undefined);
-  const { blockId: _id, blockHeight: _height, sequence: _sequence, timestamp: _timestamp, ...wire } = transfer ?? {};
+const transferOf = ({ blocks }: Chain): Partial<TransactionData> =>
+  blocks.flatMap(({ transactions = [] }) => transactions).find(({ type, typeGroup, version, signatures }) => type === 0 && typeGroup === 1 && version === 2 && signatures === undefined) ?? {};
+
+const submitting = (chain: Chain): Asks => {
+  const { blockId: _id, blockHeight: _height, sequence: _sequence, timestamp: _timestamp, ...wire } = transferOf(chain);
   return { submitTransactions: ask({ body: { transactions: [wire] } }) };
 };
 
@@ -94,14 +96,14 @@ const following = ({ blocks, meta }: Chain): Asks => {
   return {
     getEvents: ask({ query: `after=${after}&event=block.applied` }),
     getEventsFeed: ask({ query: `after=${after}&event=block.applied` }),
-    postEventsFeed: ask({ body: { after, event: ["transaction.applied"], conditions: [{ key: "type", condition: "eq", value: 0 }], limit: 1 } }),
+    postEventsFeed: ask({ body: { after: "400", event: ["transaction.applied"], conditions: [{ key: "type", condition: "eq", value: 0 }], limit: 1 } }),
     getChanges: ask({ query: "after=100&limit=1" }),
     getLakeManifest: ask(),
     getMetrics: ask({ shorten: (text) => `${text.split("\n").filter((line) => /portico_(?:tip_height|tip_age_seconds|blocks_behind|streams)\b/.test(line)).join("\n")}\n` }),
   };
 };
 
-const webhooks = ({ target, made, get, until }: Surroundings): Asks => {
+const webhooks = ({ chain, target, made, get, until }: Surroundings): Asks => {
   const idOf = (): string => String((made.createWebhook?.reply as { data: { id: number } } | undefined)?.data.id);
   const params = () => ({ id: idOf() });
   const delivery = async (): Promise<{ id: string; deliveryId: string }> => {
@@ -116,7 +118,7 @@ const webhooks = ({ target, made, get, until }: Surroundings): Asks => {
     getWebhooksKeys: ask(),
     getWebhooksEvents: ask(),
     getWebhook: () => ({ params: params() }),
-    dryRunWebhook: ask({ body: { event: "transaction.applied", conditions, last: 1 } }),
+    dryRunWebhook: ask({ body: { conditions, payload: transferOf(chain) } }),
     getWebhookDeliveries: async () => ({ params: { id: (await delivery()).id }, query: "limit=2" }),
     getWebhookDelivery: async () => ({ params: await delivery() }),
     redeliverWebhookDelivery: async () => ({ params: await delivery() }),
@@ -126,6 +128,7 @@ const webhooks = ({ target, made, get, until }: Surroundings): Asks => {
     updateWebhook: () => ({ params: params(), body: { conditions: [{ key: "numberOfTransactions", condition: "gt", value: 0 }] } }),
     replaceWebhook: () => ({ params: params(), body: { event: "transaction.applied", target, enabled: true, conditions } }),
     rotateWebhook: () => ({ params: params() }),
+    deleteWebhook: () => ({ params: params() }),
   };
 };
 
