@@ -181,6 +181,15 @@ describe("the webhook routes", () => {
       expect((await get(`/webhooks/${String(id)}`)).status).to.equal(404);
     });
 
+    it("takes names and patterns in `events`, which win over `event`, and in PUT what GET gives", async () => {
+      const { id } = await create({ event: "peer.added", events: ["peer.*", "block.applied"], order: "none", batch: { size: 3, wait: 20 }, rate: 5, headers: { "x-own": "1" }, description: "all of it", tags: ["a"], confirmations: "final" });
+      const path = `/webhooks/${String(id)}`;
+      const { data } = (await get(path)).body;
+      expect(data).to.deep.include({ event: "peer.*", events: ["peer.*", "block.applied"], order: "none", batch: { size: 3, wait: 20 }, rate: 5, headers: { "x-own": "1" }, description: "all of it", tags: ["a"], confirmations: "final", signature: "v1" });
+      expect((await send("PUT", path, data)).status).to.equal(200);
+      expect((await get(path)).body.data).to.deep.equal(data);
+    });
+
     it("is the same under every version of the interface", async () => {
       await create();
       const bodies = await Promise.all([
@@ -267,6 +276,14 @@ describe("the webhook routes", () => {
       ["101 conditions", { ...valid, conditions: Array.from({ length: 101 }, () => ({ key: "a", condition: "truthy" })) }, "conditions", /must NOT have more than 100 items/],
       ["a key of 201 characters", condition({ key: "a".repeat(201) }), "conditions.0.key", /must NOT have more than 200 characters/],
       ["100,001 confirmations", { ...valid, event: "block.applied", confirmations: 100_001 }, "confirmations", /must be a whole number from 0 to 100000, or "final"/],
+      ["a header of HTTP itself", { ...valid, headers: { "Transfer-Encoding": "chunked" } }, "headers.Transfer-Encoding", /./],
+      ["a header of the signature", { ...valid, headers: { "Webhook-Id": "1" } }, "headers.Webhook-Id", /./],
+      ["batches of none", { ...valid, batch: { size: 0, wait: 0 } }, "batch.size", /must be >= 1/],
+      ["batches of 101", { ...valid, batch: { size: 101, wait: 0 } }, "batch.size", /must be <= 100/],
+      ["a batch that waits for more than a minute", { ...valid, batch: { size: 2, wait: 60_001 } }, "batch.wait", /must be <= 60000/],
+      ["an unknown order", { ...valid, order: "last" }, "order", /must be one of/],
+      ["a rate of nothing", { ...valid, rate: 0 }, "rate", /./],
+      ["an unknown signature", { ...valid, signature: "v2" }, "signature", /must be one of/],
       ["a place that is none", { ...valid, from: "yesterday" }, "from", /must be tip, genesis, a height or a cursor/],
     ];
     for (const [what, body, key, message] of cases) {

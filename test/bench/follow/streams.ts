@@ -9,7 +9,9 @@ import type { Row } from "../table/row.js";
 import type { StreamsTold } from "../processes/streams.js";
 
 const clients = 2;
-const blocks = 50;
+const blocks = 100;
+/** Before those that count, to have the code compiled: of Portico's and of the bare server's. */
+const warmUp = 10;
 
 /** What a process tells next. @throws Error if it ends instead */
 const next = async (child: ChildProcess): Promise<StreamsTold> => {
@@ -67,9 +69,11 @@ const measureSome = async (streams: number): Promise<Row[]> => {
   const node = await startSide("streaming", streams, dataDir);
   const { memory = 0 } = await ask(node.server, "memory");
   const bare = await startSide("bare-streams", streams, dataDir);
-  for (let block = 0; block < blocks; block++) {
-    await sendBlock(node);
-    await sendBlock(bare);
+  for (let block = -warmUp; block < blocks; block++) {
+    for (const side of [node, bare]) {
+      if (block === 0) Object.assign(side, { delays: [], used: [] });
+      await sendBlock(side);
+    }
   }
   for (const child of [node, bare].flatMap(({ server, listeners }) => [server, ...listeners])) child.kill();
   rmSync(dataDir, { recursive: true, force: true });
