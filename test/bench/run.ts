@@ -9,6 +9,7 @@ import { measureIndexing } from "./measures/indexing.js";
 import { measureHistory } from "./measures/history/history.js";
 import { measureHot } from "./measures/hot.js";
 import { measureImporting } from "./measures/importing.js";
+import { measureMachines } from "./measures/machines.js";
 import { measureMemory } from "./measures/memory.js";
 import { measureMetrics } from "./measures/metrics.js";
 import { measureStart } from "./measures/start.js";
@@ -36,6 +37,7 @@ const measures: Record<Exclude<Part, "growth">, Measure> = {
   history: measureHistory,
   follow: measureFollow,
   metrics: measureMetrics,
+  machines: measureMachines,
 };
 
 const runOf = ({ size, quick, row, rounds, soak }: BenchOptions, say: Run["say"]): Run => ({

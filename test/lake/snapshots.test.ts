@@ -104,6 +104,25 @@ describe("snapshots of a lake", function () {
     await until("the removal of the draft", () => !existsSync(join(dataDir, "snapshot-draft")));
   });
 
+  it("are taken of a chain whose genesis the host has with amounts as bigints", async () => {
+    const folder = temporaryFolder();
+    const { genesisBlock } = network;
+    const transactions = genesisBlock.transactions?.map((one) => ({ ...one, amount: BigInt(String(one.amount)), fee: BigInt(String(one.fee)) }));
+    const plugin = createApiPlugin({
+      network: { ...network, genesisBlock: { ...genesisBlock, reward: BigInt(String(genesisBlock.reward)), ...(transactions === undefined ? {} : { transactions }) } },
+      events: new EventEmitter(),
+      dataDir: temporaryFolder(),
+      blocks: { read: (from, limit) => blocks.slice(from - 1, Math.min(80, from - 1 + limit)) },
+      logger: silentLogger,
+      options: { finality: 10, lake: { dir: folder, blocksPerFile: 50, snapshotEvery: 50 } },
+    });
+    running.push(plugin);
+    await plugin.start();
+    const { snapshots } = await until("the snapshot", () => (manifestOf(folder)?.snapshots.length ?? 0) > 0 && manifestOf(folder));
+    expect(snapshots[0]).to.include({ height: 50, digest: digestAt(50) });
+    await plugin.stop();
+  });
+
   it("that cannot be made leave no copy behind, which would keep a full disk full", async () => {
     const folder = temporaryFolder();
     const errors: string[] = [];

@@ -1,51 +1,145 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { messageOf } from "../../src/errors.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
+import { hasNginx, startNginx } from "../fixtures/nginx.js";
+import { programOf } from "../fixtures/programs.js";
 import { randomFrom } from "../follow/schedule.js";
+import { hasNats, NatsServer } from "../nats/nats-server.js";
 import { atEnd, closeAll, temporaryFolder, until } from "./machines.js";
 import { HostProcess } from "./processes.js";
 
-/** A reader of the feed, which asks each replica in turn and keeps its last cursors. */
+/** A reader of the feed, which asks the replicas in turn, through nginx where that is installed, and keeps its last cursors. */
 class Reader {
   readonly chain: string[] = [];
   readonly faults: string[] = [];
   private readonly cursors = ["genesis"];
-  private readonly sources: readonly HostProcess[];
+  private readonly urls: readonly string[];
   private asked = 0;
 
-  constructor(sources: readonly HostProcess[]) {
-    this.sources = sources;
+  constructor(urls: readonly string[]) {
+    this.urls = urls;
   }
 
   async read(): Promise<void> {
-    const { url, name } = this.sources[this.asked++ % this.sources.length] as HostProcess;
+    const url = this.urls[this.asked++ % this.urls.length] ?? "";
     const reply = await fetch(`${url}/events/feed?after=${this.cursors[0] ?? ""}&event=block.*&limit=50`).catch(() => undefined);
-    if (reply === undefined || reply.status === 503) return;
-    const body = (await reply.json()) as { data?: { event: string; block: { height: number; id: string } }[]; meta: { cursor: string } };
+    if (reply === undefined || [502, 503, 504].includes(reply.status)) return;
+    const by = reply.headers.get("x-replica") ?? url;
+    // A replica that is killed while it answers.
+    const body = (await reply.json().catch(() => undefined)) as { data?: { event: string; block: { height: number; id: string } }[]; meta: { cursor: string } } | undefined;
+    if (body === undefined) return;
     const { data, meta } = body;
-    if (data === undefined) return void this.faults.push(`${name}: ${reply.status} after ${this.cursors[0] ?? ""}: ${JSON.stringify(body)}`);
+    if (data === undefined) return void this.faults.push(`${by}: ${reply.status} after ${this.cursors[0] ?? ""}: ${JSON.stringify(body)}`);
     for (const { event, block } of data) {
       const isRight = event === "block.applied" ? this.chain.push(block.id) === block.height : this.chain.pop() === block.id;
-      if (!isRight) this.faults.push(`${name}: ${event} ${block.height} (${block.id})`);
+      if (!isRight) this.faults.push(`${by}: ${event} ${block.height} (${block.id})`);
     }
     if (meta.cursor !== this.cursors[0]) this.cursors.unshift(meta.cursor);
   }
 }
 
-describe("A node and its replicas, each a process", function () {
+/** A target of webhooks, which keeps the ids of the blocks that it was told of. */
+const startTarget = async (): Promise<{ url: string; blocks: Set<string> }> => {
+  const blocks = new Set<string>();
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+    request.on("end", () => {
+      const { event, data } = JSON.parse(body) as { event: string; data: { id: string } };
+      if (event === "block.applied") blocks.add(data.id);
+      else blocks.delete(data.id);
+      response.writeHead(204).end();
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  atEnd(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, blocks };
+};
+
+/** Something that runs, and can be killed and started again. */
+interface Victim {
+  readonly name: string;
+  start(): Promise<unknown>;
+  end(signal: NodeJS.Signals): Promise<void>;
+  signal(signal: "SIGSTOP" | "SIGCONT"): void;
+}
+
+class WorkerProcess implements Victim {
+  readonly name: string;
+  private readonly nats: string;
+  private child: ChildProcess | undefined;
+
+  constructor(name: string, nats: string) {
+    this.name = name;
+    this.nats = nats;
+    atEnd(() => this.end("SIGKILL"));
+  }
+
+  async start(): Promise<this> {
+    this.child = spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", this.nats, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" });
+    await once(this.child, "spawn");
+    return this;
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  }
+
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.child?.kill(signal);
+  }
+}
+
+/** The replicas behind nginx, as `examples/deploy` has it; without nginx, each by its own URL. */
+const startBalancer = async (replicas: readonly HostProcess[]): Promise<string[]> => {
+  if (!hasNginx()) return replicas.map(({ url }) => url);
+  const servers = replicas.map(({ port }) => `server 127.0.0.1:${port};`).join(" ");
+  const example = readFileSync(new URL("../../examples/deploy/nginx.conf", import.meta.url), "utf8");
+  const nginx = await startNginx(example.replace("server 127.0.0.1:4003;", servers).replace("listen 8080;", "listen 8080; add_header X-Replica $upstream_addr always;"));
+  atEnd(nginx.end);
+  return [`${nginx.origin}/api`];
+};
+
+const token = "a token of this test";
+
+describe("A node, its replicas behind nginx, and delivery workers, each a process", function () {
   this.timeout(0);
   afterEach(closeAll);
 
-  const kills = count(2, 200);
-  const replicaCount = isLong ? 3 : 1;
+  const kills = count(3, 200);
+  const [replicaCount, workerCount] = isLong ? [3, 2] : [1, 1];
 
-  it(`are killed, stopped and held up at random (${kills} times), and end with the same state; their reader has missed nothing`, async () => {
+  it(`are killed, stopped and held up at random (${kills} times), and end with the same state; a reader and a webhook have missed nothing`, async () => {
     const random = randomFrom(seedOr(30));
-    const node = await new HostProcess("node", ["--forge-interval", "250", "--lake", temporaryFolder(), "--lake-blocks", "20", "--lake-snapshots", "40"]).start();
-    const replicas = await Promise.all(Array.from({ length: replicaCount }, (_, i) => new HostProcess(`replica ${i + 1}`, ["--follow", `http://127.0.0.1:${node.port}`]).start()));
-    const all = [node, ...replicas];
-    const reader = new Reader(replicas);
+    const nats = hasNats() ? (await new NatsServer().start()).url : undefined;
+    if (nats === undefined) console.log("      nats-server is not installed: no workers are killed");
+    const over = nats === undefined ? [] : ["--nats", nats];
+    const hooks = ["--webhook-token", token, ...(nats === undefined ? [] : [...over, "--dispatch"])];
+    const node = await new HostProcess("node", ["--forge-interval", "250", "--lake", temporaryFolder(), "--lake-blocks", "20", "--lake-snapshots", "40", ...hooks]).start();
+    const replicas = await Promise.all(Array.from({ length: replicaCount }, (_, i) => new HostProcess(`replica ${i + 1}`, ["--follow", `http://127.0.0.1:${node.port}`, ...over]).start()));
+    const workers = nats === undefined ? [] : await Promise.all(Array.from({ length: workerCount }, (_, i) => new WorkerProcess(`worker ${i + 1}`, nats).start()));
+    const target = await startTarget();
+    const created = await fetch(`${node.url}/webhooks`, {
+      method: "POST",
+      headers: { authorization: token, "content-type": "application/json" },
+      body: JSON.stringify({ events: ["block.applied", "block.reverted"], target: target.url, from: "genesis" }),
+    });
+    expect(created.status, await created.text()).to.equal(201);
+    const all: readonly Victim[] = [node, ...replicas, ...workers];
+    const reader = new Reader(await startBalancer(replicas));
     const resting = new AbortController();
     const isReading = (): boolean => !resting.signal.aborted;
     const readOn = (async () => {
@@ -57,7 +151,7 @@ describe("A node and its replicas, each a process", function () {
     atEnd(() => resting.abort());
 
     for (let kill = 0; kill < kills; kill++) {
-      const victim = all[kill < all.length ? kill : Math.floor(random() * all.length)] as HostProcess;
+      const victim = all[kill < all.length ? kill : Math.floor(random() * all.length)] as Victim;
       const before = await node.height();
       const way = random();
       if (way < 0.2) {
@@ -76,7 +170,7 @@ describe("A node and its replicas, each a process", function () {
     }
     // The node forges no more: all come to rest at its tip.
     await node.end("SIGTERM");
-    const still = new HostProcess("node at rest", ["--no-forge"]);
+    const still = new HostProcess("node at rest", ["--no-forge", ...hooks]);
     Object.assign(still, { port: node.port, dataDir: node.dataDir });
     await still.start();
     const state = await still.state();
@@ -92,5 +186,8 @@ describe("A node and its replicas, each a process", function () {
       ids.push(...data.map(({ id }) => id));
     }
     expect(reader.chain).to.deep.equal(ids);
+    const missing = (): string[] => ids.filter((id) => !target.blocks.has(id));
+    await until("the webhook's last delivery", () => missing().length === 0);
+    expect([...target.blocks].sort()).to.deep.equal([...ids].sort());
   });
 });

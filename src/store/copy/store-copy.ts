@@ -3,8 +3,10 @@ import { once } from "node:events";
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BlockData } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
 import { runSliced } from "../../async/time-slicing.js";
+import { blockLine } from "../../chain/blocks/block-data.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
@@ -50,31 +52,42 @@ const digestOf = (store: Store): string => {
 export interface CopyOptions {
   folder: string;
   height: number;
-  network: Network;
+  rules: ChainRules;
   undoBlocks: number;
   signal: AbortSignal;
 }
 
+/** A host's genesis may have amounts of any kind, for which JSON has no form. */
+const asJson = ({ network, parseBlock }: ChainRules): Network => ({ ...network, genesisBlock: JSON.parse(blockLine(parseBlock(network.genesisBlock))) as BlockData });
+
 const fromSources = import.meta.url.endsWith(".ts");
 
-/** Has the copy taken back to the height by a process of its own. */
-const takeBackElsewhere = async (task: CopyTask, signal: AbortSignal): Promise<TakenBack | undefined> => {
+/** Has the copy taken back to the height by a process of its own, which ends with this call, whatever comes of it. */
+const takeBackElsewhere = async (task: CopyTask, stopping: AbortSignal): Promise<TakenBack | undefined> => {
   const file = fileURLToPath(new URL(`./copy-process.${fromSources ? "ts" : "js"}`, import.meta.url));
+  const ending = new AbortController();
+  const signal = AbortSignal.any([stopping, ending.signal]);
   const child = fork(file, { execArgv: fromSources ? ["--import", "tsx"] : [], stdio: ["ignore", "ignore", "ignore", "ipc"], signal, killSignal: "SIGKILL" });
-  const ended = once(child, "exit", { signal });
-  child.send(task);
-  const [answer] = (await Promise.race([once(child, "message", { signal }), ended])) as [CopyAnswer | number | null];
-  if (typeof answer !== "object" || answer === null) throw new Error("the process that makes the snapshot has ended");
-  await ended;
-  if ("error" in answer) throw new Error(answer.error);
-  return answer.copy;
+  // That it was ended.
+  child.on("error", () => undefined);
+  try {
+    const ended = once(child, "exit", { signal });
+    child.send(task);
+    const [answer] = (await Promise.race([once(child, "message", { signal }), ended])) as [CopyAnswer | number | null];
+    if (typeof answer !== "object" || answer === null) throw new Error("the process that makes the snapshot has ended");
+    await ended;
+    if ("error" in answer) throw new Error(answer.error);
+    return answer.copy;
+  } finally {
+    ending.abort();
+  }
 };
 
 /**
  * Copies an open store into `folder`, which is emptied, and takes the copy back to a height. The copying holds one state of the store, as a
  * reader does; writes go on. Undefined if the store cannot be taken back that far.
  */
-export const copyStore = async ({ root }: Pick<Environment, "root">, { folder, signal, ...task }: CopyOptions): Promise<StoreCopy | undefined> => {
+export const copyStore = async ({ root }: Pick<Environment, "root">, { folder, signal, rules, ...task }: CopyOptions): Promise<StoreCopy | undefined> => {
   rmSync(folder, { recursive: true, force: true });
   const first = join(folder, "first");
   // It holds webhooks and their secrets until they are removed.
@@ -83,7 +96,7 @@ export const copyStore = async ({ root }: Pick<Environment, "root">, { folder, s
   makeFolder(first);
   await root.backup(storeFile(first), false);
   signal.throwIfAborted();
-  const taken = await takeBackElsewhere({ folder: first, result: folder, ...task }, signal);
+  const taken = await takeBackElsewhere({ folder: first, result: folder, network: asJson(rules), ...task }, signal);
   rmSync(first, { recursive: true, force: true });
   return taken && { file: storeFile(folder), layout: schemaVersion, ...taken };
 };

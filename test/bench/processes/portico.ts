@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import Koa from "koa";
 import { createApiPlugin } from "../../../src/plugin/plugin.js";
-import type { ApiPlugin } from "../../../types/node-context.js";
+import type { ApiPlugin, LakeOptions } from "../../../types/node-context.js";
 import { benchNetwork } from "../chain/chain.js";
 import { sizes, type SizeName } from "../chain/sizes.js";
 import { measureDepth, type DepthInput } from "../questions/depth.js";
@@ -20,6 +20,7 @@ export interface ServeInput {
   size: SizeName;
   /** 0: nothing is cached, every reply is made anew. Not given: the default. */
   cacheSize?: number;
+  lake?: LakeOptions;
 }
 
 const silent = (): void => undefined;
@@ -37,7 +38,7 @@ const forging = createForging(events, served);
 
 const handlers = {
   /** Returns the port, and the milliseconds from `createApiPlugin` until it listens. */
-  serve: async ({ size, cacheSize }: ServeInput): Promise<{ port: number; opening: number }> => {
+  serve: async ({ size, cacheSize, lake }: ServeInput): Promise<{ port: number; opening: number }> => {
     const network = benchNetwork(sizes[size]);
     const begun = performance.now();
     const plugin = createApiPlugin({
@@ -45,7 +46,7 @@ const handlers = {
       events,
       dataDir: storeFolder(sizes[size]),
       logger,
-      options: { webhooks: false, ...(cacheSize === undefined ? {} : { cacheSize }) },
+      options: { webhooks: false, ...(cacheSize === undefined ? {} : { cacheSize }), ...(lake === undefined ? {} : { lake }) },
     });
     serving = plugin;
     await plugin.start();
