@@ -2,9 +2,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createApiPlugin, followNode, PorticoError } from "../../src/index.js";
+import { createChainRules } from "../../src/chain/rules.js";
 import { createAsked } from "../../src/replica/asked.js";
+import { createStore } from "../../src/store/state/store.js";
 import type { TransactionData } from "../../types/events.js";
-import { chainBlocks, closeAll, level, peer, startProxy, startReplica, startServer, temporaryFolder, TestNode, TestReplica, tipOf, until } from "./machines.js";
+import { byHand } from "../store/by-hand.js";
+import { chainBlocks, closeAll, level, network, peer, startProxy, startReplica, startServer, temporaryFolder, TestNode, TestReplica, tipOf, until } from "./machines.js";
 
 const transactions = chainBlocks.flatMap((block) => block.transactions ?? []);
 const [address, publicKey] = ["AJPicaX6vmFoKoYnDRPqCqYCsGvYoeXgPo", chainBlocks[5]?.generatorPublicKey ?? ""];
@@ -230,6 +233,26 @@ describe("A replica", function () {
     expect(replica.lines.join("\n")).to.contain("begins again");
     await level(node, replica);
     expect((await replica.ready()).status).to.equal(200);
+  });
+
+  it("whose store was changed by hand while it was stopped does not serve it, and begins again when it is restarted", async () => {
+    const node = await new TestNode(100).start();
+    const replica = await startReplica(node);
+    await level(node, replica);
+    await replica.plugin.stop();
+    const store = createStore({ dataDir: replica.dataDir, undoBlocks: 100 }, { rules: createChainRules(network) });
+    byHand.balance(store.environment);
+    await store.stop();
+    await replica.start();
+    const unready = await until("word of the other state", async () => {
+      const found = await replica.ready();
+      return found.problem === "diverged" && found;
+    });
+    expect(unready.status).to.equal(503);
+    expect(await replyOf(replica.url, "blocks")).to.match(/^503 /);
+    await replica.restart();
+    await level(node, replica);
+    await expectSameReplies(node, replica);
   });
 
   it("is refused without a URL, and says why it cannot begin where nobody answers as a node", async () => {

@@ -5,6 +5,7 @@ import { numberKey } from "../../src/store/layout/keys.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
+import { byHand } from "./by-hand.js";
 import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
@@ -117,6 +118,18 @@ describe("verifyStore", function () {
     expect(await faultsWith(orphan, rowOf(orphan).slice(0, 5))).to.deep.equal([]);
     expect(await faultsWith(applied, rowOf(applied).slice(0, 3))).to.deep.equal([]);
   });
+
+  for (const what of ["balance", "vote", "rank"] as const) {
+    it(`finds a ${what} that was changed by hand, by the digest of the state`, async () => {
+      const { store, rules, dataDir } = openTemporaryStore(chain.network);
+      for (const block of chain.blocks.slice(0, 60)) await store.apply([rules.parseBlock(block)]);
+      byHand[what](store.environment);
+      await closeStores();
+      const { sound, faults } = await verifyStore({ dataDir });
+      expect(sound).to.equal(false);
+      expect(faults.join("\n")).to.match(/the state is not that of block 60: its digest is [\da-f]{64}, but was [\da-f]{64}/);
+    });
+  }
 
   it("finds a record that was changed by somebody else, although everything can be read", async () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);

@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BlockData } from "../../../types/events.js";
@@ -62,6 +63,15 @@ const asJson = ({ network, parseBlock }: ChainRules): Network => ({ ...network, 
 
 const fromSources = import.meta.url.endsWith(".ts");
 
+/** The node, its clients and its blocks come first. */
+const yieldToOthers = (pid: number | undefined): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended already, or may not: it is then as any other process.
+  }
+};
+
 /** Has the copy taken back to the height by a process of its own, which ends with this call, whatever comes of it. */
 const takeBackElsewhere = async (task: CopyTask, stopping: AbortSignal): Promise<TakenBack | undefined> => {
   const file = fileURLToPath(new URL(`./copy-process.${fromSources ? "ts" : "js"}`, import.meta.url));
@@ -70,6 +80,7 @@ const takeBackElsewhere = async (task: CopyTask, stopping: AbortSignal): Promise
   const child = fork(file, { execArgv: fromSources ? ["--import", "tsx"] : [], stdio: ["ignore", "ignore", "ignore", "ipc"], signal, killSignal: "SIGKILL" });
   // That it was ended.
   child.on("error", () => undefined);
+  yieldToOthers(child.pid);
   try {
     const ended = once(child, "exit", { signal });
     child.send(task);

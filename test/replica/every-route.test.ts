@@ -1,0 +1,78 @@
+import { expect } from "chai";
+import type { TransactionData } from "../../types/events.js";
+import { chainBlocks, closeAll, level, startReplica, TestNode } from "./machines.js";
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+}
+interface Document {
+  paths: Record<string, Record<string, { parameters?: (Parameter | { $ref: string })[] }>>;
+  components: { parameters?: Record<string, Parameter> };
+}
+
+const transactions = chainBlocks.flatMap((block) => block.transactions ?? []);
+const ofType = (type: number): string => transactions.find((one) => one.type === type)?.id ?? "";
+const [address, publicKey] = ["AJPicaX6vmFoKoYnDRPqCqYCsGvYoeXgPo", chainBlocks[5]?.generatorPublicKey ?? ""];
+
+/** What a route is asked about, by the beginning of its path; the first that fits. */
+const ids: [start: string, id: string][] = [
+  ["/wallets", publicKey],
+  ["/delegates", publicKey],
+  ["/votes", ofType(3)],
+  ["/blocks", chainBlocks[10]?.id ?? ""],
+  ["/transactions/unconfirmed", transactions.at(-1)?.id ?? ""],
+  ["/transactions", transactions[3]?.id ?? ""],
+  ["/rounds", "2"],
+  ["/locks", ofType(8)],
+  ["/v1/blocks", chainBlocks[10]?.id ?? ""],
+  ["/v1/transactions/unconfirmed", transactions.at(-1)?.id ?? ""],
+  ["/v1/transactions", transactions[3]?.id ?? ""],
+];
+const values: Record<string, string> = { address, publicKey, generatorPublicKey: publicKey, ip: "10.0.0.2", port: "4001", q: "genesis", username: "genesis_1" };
+
+/** Not the node's to say for a replica: webhooks are managed at the node, the lake is the node's, and health and the document are of each process and its options. Streams do not end. */
+const own = /^\/api\/(?:webhooks|lake|health|openapi|events$)/;
+
+describe("A replica, asked by every route of its document", function () {
+  this.timeout(60_000);
+  afterEach(closeAll);
+
+  it("answers as its node does, to the byte", async () => {
+    const node = await new TestNode(200).start();
+    node.pool.push({ ...(transactions.at(-1) as TransactionData) });
+    const replica = await startReplica(node);
+    await level(node, replica);
+    const document = (await (await fetch(`${node.url}/openapi.json`)).json()) as Document;
+
+    const questionOf = (path: string, given: (Parameter | { $ref: string })[] = []): string => {
+      const parameters = given.map((one) => ("$ref" in one ? document.components.parameters?.[one.$ref.split("/").at(-1) ?? ""] : one)).filter((one) => one !== undefined);
+      const valueOf = (name: string): string => values[name] ?? ids.find(([start]) => path.startsWith(`/api${start}`))?.[1] ?? "";
+      const query = parameters.filter((one) => one.in === "query" && one.required === true).map(({ name }) => `${name}=${valueOf(name)}`);
+      // The second generation's feed and changes begin at the tip if nothing is said.
+      if (/\/(?:feed|changes)$/.test(path)) query.push("after=150");
+      return `${path.replace(/\{(\w+)\}/g, (_, name: string) => valueOf(name))}${query.length === 0 ? "" : `?${query.join("&")}`}`;
+    };
+    const replyOf = async (origin: string, question: string, body?: string): Promise<string> => {
+      const headers = { "api-version": question.startsWith("/api/v1/") ? "1" : "2", ...(body === undefined ? {} : { "content-type": "application/json" }) };
+      const reply = await fetch(`${origin}${question}`, { headers, ...(body === undefined ? {} : { method: "POST", body }) });
+      return `${reply.status} ${await reply.text()}`;
+    };
+
+    const asked: Record<string, string> = {};
+    const [there, here] = [new URL(node.url).origin, new URL(replica.url).origin];
+    for (const [path, methods] of Object.entries(document.paths)) {
+      if (own.test(path)) continue;
+      const body = path.endsWith("/search") && methods.post !== undefined ? "{}" : undefined;
+      if (methods.get === undefined && body === undefined) continue;
+      const question = questionOf(path, (methods.get ?? methods.post)?.parameters);
+      const reply = await replyOf(there, question, methods.get === undefined ? body : undefined);
+      expect(await replyOf(here, question, methods.get === undefined ? body : undefined), question).to.equal(reply);
+      asked[question] = reply.slice(0, 120);
+    }
+    const failed = Object.entries(asked).filter(([, reply]) => !reply.startsWith("200"));
+    expect(failed, "questions that say nothing").to.deep.equal([]);
+    expect(Object.keys(asked)).to.have.length.at.least(85);
+  });
+});
