@@ -272,6 +272,21 @@ describe("the webhook registry", () => {
       await stage.reaches(1, 1, "delivered");
     });
 
+    it("sends a ping once, at once, and counts nothing of its answer: neither a failure nor a pause, nor as what 410 says", async () => {
+      stage.engine.create({ ...draft, target: receiver.url });
+      for (const status of [500, 429, 410]) {
+        receiver.answer = (_request, response) => response.writeHead(status, { "Retry-After": "600" }).end();
+        const { id } = stage.engine.ping(1);
+        await stage.reaches(1, id, "dead");
+        expect(stage.engine.delivery(1, id).attempts.map((attempt) => attempt.status)).to.deep.equal([status]);
+        expect(stage.engine.get(1)).to.include({ enabled: true, failingSince: null });
+      }
+      receiver.answer = (_request, response) => response.end();
+      stage.events.emit("block.forged", {});
+      // The target is not paused: no time passes here.
+      await stage.count(1, "delivered", 1);
+    });
+
     it("does not ping a disabled webhook", () => {
       stage.engine.create({ ...draft, enabled: false });
       expect(refusalOf(() => stage.engine.ping(1))).to.include({ status: 400 });
