@@ -132,6 +132,9 @@ describe("a store file that is cut off", function () {
       [metaOffsets.freeRoot, 2n ** 62n],
       // Of the file's layout: lmdb-js reads a null pointer where it does not know it.
       [metaOffsets.version, 0x503n],
+      // Of the whole file, among them that it is encrypted, at which lmdb-js ended the process.
+      [metaOffsets.freeTree, 0x1_e608_0000_1000n],
+      [metaOffsets.mainTree, 0x1_0004_0000_0000n],
     ] as const) {
       const bytes = Buffer.from(whole);
       for (const meta of [0, pageSize]) bytes.writeBigUInt64LE(value, meta + member);

@@ -26,6 +26,8 @@ export const magic = 0xbeefc0de;
 const isMeta = 8;
 /** Of the layout that liblmdb writes here. lmdb-js takes the process down at a file of another version. */
 const dataVersion = 2;
+/** What the tree of free pages says: that its keys are numbers; and of the whole file, that it is one without a folder, and how lmdb-js syncs it. */
+const freeFlags = Object.freeze({ numbers: 0x08, noFolder: 0x4000, overlappingSync: 0x1000 });
 const noPage = 0xffffffffffffffffn;
 
 /** LMDB's largest page, and the smallest that it makes. */
@@ -83,14 +85,17 @@ export const readMeta = (file, position) => {
   const pageSize = page.readUInt32LE(metaOffsets.pageSize);
   const hasVersion = page.readUInt32LE(metaOffsets.magic) === magic && page.readUInt16LE(metaOffsets.version) === dataVersion;
   const isOne = hasVersion && (page.readUInt16LE(metaOffsets.pageFlags) & isMeta) !== 0;
-  if (!isOne || !isPageSize(pageSize)) return undefined;
+  const [free, main] = [treeAt(page, metaOffsets.freeTree), treeAt(page, metaOffsets.mainTree)];
+  // At a flag that it does not have here, such as that of an encrypted file, lmdb-js takes the process down.
+  const hasFlags = (free.flags & ~(freeFlags.noFolder | freeFlags.overlappingSync)) === freeFlags.numbers && main.flags === 0;
+  if (!isOne || !hasFlags || !isPageSize(pageSize)) return undefined;
   return {
     pageSize,
     transaction: page.readBigUInt64LE(metaOffsets.transaction),
     mapSize: Number(page.readBigUInt64LE(metaOffsets.mapSize)),
     lastPage: Number(page.readBigUInt64LE(metaOffsets.lastPage)),
-    free: treeAt(page, metaOffsets.freeTree),
-    main: treeAt(page, metaOffsets.mainTree),
+    free,
+    main,
   };
 };
 
