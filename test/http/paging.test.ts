@@ -85,6 +85,35 @@ describe("paging", () => {
     }
   });
 
+  it("links by offset to where a reader who steps by the limit would come, whatever offset, limit and total", async () => {
+    const offsetIn = (link: unknown): [offset: number, limit: number] | null => {
+      if (typeof link !== "string") return null;
+      const { searchParams } = new URL(link, served.origin);
+      return [Number(searchParams.get("offset")), Number(searchParams.get("limit"))];
+    };
+    // Its rows change, at one tip.
+    const own = await serveThings({ cacheSize: 0 });
+    try {
+      for (const total of [0, 1, 2, 3, 5, 6]) {
+        own.state.things = manyThings(total);
+        for (const limit of [1, 2, 3]) {
+          for (const offset of [0, 1, 2, 3, 4, 7]) {
+            const { meta } = (await (await fetch(`${own.origin}/api/things?orderBy=name:asc&offset=${offset}&limit=${limit}`)).json()) as Page;
+            const starts = Array.from({ length: 10 }, (_, index) => (offset % limit) + index * limit).filter((start) => start < total);
+            const last = starts.at(-1) ?? 0;
+            const before = Math.max(0, Math.min(offset - limit, last));
+            const previous = offset === 0 ? null : [before, offset < limit ? offset : limit];
+            const found = { next: offsetIn(meta.next), previous: offsetIn(meta.previous), last: offsetIn(meta.last), self: offsetIn(meta.self) };
+            expect({ total, ...found }).to.deep.equal({ total, next: offset + limit < total ? [offset + limit, limit] : null, previous, last: [last, limit], self: [offset, limit] });
+            for (const link of [meta.next, meta.previous, meta.last]) if (typeof link === "string") expect(link).to.contain("orderBy=name%3Aasc&offset=");
+          }
+        }
+      }
+    } finally {
+      await own.stop();
+    }
+  });
+
   it("answers an empty page beyond the end, whose previous page is the last", async () => {
     const { meta, data } = await get("/api/things?page=90&limit=100");
     expect(data).to.deep.equal([]);

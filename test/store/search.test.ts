@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import { createSearch, createSearches } from "../../src/store/query/search.js";
 import type { Sliced } from "../../src/async/time-slicing.js";
-import { comparisonOf, sortSliced } from "../../src/store/records/sorting.js";
 
 /** Keeps the process busy for the given time. */
 const work = (milliseconds: number): void => {
@@ -133,25 +132,5 @@ describe("searches", () => {
     expect(() => search.require(401)).to.throw(PorticoError, /^The search would have to look at more than 1000 rows: narrow it/);
     expect(() => search.spend(401)).to.throw(PorticoError);
     search.require(400);
-  });
-});
-
-describe("sorting in steps", () => {
-  it("gives the same result as sorting at once", () => {
-    const order = comparisonOf<number>({ direction: "desc", value: (row) => row % 100, key: (row) => row, ties: "asc" });
-    for (const length of [0, 1, 4_096, 4_097, 30_000]) {
-      const rows = Array.from({ length }, (_, i) => (i * 7_919) % 30_011);
-      let sorted: number[] = [];
-      let yields = 0;
-      for (const sorting = sortSliced(rows, order); ; yields++) {
-        const { done, value } = sorting.next();
-        if (done === true) {
-          sorted = value;
-          break;
-        }
-      }
-      expect(sorted).to.deep.equal([...rows].sort(order));
-      expect(yields).to.be.at.least(length / 4_096);
-    }
   });
 });
