@@ -6,16 +6,16 @@ import type { EventStream } from "../../src/live/event-stream.js";
 import { createOpenEvents } from "../../src/live/open-events.js";
 import { Node, randomFrom } from "../follow/schedule.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { createManualClock } from "../webhooks/manual-clock.js";
 
 type Open = ReturnType<typeof createOpenEvents>;
 
 /** Selects by the first part of an event's name. */
-const openEventsOf = (follow: Follow, heartbeat = 14_000): Open =>
+const openEventsOf = (follow: Follow, heartbeat = 14_000, time: Pick<Parameters<typeof createOpenEvents>[0], "clock" | "after"> = { clock: systemClock, after: systemAfter }): Open =>
   createOpenEvents({
     follow,
     heartbeat,
-    clock: systemClock,
-    after: systemAfter,
+    ...time,
     select: ({ event = [] }) => ({ filter: { listens: (name) => event.some((one) => name.startsWith(one)), matches: () => true }, hostEvents: event.includes("peer") }),
   });
 
@@ -142,6 +142,51 @@ describe("Streams of one channel", () => {
     expect(watchers).to.equal(1);
     await Promise.all(clients.map((client) => client.leave()));
     expect(watchers).to.equal(0);
+    await node.store.stop();
+  });
+
+  it("miss nothing that is told while some of them are still to be woken to say that they are there", async () => {
+    const node = new Node(temporaryFolder(), "channel");
+    await node.begin();
+    const [clock, heartbeat] = [createManualClock(), 14_000];
+    const open = openEventsOf(node.follow, heartbeat, { clock, after: clock.after });
+    // More than are served before the next look at the clock.
+    const clients = Array.from({ length: 80 }, () => new Client(open, ["block"]));
+    await Promise.all(clients.map((client) => client.begin()));
+    const all = async (): Promise<void> => {
+      while (!clients.every(({ blocks, faults }) => faults.length > 0 || blocks.length === node.chain.length)) await turn();
+      expect(clients.flatMap(({ faults }) => faults)).to.deep.equal([]);
+    };
+    await all();
+    for (let i = 0; i < 10; i++) await turn();
+    await node.apply(randomFrom(1));
+    clock.advance(heartbeat / 2);
+    node.follow.logged();
+    for (let i = 0; i < 10; i++) await turn();
+    // Whoever missed that one would now be told of a block whose parent it does not have.
+    await node.apply(randomFrom(2));
+    node.follow.logged();
+    await all();
+    await Promise.all(clients.map((client) => client.leave()));
+    await node.store.stop();
+  });
+
+  it("are told of what came while the first of them was reading", async () => {
+    const node = new Node(temporaryFolder(), "channel");
+    await node.begin();
+    let isFirst = true;
+    const after: Follow["after"] = async (...asked) => {
+      const batch = await node.follow.after(...asked);
+      if (!batch.atEnd || !isFirst) return batch;
+      isFirst = false;
+      await node.apply(randomFrom(1));
+      node.follow.logged();
+      return batch;
+    };
+    const client = new Client(openEventsOf({ ...node.follow, after }), ["block"]);
+    await client.begin();
+    while (node.chain.length < 2 || client.blocks.length < node.chain.length) await turn();
+    await client.leave();
     await node.store.stop();
   });
 });
