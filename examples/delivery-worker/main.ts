@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
-import { natsMetricsText, startDeliveryWorker } from "portico/nats";
+import { type DeliveryWorker, natsMetricsText, startDeliveryWorker } from "portico/nats";
 
 /** Shows nothing of what was given: there may be a password in it. */
 const refuse = (): never => {
@@ -37,18 +37,30 @@ const address = addressOf(values.nats);
 const [concurrency, metricsPort] = [Number(values.concurrency), Number(values["metrics-port"])];
 if (!Number.isInteger(metricsPort) || metricsPort < 0 || metricsPort > 65_535 || address === "" || !Number.isInteger(concurrency) || concurrency < 1) refuse();
 
-const worker = startDeliveryWorker(
-  {
+const fail = (error: unknown): never => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+};
+
+const start = (): DeliveryWorker => {
+  const servers = {
     servers: values.nats,
     ...(values["nats-creds"] === "" ? {} : { credentials: values["nats-creds"] }),
     ...(values["nats-ca"] === "" ? {} : { tls: { caFile: values["nats-ca"] } }),
-  },
-  { concurrency, allowTargets: values["allow-target"].split(",").map((text) => text.trim()).filter((text) => text !== ""), logger: console },
-);
+  };
+  try {
+    return startDeliveryWorker(servers, { concurrency, allowTargets: values["allow-target"].split(",").map((text) => text.trim()).filter((text) => text !== ""), logger: console });
+  } catch (error) {
+    return fail(error);
+  }
+};
+
+const worker = start();
 const metrics = createServer((request, response) => {
   if (request.url !== "/metrics") return void response.writeHead(404).end();
   void natsMetricsText({ worker }).then((text) => response.writeHead(200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" }).end(text));
 });
+metrics.once("error", fail);
 if (values["metrics-port"] !== "") metrics.listen(metricsPort, "127.0.0.1");
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

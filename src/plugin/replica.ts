@@ -90,7 +90,10 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
     const problem = follows.problem();
     if (problem === undefined) away.end();
     else away.begin(problem);
-    if (chain !== undefined) comparison.compareTip(chain);
+    if (chain === undefined) return;
+    // What it lags behind is counted from the last time that it was level.
+    follows.distance(chain.height?.() ?? 0);
+    comparison.compareTip(chain);
   };
 
   return {

@@ -66,6 +66,20 @@ describe("The example host and a delivery worker, with NATS", function () {
 });
 
 describe("A delivery worker", () => {
+  for (const [args, message] of [[["--allow-target", "here"], '"here" is neither an address nor a network in CIDR form.'], [["--metrics-port", "taken"], "listen EADDRINUSE: address already in use 127.0.0.1:"]] as const) {
+    it(`ends with one line that says what is wrong with ${args.join(" ")}`, async () => {
+      const other = createServer().listen(0, "127.0.0.1");
+      await once(other, "listening");
+      const given = args.map((arg) => (arg === "taken" ? String((other.address() as AddressInfo).port) : arg));
+      const child = spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", "nats://127.0.0.1:9", ...given], { stdio: ["ignore", "ignore", "pipe"] });
+      let said = "";
+      child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+      expect(await once(child, "close")).to.deep.equal([1, null]);
+      other.close();
+      expect(said).to.contain(message).and.not.contain("    at ");
+    });
+  }
+
   for (const [url, status] of [["nats://node:s3/cret@127.0.0.1:9", 2], ["node:s3cret@127.0.0.1:9", 2], ["nats://node:s3cret#127.0.0.1:9", 2], ["http://node:s3cret@127.0.0.1:9", 2], ["nats://node:s3%cret@127.0.0.1:9", 0], ["nats://node:s3cret@127.0.0.1:9", 0]] as const) {
     it(`prints no password from ${url}, ${status === 0 ? "whose server cannot be reached" : "which it refuses"}`, async () => {
       const child = spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", url], { stdio: ["ignore", "pipe", "pipe"] });

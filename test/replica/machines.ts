@@ -249,8 +249,9 @@ export const startServer = async (answer: RequestListener): Promise<{ url: strin
 };
 
 /** A server before a node that may change what `/changes` says, as a node with another state would, or keep a line back. */
-export const startProxy = async (target: TestNode, change: { of(line: string): string | undefined }): Promise<{ url: string }> => {
+export const startProxy = async (target: TestNode, change: { of(line: string): string | undefined; asked?(path: string): void }): Promise<{ url: string }> => {
   const server = createServer((request, response) => {
+    change.asked?.(request.url ?? "");
     const onward = ask(`http://127.0.0.1:${target.port}${request.url ?? ""}`, { method: request.method, headers: request.headers }, (reply) => {
       response.writeHead(reply.statusCode ?? 502, reply.headers);
       const isChanges = request.url?.includes("/changes") === true;

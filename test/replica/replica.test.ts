@@ -169,6 +169,26 @@ describe("A replica", function () {
     await expectAll({ [`${feed}9999-1`]: gone, [`${feed}261`]: malformed, "blocks?at=261": { status: 404, code: "BLOCK_NOT_FOUND", retryAfter: null } });
   });
 
+  it("counts its lag from when it last had all blocks of the node, whether or not somebody asked then", async () => {
+    const node = await new TestNode(100).start();
+    let looks = 0;
+    const held = { of: (line: string): string | undefined => line, asked: (path: string) => void (looks += path === "/api/health" ? 1 : 0) };
+    const replica = await startReplica(await startProxy(node, held));
+    await level(node, replica);
+    await replica.ready();
+    replica.clock.pass(600_000);
+    await node.grow(1);
+    await level(node, replica);
+    held.of = () => undefined;
+    await node.grow(1);
+    // The first may have been on its way before, and what came of the second is known before the third.
+    const before = looks;
+    await until("three looks at the node", () => looks >= before + 3);
+    const { behind, lag } = await replica.ready();
+    expect(behind).to.equal(1);
+    expect(lag).to.be.within(1, 300_000);
+  });
+
   it("starts while the node is away, from what it has, and joins it later", async () => {
     const node = await new TestNode(100).start();
     const replica = await startReplica(node);
