@@ -8,7 +8,7 @@ export const rooms = {
   follow: {
     what: "cursors, and the events of a change",
     mutate: ["src/follow/{cursor,derive,event,payload,recent-changes}.ts"],
-    tests: ["test/follow/{cursor,payload,random-forks}.test.ts"],
+    tests: ["test/follow/{cursor,derive,payload,random-forks,again}.test.ts"],
   },
   conditions: {
     what: "conditions of webhooks",
