@@ -14,6 +14,9 @@ export interface DispatchOptions {
   logger?: Pick<Logger, "info" | "warn">;
 }
 
+/** What each request is held to. */
+type Limits = Required<Pick<DispatchOptions, "timeout" | "responseLimit">>;
+
 /** Leaves requests of webhooks to workers. */
 export interface NatsDispatch extends DeliveryDispatch {
   /** Requests since the start: answered by workers, given to them again because nothing came back in time, sent by the node itself. */
@@ -50,7 +53,7 @@ const mostText = 262_144;
 const stopped: DeliveryAnswer = { status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage: "response", error: "The node has stopped." } };
 
 /** Jobs under way, by their ids. */
-const createJobs = ({ timeout = 15_000 }: DispatchOptions) => {
+const createJobs = ({ timeout }: Limits) => {
   const waiting = new Map<string, Waiting>();
   const heeded = new WeakSet<AbortSignal>();
 
@@ -127,18 +130,18 @@ const listen = (to: NatsConnection, subject: string, take: (value: object) => vo
 interface QueueNeeds {
   workers: ReturnType<typeof createWorkers>;
   jobs: ReturnType<typeof createJobs>;
-  given: DispatchOptions;
+  limits: Limits;
 }
 
 /** Puts jobs of one turn of the event loop into one message, or a few. */
-const createPacking = (results: string, { timeout = 15_000, responseLimit = 16_384 }: DispatchOptions, put: (message: string) => Promise<void>): Queue["publish"] => {
+const createPacking = (results: string, limits: Limits, put: (message: string) => Promise<void>): Queue["publish"] => {
   let packed: { texts: string[]; length: number; failed: (() => void)[] } = { texts: [], length: 0, failed: [] };
 
   const send = (): void => {
     const { texts, failed } = packed;
     if (texts.length === 0) return;
     packed = { texts: [], length: 0, failed: [] };
-    const common: Omit<DeliveryJobs, "jobs"> = { results, deadline: Date.now() + queueTime, timeout, responseLimit };
+    const common: Omit<DeliveryJobs, "jobs"> = { results, deadline: Date.now() + queueTime, ...limits };
     put(`${JSON.stringify(common).slice(0, -1)},"jobs":[${texts.join(",")}]}`).catch(() => failed.forEach((fail) => fail()));
   };
 
@@ -154,7 +157,7 @@ const createPacking = (results: string, { timeout = 15_000, responseLimit = 16_3
 };
 
 /** The queue may be gone, with all that the server had in memory: it is made anew, and the jobs published once more. */
-const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs, given }: QueueNeeds): Promise<Queue> => {
+const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs, limits }: QueueNeeds): Promise<Queue> => {
   const manager = await jetstreamManager(to);
   const js = jetstream(to, { timeout: slack });
   await ensureQueue(manager, queue);
@@ -165,19 +168,19 @@ const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, 
     await ensureQueue(manager, queue);
     await put(message);
   };
-  return { publish: createPacking(results, given, (message) => put(message).catch(() => putAgain(message))) };
+  return { publish: createPacking(results, limits, (message) => put(message).catch(() => putAgain(message))) };
 };
 
 /**
  * Each request is a job in a work queue. What has no result by its deadline is published again, with the same `webhook-id`, and where no worker
  * gives a sign, or NATS is away, the node sends it itself: a receiver may get it twice, never not at all.
  */
-export const natsDispatch = (options: NatsOptions, given: DispatchOptions = {}): NatsDispatch => {
-  const { logger } = given;
+export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseLimit = 16_384, logger }: DispatchOptions = {}): NatsDispatch => {
+  const limits: Limits = { timeout, responseLimit };
   const queue = queueOf(options);
   const results = queue.results(randomUUID());
   const counts = { answered: 0, repeated: 0, here: 0 };
-  const jobs = createJobs(given);
+  const jobs = createJobs(limits);
   const workers = createWorkers(jobs.giveUpAll);
   let open: Queue | undefined;
 
@@ -188,7 +191,7 @@ export const natsDispatch = (options: NatsOptions, given: DispatchOptions = {}):
     says: { fails: "requests of webhooks are sent by the node itself", works: "requests of webhooks are given to workers again" },
     work: async (connection, working) => {
       try {
-        open = await openQueue(connection, queue, results, { workers, jobs, given });
+        open = await openQueue(connection, queue, results, { workers, jobs, limits });
         working();
         await connection.closed();
       } finally {
