@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { endProcess } from "../fixtures/end-process.js";
 import { programOf } from "../fixtures/programs.js";
 
 const root = new URL("../../", import.meta.url);
@@ -36,11 +36,7 @@ export const startExampleHost = async (args: (folder: string) => string[]): Prom
   const child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), "--data-dir", join(folder, "data"), "--port", "0", "--log-format", "pretty", ...args(folder)], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   const lines: string[] = [];
   const stop = async (): Promise<number | null> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, "exit");
-      child.kill("SIGINT");
-      await ended;
-    }
+    await endProcess(child, "SIGINT");
     rmSync(folder, { recursive: true, force: true });
     return child.exitCode;
   };

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
+import { endProcess } from "../fixtures/end-process.js";
 import { freePort } from "../free-port.js";
 import { atEnd, temporaryFolder, until } from "../replica/machines.js";
 
@@ -45,10 +45,7 @@ export class NatsServer {
   async kill(): Promise<void> {
     const child = this.child;
     this.child = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
+    await endProcess(child, "SIGKILL");
   }
 
   /** Killed, and all that it stored is lost. */

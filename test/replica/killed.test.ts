@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { messageOf } from "../../src/errors.js";
+import { endProcess } from "../fixtures/end-process.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
 import { hasNginx, startNginx } from "../fixtures/nginx.js";
 import { programOf } from "../fixtures/programs.js";
@@ -90,12 +91,8 @@ class WorkerProcess implements Victim {
     return this;
   }
 
-  async end(signal: NodeJS.Signals): Promise<void> {
-    const child = this.child;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill(signal);
-    await ended;
+  end(signal: NodeJS.Signals): Promise<void> {
+    return endProcess(this.child, signal);
   }
 
   signal(signal: "SIGSTOP" | "SIGCONT"): void {

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../src/errors.js";
 import type { Network } from "../../types/node-context.js";
+import { endProcess } from "../fixtures/end-process.js";
 import { programOf } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
 import { atEnd, temporaryFolder, until } from "./machines.js";
@@ -65,12 +66,8 @@ export class HostProcess {
     return this;
   }
 
-  async end(signal: NodeJS.Signals): Promise<void> {
-    const child = this.child;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill(signal);
-    await ended;
+  end(signal: NodeJS.Signals): Promise<void> {
+    return endProcess(this.child, signal);
   }
 
   /** Runs it until it ends by itself. Returns its exit code. */

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { endProcess } from "../../fixtures/end-process.js";
 
 /** The example host of this package, as `npm start` runs it, on its own chain, to which no blocks are added. */
 export interface ExampleHost {
@@ -27,11 +27,7 @@ export const openExampleHost = async (...args: string[]): Promise<ExampleHost> =
   const options = ["--data-dir", folder, "--port", "0", "--log-format", "pretty", "--no-forge", "--webhook-token", "of the bench", ...args];
   const child = spawn(process.execPath, ["--import", "tsx", "examples/standalone/main.ts", ...options], { stdio: ["ignore", "pipe", "inherit"] });
   const close = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
-      await ended;
-    }
+    await endProcess(child, "SIGTERM");
     await rm(folder, { recursive: true });
   };
   try {
