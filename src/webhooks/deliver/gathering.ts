@@ -1,6 +1,6 @@
 /**
- * Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. No more are written in one transaction:
- * a millisecond of writing, of which others wait for the end.
+ * Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. One transaction takes no more of
+ * them: everybody else waits until it ends, about a millisecond.
  */
 const gather = { most: 64, wait: 10 };
 
