@@ -19,10 +19,9 @@ export interface NatsOptions {
   tls?: { caFile?: string; certFile?: string; keyFile?: string };
   /** Tells networks on one server apart, and several nodes of one network. Default: `portico`. */
   prefix?: string;
+  /** Milliseconds in which a server has to have let the client in, or refused it; then the next is tried. Default: 5,000. */
+  connectTimeout?: number;
 }
-
-/** Milliseconds. */
-const patience = 5_000;
 
 /** The client goes by its option `tls` alone: without it, a server, or who is in between, could do without TLS. */
 const wantsTls = (servers: NatsOptions["servers"]): boolean => [servers].flat().some((server) => server.toLowerCase().startsWith("tls://"));
@@ -66,13 +65,13 @@ const authenticatorOf = async ({ servers, credentials }: NatsOptions): Promise<A
 
 /** Opens a connection that is kept open: it is opened again, for ever, when it is lost. Rejects while no server can be reached. */
 const openConnection = async (options: NatsOptions, name: string): Promise<NatsConnection> => {
-  const { servers, tls } = options;
+  const { servers, tls, connectTimeout = 5_000 } = options;
   const authenticator = await authenticatorOf(options);
   const identity = { checkServerIdentity: createIdentityCheck(servers) };
   return connect({
     servers,
     name,
-    timeout: patience,
+    timeout: connectTimeout,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     pingInterval: 2_000,

@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { expect } from "chai";
@@ -10,6 +12,12 @@ import { atEnd, closeAll, level, network, startServer, temporaryFolder, TestNode
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const { nethash } = network.network;
+
+/**
+ * Seconds that the server waits for a client's handshake and login, and clients for its word. The defaults of two and five are over sooner, on a
+ * machine with much else to do, than a process that runs a node, a replica and a worker has come to it, and the log would say that instead.
+ */
+const patience = 60;
 
 const openssl = (...args: string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
@@ -22,7 +30,7 @@ const createAuthority = (address = "127.0.0.1") => {
   openssl("req", ...newKey, "-keyout", path("server.key"), "-out", path("server.csr"), "-subj", "/CN=nats");
   writeFileSync(path("names"), `subjectAltName=IP:${address}\n`);
   openssl("x509", "-req", "-in", path("server.csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"), "-CAcreateserial", "-out", path("server.pem"), "-days", "2", "-extfile", path("names"));
-  return { ca: path("ca.pem"), tls: `tls { cert_file: "${path("server.pem")}", key_file: "${path("server.key")}" }\n` };
+  return { ca: path("ca.pem"), tls: `tls { cert_file: "${path("server.pem")}", key_file: "${path("server.key")}", timeout: ${patience} }\n` };
 };
 
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -61,7 +69,8 @@ describe("NATS with TLS and credentials", function () {
   onlyWhere(hasNats, "nats-server is not installed: neither TLS nor credentials are tested");
 
   /** A node, a replica and a worker that have the same options, and what their log warns of. */
-  const begin = async (options: NatsOptions) => {
+  const begin = async (given: NatsOptions) => {
+    const options = { connectTimeout: 1_000 * patience, ...given };
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
     let received = 0;
@@ -114,7 +123,7 @@ describe("NATS with TLS and credentials", function () {
 
   it("carries blocks and deliveries for a user with a password, over TLS by an authority of one's own; another authority, and none, are refused", async () => {
     const { ca, tls } = createAuthority();
-    const server = await new NatsServer(`${tls}authorization { users: [{ user: portico, password: "a p@ss" }] }\n`).start();
+    const server = await new NatsServer(`${tls}authorization { timeout: ${patience}, users: [{ user: portico, password: "a p@ss" }] }\n`).start();
     const login = `portico:${encodeURIComponent("a p@ss")}@`;
     await expectCarried({ servers: at(server, login), tls: { caFile: ca } });
     await expectRefused({ servers: at(server, login), tls: { caFile: createAuthority().ca } }, /certificate/);
@@ -125,13 +134,13 @@ describe("NATS with TLS and credentials", function () {
     const [elsewhere, { ca, tls }] = [createAuthority("127.0.0.9"), createAuthority()];
     const other = await new NatsServer(elsewhere.tls).start();
     await expectRefused({ servers: at(other), tls: { caFile: elsewhere.ca } }, /altnames/);
-    const server = await new NatsServer(`${tls}authorization { users: [{ user: portico, password: right }] }\n`).start();
+    const server = await new NatsServer(`${tls}authorization { timeout: ${patience}, users: [{ user: portico, password: right }] }\n`).start();
     await expectRefused({ servers: at(server, "portico:wrong@"), tls: { caFile: ca } }, /Authorization Violation/i);
     await expectRefused({ servers: at(server), tls: { caFile: join(temporaryFolder(), "none.pem") } }, /none\.pem/);
   });
 
   it("carries blocks and deliveries for a token; without one it is refused", async () => {
-    const server = await new NatsServer('authorization { token: "a-token" }\n').start();
+    const server = await new NatsServer(`authorization { timeout: ${patience}, token: "a-token" }\n`).start();
     await expectCarried({ servers: `nats://a-token@127.0.0.1:${server.port}` });
     await expectRefused({ servers: server.url }, /Authorization Violation/i);
   });
@@ -139,7 +148,7 @@ describe("NATS with TLS and credentials", function () {
   it("carries blocks and deliveries for a file of credentials; those of another operator, and a file that is none, are refused", async () => {
     const { ca, tls } = createAuthority();
     const operator = createOperator();
-    const server = await new NatsServer(tls + operator.configuration).start();
+    const server = await new NatsServer(`${tls}authorization { timeout: ${patience} }\n${operator.configuration}`).start();
     const given = { servers: at(server), tls: { caFile: ca } };
     const credentials = operator.credentials();
     await expectCarried({ ...given, credentials });
@@ -149,5 +158,21 @@ describe("NATS with TLS and credentials", function () {
     writeFileSync(join(folder, "wrong.creds"), readFileSync(credentials).subarray(0, 50));
     await expectRefused({ ...given, credentials: join(folder, "wrong.creds") }, /unable to parse credentials/);
     await expectRefused({ ...given, credentials: join(folder, "none.creds") }, /none\.creds/);
+  });
+
+  it("is tried again, and the log says so once, where a server neither lets a client in nor refuses it in the time that it has", async () => {
+    const sockets = new Set<Socket>();
+    const silent = createServer((socket) => void sockets.add(socket.on("error", () => undefined))).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    atEnd(() => {
+      silent.close();
+      for (const socket of sockets) socket.destroy();
+    });
+    const warnings: string[] = [];
+    const servers = `nats://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const worker = startDeliveryWorker({ servers, connectTimeout: 50 }, { logger: { ...silentLogger, warn: (line: string) => void warnings.push(line) } });
+    atEnd(() => worker.stop());
+    await until("a second try", () => sockets.size > 1);
+    expect(warnings).to.deep.equal(["the worker takes no jobs: timeout"]);
   });
 });
