@@ -1,44 +1,21 @@
-import { EventSource } from "eventsource";
-import { createBookings } from "./bookings.js";
+import type { Lock, Network } from "portico";
+import { applyBlock, createChainRules } from "portico/chain";
+import { follow } from "./follow.js";
 
-const names = ["block.applied", "block.reverted", "transaction.applied", "transaction.reverted"];
-
-/** Keeps every wallet's balance by following a node from genesis on, through reorganisations. */
-export const followLedger = (api: string, onCursor: (cursor: string) => void) => {
-  const bookings = createBookings();
-  /** Events of a group that has not come to its end: only as a whole may they change the ledger. */
-  let group: { name: string; data: unknown }[] = [];
-  let last = "genesis";
-  let again: NodeJS.Timeout | undefined;
-
-  const open = (): EventSource => {
-    const opened = new EventSource(`${api}/events?after=${last}&event=${names.join()}`);
-    for (const name of names) {
-      opened.addEventListener(name, ({ data, lastEventId }) => {
-        const event = JSON.parse(data as string) as { data: unknown; cursor: string };
-        group.push({ name, data: event.data });
-        if (event.cursor !== lastEventId || lastEventId === last) return;
-        for (const one of group) bookings.book(one.name, one.data);
-        group = [];
-        last = lastEventId;
-        onCursor(lastEventId);
-      });
-    }
-    opened.addEventListener("error", () => {
-      // After a reconnection the group comes again.
-      group = [];
-      // It reconnects by itself, but gives up at any status but 200: at 503, say, of a node that is just starting.
-      if (opened.readyState === EventSource.CLOSED) again = setTimeout(() => (source = open()), 1_000);
-    });
-    return opened;
-  };
-
-  let source = open();
-  return {
-    bookings,
-    close: () => {
-      clearTimeout(again);
-      source.close();
-    },
-  };
-};
+/** Keeps the balance of every wallet by following a node from genesis on, through reorganisations. Yields the cursor after each block. */
+export async function* followLedger(api: string, balances: Map<string, bigint>, signal: AbortSignal): AsyncGenerator<string> {
+  const { data: network } = (await (await fetch(`${api}/node/configuration/crypto`, { signal })).json()) as { data: Network };
+  const rules = createChainRules(network);
+  /** Of all times: a reverted claim opens its lock again. */
+  const locks = new Map<string, Lock>();
+  for await (const { told: [block, ...events], cursor } of follow(api, "genesis", signal)) {
+    const isApplied = block.event === "block.applied";
+    // A block is taken back from its end.
+    const transactions = (isApplied ? events : events.reverse()).map(({ data }) => data);
+    // Each wallet begins with nothing here: what it has after the block is what the block adds.
+    const changes = applyBlock(rules.parseBlock({ ...block.data, transactions }), { wallet: () => undefined, lock: (id) => locks.get(id) }, rules);
+    for (const [address, { after }] of changes.wallets) balances.set(address, (balances.get(address) ?? 0n) + (isApplied ? after.balance : -after.balance));
+    for (const [id, { after }] of changes.locks) if (after !== undefined) locks.set(id, after);
+    yield cursor;
+  }
+}

@@ -1,4 +1,5 @@
 import { followLedger } from "./ledger.js";
 
 const [api = "http://127.0.0.1:4003/api"] = process.argv.slice(2);
-const { bookings } = followLedger(api, (cursor) => console.log(cursor, "wallets:", bookings.balances.size));
+const balances = new Map<string, bigint>();
+for await (const cursor of followLedger(api, balances, new AbortController().signal)) console.log(cursor, "wallets:", balances.size);

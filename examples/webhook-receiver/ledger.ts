@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
-import { type Bookings, createBookings } from "../follow/bookings.js";
+import { type Bookings, createBookings } from "./bookings.js";
 
 /** What a node told of blocks and transactions, kept in a file; and what comes of it. */
 export interface Ledger {

@@ -6,21 +6,37 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
-import { balancesAt } from "../../examples/follow/bookings.js";
-import { followLedger } from "../../examples/follow/ledger.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { BlockData } from "../../types/events.js";
+import { loadChain } from "../data/read.js";
 import { silentLogger } from "../silent.js";
-import { at, branch, chain } from "../store/branches.js";
+import { startLedger } from "./ledger-client.js";
 import { balancesOfNode } from "./node-wallets.js";
+
+const chain = loadChain("core3-custom-c");
+
+/** Blocks without transactions on the block at a height. */
+const emptyBranch = (from: number, count: number): BlockData[] => {
+  const added: BlockData[] = [];
+  for (const block of chain.blocks.slice(from, from + count)) {
+    const previousBlock = added.at(-1)?.id ?? chain.blocks[from - 1]!.id;
+    added.push({ ...block, id: `${block.id.slice(0, -4)}0000`, previousBlock, numberOfTransactions: 0, totalAmount: "0", totalFee: "0", transactions: [] });
+  }
+  return added;
+};
+
+const expectBalances = async (api: string, balances: ReadonlyMap<string, bigint>): Promise<void> => {
+  const node = await balancesOfNode(api);
+  expect(node.map(([address]) => [address, balances.get(address) ?? 0n])).to.deep.equal(node);
+};
 
 describe("The example client that follows the event stream", function () {
   this.timeout(120_000);
 
-  it("has the balances of the node's wallets, through forks and a restart of the node", async () => {
+  it("has the balances of the node's wallets, through forks and a restart of the node, whatever its transactions are", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "portico-ledger-"));
     const events = new EventEmitter();
-    const blocks = chain.blocks.slice(0, 60);
+    const blocks = chain.blocks.slice(0, 200);
     const open = () =>
       createApiPlugin({
         network: chain.network,
@@ -36,75 +52,97 @@ describe("The example client that follows the event stream", function () {
     const api = `http://127.0.0.1:${port}/api`;
 
     let [reached, wake] = ["", () => undefined as void];
-    const ledger = followLedger(api, (cursor) => {
+    const ledger = startLedger(api, (cursor) => {
       reached = cursor;
       wake();
     });
-    const caughtUp = async (): Promise<void> => {
+    const compare = async (): Promise<void> => {
       const { height, id } = blocks.at(-1)!;
       while (!reached.startsWith(`${height}-${id}`)) await new Promise<void>((resolve) => (wake = resolve));
+      await expectBalances(api, ledger.balances);
     };
-    const compare = async (): Promise<void> => {
-      await caughtUp();
-      const node = await balancesOfNode(api);
-      const balances = await balancesAt(api, ledger.bookings);
-      expect(node.map(([address]) => [address, balances.get(address) ?? 0n])).to.deep.equal(node);
-    };
-    const apply = async (block: BlockData): Promise<void> => {
-      blocks.push(block);
-      events.emit("block.applied", block);
+    const apply = async (...added: BlockData[]): Promise<void> => {
+      for (const block of added) {
+        blocks.push(block);
+        events.emit("block.applied", block);
+      }
       await plugin.settled();
     };
-    const revert = async (): Promise<void> => {
-      events.emit("block.reverted", blocks.pop());
+    const revertTo = async (height: number): Promise<void> => {
+      while (blocks.length > height) events.emit("block.reverted", blocks.pop());
       await plugin.settled();
     };
 
     try {
       await compare();
-      for (let height = 61; height <= 75; height++) await apply(at(height));
+      // What the last blocks pay, lock, claim and refund is taken back, and done again.
+      await revertTo(155);
       await compare();
-      for (let i = 0; i < 10; i++) await revert();
-      for (const block of branch(65, 68)) await apply(block);
+      await apply(...emptyBranch(155, 8));
+      await compare();
+      await revertTo(155);
+      await apply(...chain.blocks.slice(155, 205));
       await compare();
       await plugin.stop();
-      for (let i = 0; i < 3; i++) blocks.pop();
-      for (let height = 66; height <= 80; height++) blocks.push(at(height));
+      blocks.splice(170, Infinity, ...emptyBranch(170, 40));
       plugin = open();
       await plugin.listen(port);
       await compare();
     } finally {
-      ledger.close();
+      await ledger.stop();
       await plugin.stop();
       rmSync(dataDir, { recursive: true, force: true });
     }
   });
 
-  it("goes on where it was after a status at which an EventSource gives up", async () => {
+  it("applies no block twice and none by half where connections are cut within blocks, and waits for a node that is not ready", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "portico-ledger-"));
+    const blocks = chain.blocks.slice(0, 60);
+    const plugin = createApiPlugin({
+      ...{ network: chain.network, events: new EventEmitter(), dataDir, logger: silentLogger },
+      blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) },
+      options: { rateLimit: false, webhooks: false },
+    });
+    const { port } = (await plugin.listen(0)).address() as AddressInfo;
+    await plugin.settled();
+    /** Where each connection to the stream is cut: the first two end within genesis. */
+    const cuts = [3_000, 20_000, 200_000, Infinity];
     const asked: string[] = [];
-    const event = (id: string, cursor: string): string => `event: block.applied\ndata: ${JSON.stringify({ data: { generatorPublicKey: "02", reward: "5", totalFee: "0" }, cursor })}\nid: ${id}\n\n`;
-    const server = createServer((request, response) => {
-      asked.push(new URL(request.url ?? "", "http://node").searchParams.get("after") ?? "");
-      if (asked.length === 2) return void response.writeHead(503).end();
-      response.writeHead(200, { "Content-Type": "text/event-stream" });
-      // The first connection ends after a block; what comes next is refused.
-      if (asked.length === 1) response.end(`retry: 1\n${event("2-a", "2-a")}`);
-      else response.write(event("3-b", "3-b"));
+    const proxy = createServer((request, response) => {
+      const relay = async (): Promise<void> => {
+        const reply = await fetch(`http://127.0.0.1:${port}${request.url ?? ""}`);
+        const isStream = request.url?.includes("/events?") === true;
+        if (isStream && asked.push(new URL(request.url ?? "", "http://node").searchParams.get("after") ?? "") === 3) return void response.writeHead(503).end();
+        let left = isStream ? (cuts.shift() ?? 0) : Infinity;
+        response.writeHead(reply.status, { "Content-Type": reply.headers.get("content-type") ?? "" });
+        for await (const chunk of reply.body ?? []) {
+          await new Promise((resolve) => response.write((chunk as Uint8Array).subarray(0, left), resolve));
+          left -= (chunk as Uint8Array).length;
+          if (left <= 0) return void response.destroy();
+        }
+        response.end();
+      };
+      relay().catch(() => response.destroy());
     }).listen(0, "127.0.0.1");
-    await once(server, "listening");
+    await once(proxy, "listening");
+    const api = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api`;
     const cursors: string[] = [];
     let wake = (): void => undefined;
-    const ledger = followLedger(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api`, (cursor) => {
+    const ledger = startLedger(api, (cursor) => {
       cursors.push(cursor);
       wake();
     });
     try {
-      while (cursors.length < 2) await new Promise<void>((resolve) => (wake = resolve));
-      expect([cursors, asked.at(-1), ledger.bookings.forged.get("02")]).to.deep.equal([["2-a", "3-b"], "2-a", 10n]);
+      while (cursors.length < blocks.length) await new Promise<void>((resolve) => (wake = resolve));
+      expect(cursors).to.deep.equal(blocks.map(({ height, id }) => `${height}-${id}`));
+      expect(asked.slice(0, 4)).to.deep.equal(["genesis", "genesis", "genesis", "genesis"]);
+      await expectBalances(api, ledger.balances);
     } finally {
-      ledger.close();
-      server.closeAllConnections();
-      server.close();
+      await ledger.stop();
+      proxy.closeAllConnections();
+      proxy.close();
+      await plugin.stop();
+      rmSync(dataDir, { recursive: true, force: true });
     }
   });
 });

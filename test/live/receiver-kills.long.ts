@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { request } from "undici";
-import { balancesAt } from "../../examples/follow/bookings.js";
-import { followLedger } from "../../examples/follow/ledger.js";
+import { balancesAt } from "../../examples/webhook-receiver/bookings.js";
 import { token } from "../e2e/reader-options.js";
 import { count, seedOr } from "../fixtures/long.js";
 import { genesis, randomFrom } from "../follow/schedule.js";
@@ -12,6 +11,7 @@ import { freePort } from "../free-port.js";
 import { createWorkbench, type ExampleProcess } from "../hosts/example-process.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { ForkingChain, type Step } from "./forking-host.js";
+import { startLedger } from "./ledger-client.js";
 import { Listener } from "./listener.js";
 import { balancesOfNode } from "./node-wallets.js";
 
@@ -88,7 +88,7 @@ describe("A node that forges and forks, its webhook receiver, and a client of it
     let receiver = await startReceiver();
 
     let reached = "";
-    const stream = followLedger(api, (cursor) => {
+    const stream = startLedger(api, (cursor) => {
       reached = cursor;
       wake();
     });
@@ -97,6 +97,8 @@ describe("A node that forges and forks, its webhook receiver, and a client of it
     };
 
     try {
+      // It asks for the network first, at a node that is there.
+      await until(() => reached !== "");
       for (let kill = 0; kill < kills; kill++) {
         const enough = heard + 1 + Math.floor(random() * 200);
         await until(() => heard >= enough);
@@ -130,17 +132,18 @@ describe("A node that forges and forks, its webhook receiver, and a client of it
       expect([...told.faults, ...listener.faults]).to.deep.equal([]);
       expect(told.blocks).to.have.length(height);
       expect(told.blocks.at(-1)).to.equal(id);
-      const kept = (await (await fetch(`http://127.0.0.1:${receiverPort}`)).json()) as { balances: Record<string, string>; forged: Record<string, string> };
+      const shown = (await (await fetch(`http://127.0.0.1:${receiverPort}`)).json()) as { balances: Record<string, string>; forged: Record<string, string> };
       const sums = (texts: Record<string, string>) => new Map(Object.entries(texts).map(([name, text]) => [name, BigInt(text)]));
-      const receiverBookings = { balances: sums(kept.balances), forged: sums(kept.forged) };
-      const all = { "the receiver": receiverBookings, "its file": told.bookings, "the other target": listener.bookings, "the stream's client": stream.bookings };
-      for (const [name, bookings] of Object.entries(all)) {
-        const balances = await balancesAt(api, bookings);
+      const receiverBookings = { balances: sums(shown.balances), forged: sums(shown.forged) };
+      const kept = { "the receiver": receiverBookings, "its file": told.bookings, "the other target": listener.bookings };
+      const all = new Map<string, ReadonlyMap<string, bigint>>([["the stream's client", stream.balances]]);
+      for (const [name, bookings] of Object.entries(kept)) all.set(name, await balancesAt(api, bookings));
+      for (const [name, balances] of all) {
         expect(wallets.map(([address]) => [address, balances.get(address) ?? 0n]), name).to.deep.equal(wallets);
       }
       console.log(`      ${kills + 1} kills, height ${height}, ${lines.length} deliveries in strict order, ${heard} requests to the other target, ${listener.repeats} of them again`);
     } finally {
-      stream.close();
+      await stream.stop();
       await fixture.clear();
       await second.close();
     }
