@@ -200,6 +200,58 @@ describe("The event stream, the feed and the changes", function () {
     expect((await waiting).body.data.map(({ block }) => block?.height)).to.deep.equal([start + 1]);
   });
 
+  it("take `limit` and `wait` up to their bounds, and say which it is beyond them", async () => {
+    const refusedBy = async (path: string, body?: object): Promise<unknown[]> => {
+      const reply = await request(`${host.origin}/api${path}`, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) });
+      const { message, code, validation } = (await reply.body.json()) as { message: string; code: string; validation?: { keys: string[] } };
+      return [reply.statusCode, code, validation?.keys, message];
+    };
+    const bounds = [
+      { member: "limit", wrong: [0, -1], rule: ">= 1", paths: ["/events/feed", "/changes"] },
+      { member: "limit", wrong: [1_001, 4_294_967_297], rule: "<= 1000", paths: ["/events/feed"] },
+      { member: "wait", wrong: [-1], rule: ">= 0", paths: ["/events/feed"] },
+      { member: "wait", wrong: [61, 60_000], rule: "<= 60", paths: ["/events/feed"] },
+      { member: "limit", wrong: [1.5], rule: "integer", paths: ["/events/feed", "/changes"] },
+      { member: "wait", wrong: [0.5], rule: "integer", paths: ["/events/feed"] },
+    ];
+    for (const { member, wrong, rule, paths } of bounds) {
+      const expected = [400, "BAD_REQUEST", [member], `"${member}" must be ${rule}`];
+      for (const value of wrong) {
+        for (const path of paths) expect(await refusedBy(`${path}?${member}=${value}`), `${path} ${value}`).to.deep.equal(expected);
+        if (paths.includes("/events/feed")) expect(await refusedBy("/events/feed", { [member]: value }), `POST ${value}`).to.deep.equal(expected);
+      }
+    }
+    expect(await refusedBy("/changes?wait=1")).to.deep.equal([400, "BAD_REQUEST", ["wait"], '"wait" is not allowed; allowed: after, limit, follow, times']);
+    // At the bounds. It waits for no time where there are events already.
+    const [{ body: one }, { body: most }] = [await host.get("/events/feed?after=genesis&limit=1&wait=60"), await host.get("/events/feed?after=genesis&limit=1000&wait=60")];
+    expect(one.data.map(({ block }) => block?.height), "the group of the first event, whole").to.deep.equal(one.data.map(() => 1));
+    expect([one.data.length > 1, one.meta.cursor, one.meta.more]).to.deep.equal([true, cursorOf(at(1)), true]);
+    expect(most.data.slice(0, one.data.length)).to.deep.equal(one.data);
+    expect((await host.get("/events/feed?wait=0")).body).to.deep.include({ data: [] });
+    const lines = async (limit: number): Promise<number> => (await host.get(`/changes?after=genesis&limit=${limit}`)).text.trimEnd().split("\n").length;
+    expect([await lines(1), await lines(start), await lines(Number.MAX_SAFE_INTEGER)]).to.deep.equal([1, start, start]);
+  });
+
+  it("take 100,000 values in a condition, and not one more", async () => {
+    const { body } = await host.get("/events/feed?after=genesis&event=transaction.applied&limit=1");
+    const { id } = body.data[0]!.data as { id: string };
+    const ask = async (value: string[]) => (await request(`${host.origin}/api/events/feed`, { method: "POST", body: JSON.stringify({ after: "genesis", conditions: [{ key: "id", condition: "in", value }] }) })).body.json();
+    const values = [...Array.from({ length: 99_999 }, (_, index) => `none ${index}`), id];
+    expect(((await ask(values)) as Page).data.map(({ data }) => (data as { id: string }).id)).to.deep.equal([id]);
+    expect(await ask([...values, "one more"])).to.deep.include({ statusCode: 400, message: '"conditions.0.value" must be a list of at most 100000 numbers and strings' });
+  });
+
+  it("are no part of the first generation, where their paths are unknown", async () => {
+    const unknown = { success: false, statusCode: 404, error: "Not Found", message: "Not Found" };
+    for (const path of ["/events?after=genesis", "/events/feed?after=genesis", "/changes?after=genesis"]) {
+      const [byPath, byHeader] = [await request(`${host.origin}/api/v1${path}`), await request(`${host.origin}/api${path}`, { headers: { "api-version": "1" } })];
+      for (const reply of [byPath, byHeader]) expect([reply.statusCode, await reply.body.json()], path).to.deep.equal([404, unknown]);
+    }
+    // What is no GET there is no better known.
+    const posted = await request(`${host.origin}/api/v1/events/feed`, { method: "POST", body: "{}" });
+    expect([posted.statusCode, await posted.body.json()]).to.deep.equal([404, unknown]);
+  });
+
   it("pick events by conditions", async () => {
     const all = await host.get("/events/feed?after=genesis&event=transaction.applied&limit=1000");
     const { id } = all.body.data[3]!.data as { id: string };
