@@ -36,6 +36,8 @@ export interface LakeWriterNeeds {
   /** From the height of the tip. */
   finalHeight(tip: number): number;
   logger: Logger;
+  /** Milliseconds, by a clock that is never set. */
+  now(): number;
   /** Copies the store as it was at a height. Undefined: it cannot be taken back that far. Not given: no snapshots are taken. */
   copyAt?(height: number, signal: AbortSignal): Promise<StoreCopy | undefined>;
   /** Milliseconds between two looks at the chain. */
@@ -45,6 +47,8 @@ export interface LakeWriterNeeds {
 /** Writes final blocks into files, in the background. */
 export interface LakeWriter {
   start(): void;
+  /** The last block in the files, as far as is known, and the milliseconds since a file was written or there was nothing to write. */
+  progress(): { height: number | undefined; age: number };
   /** Resolves when nothing is being written any more; what was under way is begun again by the next start. */
   stop(): Promise<void>;
 }
@@ -161,6 +165,7 @@ const createLakeFolder = ({ dir, blocksPerFile }: LakeOptions, needs: LakeWriter
 const createLakeWork = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: LakeOptions, { readOwn, publish, writeBlocks }: ReturnType<typeof createLakeFolder>, { nethash, openSnapshot, finalHeight, logger, copyAt }: LakeWriterNeeds) => {
   /** The height that the store could not be taken back to, or of whose snapshot something was wrong. */
   let skipped = 0;
+  let height: number | undefined;
 
   /** The newest final block, if it is not below a height. */
   const finalFrom = (lowest: number): Promise<{ height: number; id: string } | undefined> =>
@@ -201,7 +206,8 @@ const createLakeWork = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: La
   /** Writes one file if all its blocks are final. Returns whether it did. */
   const writeNext = async (signal: AbortSignal): Promise<boolean> => {
     const { before, manifest } = await readOwn();
-    const from = (manifest?.blocks.at(-1)?.to ?? 0) + 1;
+    height = manifest?.blocks.at(-1)?.to ?? 0;
+    const from = height + 1;
     const final = await finalFrom(from + blocksPerFile - 1);
     if (final === undefined) return false;
     const blocks = [...(manifest?.blocks ?? []), await writeBlocks(from, manifest, signal)];
@@ -210,23 +216,25 @@ const createLakeWork = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: La
     return true;
   };
 
-  return { takeSnapshot, writeNext };
+  return { takeSnapshot, writeNext, height: () => height };
 };
 
 export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): LakeWriter => {
-  const { logger, lookInterval = 1_000 } = needs;
+  const { logger, now, lookInterval = 1_000 } = needs;
   const folder = createLakeFolder(options, needs);
-  const { takeSnapshot, writeNext } = createLakeWork(options, folder, needs);
+  const { takeSnapshot, writeNext, height } = createLakeWork(options, folder, needs);
   let life: { ending: AbortController; ended: Promise<void> } | undefined;
   let problem: string | undefined;
   let isTidy = false;
+  let succeededAt = now();
 
   const look = async (signal: AbortSignal): Promise<boolean> => {
     try {
       if (!isTidy) await folder.removeLeftovers();
       isTidy = true;
-      while (!signal.aborted && (await writeNext(signal)));
+      while (!signal.aborted && (await writeNext(signal))) succeededAt = now();
       await takeSnapshot(signal);
+      succeededAt = now();
       if (problem !== undefined) logger.info("the lake can be written again");
       problem = undefined;
       return true;
@@ -250,8 +258,10 @@ export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): 
     start: () => {
       if (life !== undefined) return;
       const ending = new AbortController();
+      succeededAt = now();
       life = { ending, ended: run(ending.signal) };
     },
+    progress: () => ({ height: height(), age: now() - succeededAt }),
     stop: async () => {
       const stopping = life;
       stopping?.ending.abort();

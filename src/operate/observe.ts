@@ -22,6 +22,8 @@ export interface ObservedNeeds {
   cached(): number;
   /** Undefined where there are none, or another process delivers. */
   webhooks(): Webhooks | undefined;
+  /** Height of the last block in the lake's files, and milliseconds since its writer last succeeded. Undefined where this process writes none. */
+  lake(): { height: number | undefined; age: number } | undefined;
 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -30,7 +32,7 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 const mostWebhooks = 100_000;
 
 /** Reads from the node what its metrics tell. */
-export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams, cached, webhooks }: ObservedNeeds): Observed => ({
+export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams, cached, webhooks, lake }: ObservedNeeds): Observed => ({
   tipHeight: () => reports.health().height,
   tipAge: () => {
     const pace = reports.pace();
@@ -56,6 +58,10 @@ export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams
     for (const { enabled, failingSince } of all) byState[!enabled ? "disabled" : failingSince === null ? "enabled" : "failing"]++;
     const behind = all.filter(({ enabled }) => enabled).map((webhook) => ("behind" in webhook ? Number(webhook.behind) : 0));
     return { byState, blocksBehind: Math.max(0, ...behind) };
+  },
+  lake: () => {
+    const found = lake();
+    return found && { height: found.height, age: found.age / 1000 };
   },
 });
 

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
+import type { FullClock } from "../clock.js";
 import { PorticoError } from "../errors.js";
 import type { Route, Scope } from "../http/route.js";
 import { lakeRoutes } from "../lake/lake-routes.js";
@@ -16,6 +17,7 @@ export interface LakeNeeds {
   chain: ChainAdapter & Partial<Pick<LmdbChain, "copyAt">>;
   finalHeight(tip: number): number;
   logger: Logger;
+  clock: Pick<FullClock, "monotonic">;
 }
 
 /** Below the data folder: where snapshots are made. */
@@ -31,11 +33,13 @@ const discard = async (folder: string, error: unknown): Promise<never> => {
 export interface Lake<State extends Scope> {
   routes: Route<State>[];
   start(): void;
+  /** Undefined where this process writes none. */
+  progress(): ReturnType<LakeWriter["progress"]> | undefined;
   stop(): Promise<void>;
 }
 
 /** @throws PorticoError OPTION_INVALID */
-export const createLake = <State extends Scope>(context: NodeContext | ReaderContext, { options, chain, finalHeight, logger }: LakeNeeds): Lake<State> => {
+export const createLake = <State extends Scope>(context: NodeContext | ReaderContext, { options, chain, finalHeight, logger, clock }: LakeNeeds): Lake<State> => {
   const given = options.lake;
   const settings = given === false ? undefined : { ...lakeDefaults, ...given };
   const { dataDir } = context;
@@ -51,9 +55,10 @@ export const createLake = <State extends Scope>(context: NodeContext | ReaderCon
       rmSync(folder, { recursive: true, force: true });
       const { copyAt } = chain;
       const copying = copyAt === undefined ? {} : { copyAt: (height: number, signal: AbortSignal) => copyAt(height, folder, signal).catch((error: unknown) => discard(folder, error)) };
-      writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger, ...copying });
+      writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger, now: clock.monotonic, ...copying });
       writer.start();
     },
+    progress: () => writer?.progress(),
     stop: async () => {
       await writer?.stop();
       writer = undefined;

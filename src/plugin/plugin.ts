@@ -80,7 +80,7 @@ type Node = ReturnType<typeof createNode>;
 const probePatience = 1_000;
 
 /** Health, and metrics. */
-const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, replica, webhooks, states, loopLag }: Node, late: Late) => {
+const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, replica, webhooks, states, loopLag }: Node, { lake }: Services, late: Late) => {
   const { seen, openSnapshot, unreadable, finalHeight, snapshotAt } = states;
   const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal });
   const reports = createHealth({
@@ -101,6 +101,7 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
     cached: () => late.edge?.cached ?? 0,
     // Of several processes, the one that delivers tells.
     webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
+    lake: lake.progress,
   });
   const metrics = options.metrics === false ? undefined : createMetrics(observed);
   const token = typeof options.metrics === "object" ? options.metrics.token : undefined;
@@ -116,7 +117,7 @@ type Operating = ReturnType<typeof createOperating>;
 
 /** What is served besides the chain. */
 const createServices = (context: NodeContext | ReaderContext, { options, chain, hosts, logger, clock, states, following, replica }: Node, late: Late) => ({
-  lake: createLake<ApiState>(context, { options, chain: hosts ?? chain, finalHeight: states.finalHeight, logger }),
+  lake: createLake<ApiState>(context, { options, chain: hosts ?? chain, finalHeight: states.finalHeight, logger, clock }),
   live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => late.phase() === "stopping", clock }),
 });
 
@@ -199,7 +200,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const late: Late = { phase: () => lifecycle.phase(), stopping: new AbortController() };
   const node = createNode(context, late);
   const services = createServices(context, node, late);
-  const operating = createOperating(context, node, late);
+  const operating = createOperating(context, node, services, late);
   const edge = (late.edge = createPluginEdge(context, node, services, operating, late));
   const lifecycle: Lifecycle = createPluginLifecycle(node, services, edge, late);
   const { chain, webhooks, following } = node;

@@ -308,15 +308,16 @@ describe("a lake", function () {
     const obstacles = [join(lake, ".draft-left"), join(lake, "blocks", "000000001-000000100.ndjson.gz")];
     for (const obstacle of obstacles) mkdirSync(obstacle, { recursive: true });
     const lines: string[] = [];
-    let tries = 0;
+    let [tries, now] = [0, 1_000];
     const openSnapshot = () => {
       tries++;
       return node.plugin.chain.snapshot();
     };
     const logger = { ...silentLogger, error: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) };
     const options = { dir: lake, blocksPerFile: 100, snapshotEvery: 0, keepSnapshots: 1 };
-    const writer = createLakeWriter(options, { nethash, key: openNodeKey(dataDir), openSnapshot, finalHeight: (tip) => tip - 10, logger, lookInterval: 1 });
+    const writer = createLakeWriter(options, { nethash, key: openNodeKey(dataDir), openSnapshot, finalHeight: (tip) => tip - 10, logger, now: () => now, lookInterval: 1 });
     const failures = (): string[] => lines.filter((line) => line.startsWith("the lake cannot be written"));
+    now += 50_000;
     writer.start();
     try {
       await until("the first failure", () => failures().length === 1);
@@ -326,10 +327,15 @@ describe("a lake", function () {
       const [before, begun] = [tries, performance.now()];
       await until("further tries", () => tries >= before + 8);
       expect(performance.now() - begun).to.be.above(15);
+      // Some days later.
+      now += 432_000_000;
+      expect(writer.progress()).to.deep.equal({ height: 0, age: 432_000_000 });
       rmSync(obstacles[1] ?? "", { recursive: true });
       await filesUpTo(lake, 200);
       await until("the end of it", () => lines.includes("the lake can be written again"));
       expect(failures()).to.have.length(2);
+      await until("a success", () => writer.progress().age === 0);
+      expect(writer.progress().height).to.be.at.least(200);
     } finally {
       await writer.stop();
     }

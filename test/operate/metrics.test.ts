@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin, PorticoError } from "../../src/index.js";
@@ -82,6 +84,26 @@ describe("the metrics", () => {
     for (const name of ["portico_webhook_deliveries_total", "portico_webhook_delivery_seconds", "process_cpu_seconds_total", "nodejs_heap_size_used_bytes"]) {
       expect(text).to.include(`# TYPE ${name} `);
     }
+  });
+
+  it("tell of the lake where one is written: its last block, and since when nothing has come of it", async () => {
+    const dir = temporaryFolder();
+    const options = { metrics: true, finality: 10, lake: { dir, blocksPerFile: 20, snapshotEvery: 0, keepSnapshots: 1 } };
+    let ahead = 0;
+    const clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() + ahead };
+    const url = await listening(create({ blocks: blocksUpTo(75), options, clock }));
+    const lakeHeight = async () => value(await scrape(url), "portico_lake_height");
+    expect(await until(async () => ((await lakeHeight()) === 60 ? 60 : undefined))).to.equal(60);
+    const age = async (): Promise<number> => value(await scrape(url), "portico_lake_success_age_seconds") ?? Infinity;
+    expect(await age()).to.be.below(60);
+    // Nothing is listed any more, and what stands in the manifest's place cannot be read.
+    rmSync(join(dir, "manifest.json"));
+    mkdirSync(join(dir, "manifest.json"));
+    ahead = 3_600_000;
+    // It grows with every try.
+    await until(async () => ((await age()) > 3_600 ? true : undefined));
+    expect(value(await scrape(url), "portico_lake_height")).to.equal(60);
+    expect(await scrape(await listening(create({ blocks: blocksUpTo(9), events: new EventEmitter() })))).to.not.match(/^portico_lake/m);
   });
 
   it("are told without the distance to the network where the host cannot tell that, or does not answer", async () => {

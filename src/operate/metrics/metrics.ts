@@ -21,6 +21,8 @@ export interface Observed {
   cached(): number;
   /** Webhooks by state, and blocks by which the one that is farthest behind is; undefined where there are none, or another process delivers. */
   webhooks(): { byState: Readonly<Record<string, number>>; blocksBehind: number } | undefined;
+  /** The last block in the lake's files, and seconds since a file was written or there was nothing to write; undefined where none is written. */
+  lake(): { height: number | undefined; age: number } | undefined;
 }
 
 export interface Metrics {
@@ -60,6 +62,8 @@ const createGauges = (registry: Registry, observed: Observed): void => {
   gauge("portico_streams", "Event streams, change streams and other streamed replies that are open.", "sum", observed.streams);
   gauge("portico_reply_cache_bytes", "Bytes of the replies that are kept until the tip moves, at most `cacheSize` in each process.", "sum", observed.cached);
   gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", () => observed.webhooks()?.blocksBehind);
+  gauge("portico_lake_height", "Height of the last block in the lake's files.", "max", () => observed.lake()?.height);
+  gauge("portico_lake_success_age_seconds", "Seconds since a file of the lake was written, or there was nothing to write.", "max", () => observed.lake()?.age);
   void new Gauge({
     name: "portico_webhooks",
     help: "Webhooks by state.",
