@@ -60,6 +60,13 @@ const loginIn = (servers: NatsOptions["servers"]): Authenticator | undefined => 
   return password === "" ? tokenAuthenticator(user) : usernamePasswordAuthenticator(user, password);
 };
 
+/** Hosts and ports, for the log: user, password and token stay out of it, and so does what cannot be told apart from them. */
+const whereOf = (servers: NatsOptions["servers"]): string => {
+  const nameOf = (server: string): string => (/^[^\s/@#?]+$/.test(server) ? server : URL.canParse(server) ? new URL(server).host : "");
+  const names = [servers].flat().map(nameOf).filter((name) => name !== "");
+  return names.length === 0 ? "" : ` (NATS at ${names.join(", ")})`;
+};
+
 const authenticatorOf = async ({ servers, credentials }: NatsOptions): Promise<Authenticator | undefined> =>
   credentials === undefined ? loginIn(servers) : credsAuthenticator(await readFile(credentials));
 
@@ -114,7 +121,7 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
   const failed = (error: unknown): void => {
     if (signal.aborted) return;
     const message = messageOf(error);
-    if (message !== problem) logger?.warn(`${says.fails}: ${message}`);
+    if (message !== problem) logger?.warn(`${says.fails}: ${message}${whereOf(options.servers)}`);
     problem = message;
   };
 

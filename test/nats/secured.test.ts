@@ -7,6 +7,7 @@ import { nkeys } from "@nats-io/transport-node";
 import { expect } from "chai";
 import { natsDispatch, type NatsOptions, natsTip, startDeliveryWorker, startTipPublisher } from "../../src/nats/index.js";
 import { onlyWhere } from "../fixtures/installed.js";
+import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
 import { atEnd, closeAll, level, network, startServer, temporaryFolder, TestNode, TestReplica, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
@@ -115,7 +116,7 @@ describe("NATS with TLS and credentials", function () {
     await level(node, replica);
     await until("deliveries by the node", () => received() === 3);
     expect([brought(), worker.sent()]).to.deep.equal([0, 0]);
-    for (const line of warnings) expect(line).to.match(reason);
+    for (const line of warnings) expect(line).to.match(reason).and.match(/ \(NATS at 127\.0\.0\.1:\d+\)$/);
     expect(warnings).to.have.length(says.length);
   };
 
@@ -160,6 +161,17 @@ describe("NATS with TLS and credentials", function () {
     await expectRefused({ ...given, credentials: join(folder, "none.creds") }, /none\.creds/);
   });
 
+  it("is named by host and port in the log, and nothing of a user, a password or a token", async () => {
+    const [closed, warnings] = [await freePort(), [] as string[]];
+    const log = { logger: { ...silentLogger, warn: (line: string) => void warnings.push(line) } };
+    const workers = [[`nats://node:s3cret@127.0.0.1:${closed}`, `127.0.0.1:${closed}`], [`nats://s3cret@localhost:${closed}`], `s3cret@127.0.0.1:${closed}`].map((servers) => startDeliveryWorker({ servers, connectTimeout: 500 }, log));
+    for (const worker of workers) atEnd(() => worker.stop());
+    await until("what each says", () => warnings.length === workers.length);
+    const places = warnings.map((line) => / \(NATS at (.+)\)$/.exec(line)?.[1] ?? "").sort();
+    expect(places).to.deep.equal(["", `127.0.0.1:${closed}, 127.0.0.1:${closed}`, `localhost:${closed}`]);
+    expect(warnings.join("\n")).to.not.contain("s3cret");
+  });
+
   it("is tried again, and the log says so once, where a server neither lets a client in nor refuses it in the time that it has", async () => {
     const sockets = new Set<Socket>();
     const silent = createServer((socket) => void sockets.add(socket.on("error", () => undefined))).listen(0, "127.0.0.1");
@@ -173,6 +185,6 @@ describe("NATS with TLS and credentials", function () {
     const worker = startDeliveryWorker({ servers, connectTimeout: 50 }, { logger: { ...silentLogger, warn: (line: string) => void warnings.push(line) } });
     atEnd(() => worker.stop());
     await until("a second try", () => sockets.size > 1);
-    expect(warnings).to.deep.equal(["the worker takes no jobs: timeout"]);
+    expect(warnings).to.deep.equal([`the worker takes no jobs: timeout (NATS at ${servers.slice("nats://".length)})`]);
   });
 });

@@ -122,7 +122,7 @@ describe("A node's changes over JetStream", function () {
     const subscriber = natsTip({ servers: `tls://127.0.0.1:${server.port}` }, { ...silentLogger, warn: (line) => void warnings.push(line) }).start(nethash, () => Promise.resolve());
     try {
       await until("the refusal", () => warnings.length > 0);
-      expect(warnings).to.deep.equal(["changes do not come over NATS, the node is asked: server does not support 'tls'"]);
+      expect(warnings).to.deep.equal([`changes do not come over NATS, the node is asked: server does not support 'tls' (NATS at 127.0.0.1:${server.port})`]);
     } finally {
       await subscriber.stop();
     }
