@@ -18,8 +18,7 @@ import { createWebhookService } from "./registry/webhook-service.js";
 import { createHolding } from "./scan/holding.js";
 import { createRecorder, type RecorderNeeds } from "./scan/recorder.js";
 import { createScanner, type Scanner, type ScannerNeeds } from "./scan/scanner.js";
-import { dispatchedSender } from "./send/dispatched-sender.js";
-import { createHttpSender, observedSender, type OnOutcome } from "./send/http-sender.js";
+import { createHttpSender, dispatchedSender, type OnOutcome } from "./send/http-sender.js";
 import type { NodeKey } from "./send/signature.js";
 import { createResolver, createTargetGuard, type Resolve } from "./send/target-guard.js";
 import { type After, createTimekeeper, createTimeReader, systemAfter } from "./timekeeper.js";
@@ -129,7 +128,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
   const recent = createRecentEvents(store, options.recentEvents);
-  const sender = observedSender(dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch), onOutcome);
+  const sender = dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch);
   const payloads = createPayloads(follow, store);
   const withdrawn = new Set<number>();
   const dryRuns = createDryRuns({ recent, events: names });

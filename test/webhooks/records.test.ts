@@ -42,9 +42,10 @@ describe("the records of attempts", () => {
         "onRecorded" in fails ? fail : () => undefined,
       );
       const ended = { webhookId: 1, target: "http://example.com", origin: "http://example.com", attempt: { ...attempt, status: 500, stage: "status" as const, error: "The target answered 500." }, isBatch: false, isPing: false };
-      await records.add({ ...ended, ids: [1] }, false);
-      await records.add({ ...ended, ids: [2] }, true);
-      await records.add({ ...ended, ids: [3] }, false);
+      const add = (ids: number[], mayWait: boolean): Promise<void> => new Promise((done) => records.add({ ...ended, ids }, mayWait, done));
+      await add([1], false);
+      await add([2], true);
+      await add([3], false);
       await records.end();
       expect(records.count()).to.equal(0);
       expect([1, 2, 3].map((id) => store.delivery(1, id)).map((row) => [row?.state, row?.attemptCount])).to.deep.equal([["dead", 1], ["dead", 1], ["dead", 1]]);

@@ -1,27 +1,31 @@
 import type { Logger } from "../../../types/node-context.js";
+import type { DeliveryRow } from "../../../types/webhook-store.js";
+import { isPromised } from "../../async/maybe-promise.js";
 import { type FullClock, readingsOf } from "../../clock.js";
 import { logFailure } from "../log-failure.js";
-import type { Answer, Sender } from "../send/http-sender.js";
+import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { monotonic } from "./concurrency.js";
-import { type Lanes, lookAgain } from "./lanes.js";
+import { monotonic, type Placing } from "./concurrency.js";
+import { type Attempt, type Lanes, lookAgain, type UnderWay } from "./lanes.js";
 import { attemptOf, pauseOf } from "./outcome.js";
 import type { Payloads } from "./payloads.js";
 import type { Ended, Records } from "./records.js";
-import { loadEvents, requestOf } from "./request.js";
-import type { Attempt, UnderWay } from "./take.js";
-import type { TargetQueue } from "./target-queue.js";
+import { type Loaded, loadEvents, requestOf } from "./request.js";
+import { leave, slowFrom, type TargetQueue } from "./take.js";
 
 export interface AttemptsNeeds {
   payloads: Payloads;
   sender: Sender;
+  /** Is told of every attempt that has ended. */
+  onOutcome?: OnOutcome | undefined;
   clock: FullClock;
   time: Timekeeper;
   logger: Logger;
   nodeKey: NodeKey | undefined;
   records: Records;
   lanes: Lanes;
+  placing: Placing;
   queue: TargetQueue;
   underWay: UnderWay;
   /** There may be something to take: at once, or soon. */
@@ -29,30 +33,10 @@ export interface AttemptsNeeds {
   pumpSoon(): void;
 }
 
-/** An attempt that took longer than this (milliseconds) was slow. */
-const slowFrom = 1_000;
-
-const send = async ({ payloads, sender, time, nodeKey }: AttemptsNeeds, attempt: Attempt): Promise<{ answer: Answer; duration: number } | undefined> => {
-  const { lane, kind, at } = attempt;
-  const loaded = await loadEvents(payloads, attempt.rows);
-  attempt.rows = loaded.map(({ row }) => row);
-  if (loaded.length === 0) return undefined;
-  attempt.state = "sending";
-  const isBatch = lane.webhook.batch !== null && kind !== "ping" && (kind === "first" || loaded[0]?.row.batch !== undefined);
-  const begun = monotonic();
-  const late = setTimeout(() => (attempt.target.slow = true), slowFrom).unref();
-  try {
-    const answer = await sender.send(requestOf(lane.webhook, loaded, isBatch, { wall: at, passed: time.passed() }, nodeKey));
-    return { answer, duration: monotonic() - begun };
-  } finally {
-    clearTimeout(late);
-  }
-};
-
 /** Before it is recorded: how the target answers decides what it is sent next. */
 const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer: Answer, duration: number): Ended["pause"] => {
   if (kind === "ping") return undefined;
-  target.slow = duration > slowFrom;
+  target.wasSlow = duration > slowFrom;
   const before = target.lastPause;
   const length = pauseOf(answer, clock.now(), before);
   target.lastPause = length ?? 0;
@@ -61,68 +45,145 @@ const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer
   return { length, ...readingsOf(clock) };
 };
 
-/** `isDelivered`: it is recorded, and there is nothing more to do about it. */
-const letGo = ({ lanes, queue, underWay, time }: AttemptsNeeds, { lane, rows, target, leave }: Attempt, ids: readonly number[], isDelivered: boolean): void => {
-  for (const id of ids) {
-    lane.taken.delete(id);
-    target.underWay.delete(id);
-    underWay.delete(id);
-  }
-  leave();
+/** `isDelivered`: it is recorded, and there is nothing more to do about it. `isWhole`: all that was taken has been sent. */
+const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isWhole = true): void => {
+  const { lanes, queue, underWay, time } = needs;
+  const { lane, rows, target, kind } = attempt;
+  for (const { id } of rows) underWay.delete(id);
+  lane.open.taken -= rows.length;
+  target.underWay.delete(attempt);
+  leave(attempt, needs);
   const now = lanes.find(lane.webhook.id);
   if (now === undefined) return;
   // Of what is taken, the store is not asked when it is due.
   if (!isDelivered || now.skipped) now.nextDue = Math.min(now.nextDue, time.schedule());
   // What was read ahead may lack what was given back.
-  if (rows.length !== ids.length) lookAgain(now);
-  queue.add(now.target);
+  if (!isWhole) lookAgain(now);
+  // With a first attempt that was delivered, the target has been asked again when it ended.
+  if (kind !== "first" || !isDelivered || now.skipped || !isWhole) queue.add(now.target);
 };
 
-/** The other steps: sends what was taken, records the outcome, and lets go of it. */
-export const createAttempts = (needs: AttemptsNeeds) => {
-  const { records, logger, pump, pumpSoon } = needs;
-  const sending = new Set<Promise<unknown>>();
-  let abandoned = false;
+const idOf = ({ id }: DeliveryRow): number => id;
+
+/** Records an outcome: what was not sent has none, as its block is no longer kept. Says whether it was delivered. */
+const createRecord = (needs: AttemptsNeeds, done: (attempt: Attempt, isDelivered: boolean, isWhole?: boolean) => void) => {
+  const { records, pump } = needs;
+
+  const recordLost = (attempt: Attempt, sent: readonly DeliveryRow[]): void => {
+    const lost = attempt.rows.filter((row) => !sent.includes(row)).map(idOf);
+    records.addLost(attempt.lane.webhook.id, lost, () => {
+      if (sent.length === 0) done(attempt, false, false);
+    });
+  };
 
   /**
    * An outcome is recorded before its deliveries are let go of. What was delivered waits for others to be recorded with it, while the next is
    * sent: if the process is killed meanwhile, all that is not recorded is sent again, in the same order.
    */
-  const record = async (attempt: Attempt, ids: readonly number[], { answer, duration }: { answer: Answer; duration: number }): Promise<void> => {
-    const { lane, target, kind, rows, at } = attempt;
+  const record = (attempt: Attempt, sent: readonly DeliveryRow[], answer: Answer, duration: number, areOthersSent: () => boolean): void => {
+    const { lane, target, kind, at, seen } = attempt;
+    const { webhook } = lane;
     const pause = judge(needs, attempt, answer, duration);
     const isDelivered = answer.failure === null;
     // A failure may disable the webhook: nothing more is sent there before that is known.
     if (isDelivered) {
-      attempt.leave();
-      for (const id of ids) target.underWay.delete(id);
+      target.underWay.delete(attempt);
+      leave(attempt, needs);
     }
-    if (rows.length < ids.length) {
-      const kept = new Set(rows.map(({ id }) => id));
-      await records.addLost(lane.webhook.id, ids.filter((id) => !kept.has(id)));
-    }
+    const isWhole = sent.length === attempt.rows.length;
+    if (!isWhole) recordLost(attempt, sent);
     pump();
-    const ended = { webhookId: lane.webhook.id, ids: rows.map(({ id }) => id), target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch: rows.length > 1 || lane.webhook.batch !== null, isPing: kind === "ping", pause };
-    await records.add(ended, isDelivered && kind !== "ping" && sending.size > 0);
+    const ended: Ended = { webhookId: webhook.id, ids: sent.map(idOf), read: { rows: sent, seen }, target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch: sent.length > 1 || webhook.batch !== null, isPing: kind === "ping", pause };
+    records.add(ended, isDelivered && kind !== "ping" && areOthersSent(), () => done(attempt, isDelivered, isWhole));
   };
 
-  const run = async (attempt: Attempt): Promise<void> => {
-    let isDelivered = false;
-    const ids = attempt.rows.map(({ id }) => id);
+  return { record, recordLost };
+};
+
+/** Counts the requests that are under way. */
+const createCount = () => {
+  let count = 0;
+  const onNone: (() => void)[] = [];
+  return {
+    begin: (): void => void count++,
+    end: (): void => {
+      count--;
+      if (count === 0) for (const resolve of onNone.splice(0)) resolve();
+    },
+    isAny: (): boolean => count > 0,
+    /** Resolves when there is none. */
+    ended: (): Promise<void> => new Promise((resolve) => (count === 0 ? resolve() : onNone.push(resolve))),
+  };
+};
+
+interface Sent {
+  answered(attempt: Attempt, sent: readonly DeliveryRow[], answer: Answer, duration: number): void;
+  failed(attempt: Attempt, error: unknown): void;
+}
+
+const send = ({ sender, time, nodeKey }: AttemptsNeeds, attempt: Attempt, events: readonly Loaded[], { answered, failed }: Sent): void => {
+  const { lane, rows, kind, at } = attempt;
+  attempt.state = "sending";
+  const sent = events.length === rows.length ? rows : events.map(({ row }) => row);
+  const isBatch = lane.webhook.batch !== null && kind !== "ping" && (kind === "first" || sent[0]?.batch !== undefined);
+  const begun = monotonic();
+  sender.send(requestOf(lane.webhook, events, isBatch, { wall: at, passed: time.passed() }, nodeKey)).then(
+    (answer) => answered(attempt, sent, answer, monotonic() - begun),
+    (error: unknown) => failed(attempt, error),
+  );
+};
+
+/** The other steps: sends what was taken, records the outcome, and lets go of it. */
+export const createAttempts = (needs: AttemptsNeeds) => {
+  const { payloads, onOutcome, logger, pumpSoon } = needs;
+  const requests = createCount();
+  let abandoned = false;
+
+  const done = (attempt: Attempt, isDelivered: boolean, isWhole?: boolean): void => {
+    letGo(needs, attempt, isDelivered, isWhole);
+    pumpSoon();
+  };
+  const { record, recordLost } = createRecord(needs, done);
+
+  /** Whatever fails, what was taken is given back. */
+  const givenBack = (attempt: Attempt, error: unknown): void => {
+    logFailure(logger, `a delivery of webhook ${attempt.lane.webhook.id} could not be sent`, error);
+    done(attempt, false);
+  };
+
+  const failed: Sent["failed"] = (attempt, error) => {
+    requests.end();
+    givenBack(attempt, error);
+  };
+
+  const answered: Sent["answered"] = (attempt, sent, answer, duration) => {
+    requests.end();
     try {
-      const request = send(needs, attempt);
-      sending.add(request);
-      const sent = await request.finally(() => sending.delete(request));
+      onOutcome?.(answer.failure === null ? "delivered" : "failed", duration);
       if (abandoned) return;
       attempt.state = "recording";
-      if (sent === undefined) await records.addLost(attempt.lane.webhook.id, ids);
-      else await record(attempt, ids, sent);
-      isDelivered = sent?.answer.failure === null;
+      record(attempt, sent, answer, duration, requests.isAny);
     } catch (error) {
-      logFailure(logger, `a delivery of webhook ${attempt.lane.webhook.id} could not be sent`, error);
+      givenBack(attempt, error);
     }
-    letGo(needs, attempt, ids, isDelivered);
-    pumpSoon();
+  };
+
+  const sendLoaded = (attempt: Attempt, events: readonly Loaded[]): void => {
+    if (events.length > 0) return send(needs, attempt, events, { answered, failed });
+    requests.end();
+    if (!abandoned) recordLost(attempt, []);
+  };
+
+  /** No promise but the request's own: thousands of attempts are made in a second. */
+  const run = (attempt: Attempt): void => {
+    requests.begin();
+    try {
+      const loaded = loadEvents(payloads, attempt.rows);
+      if (isPromised(loaded)) loaded.then((events) => sendLoaded(attempt, events)).catch((error: unknown) => failed(attempt, error));
+      else sendLoaded(attempt, loaded);
+    } catch (error) {
+      failed(attempt, error);
+    }
   };
 
   return {
@@ -131,8 +192,6 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     abandon: (): void => {
       abandoned = true;
     },
-    ended: async (): Promise<void> => {
-      while (sending.size > 0) await Promise.allSettled(sending);
-    },
+    ended: requests.ended,
   };
 };

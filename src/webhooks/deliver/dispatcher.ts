@@ -7,14 +7,13 @@ import type { Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
 import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
-import { createLimit, monotonic } from "./concurrency.js";
-import { createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Target, type Times } from "./lanes.js";
+import { createLimit, createPlacing, monotonic } from "./concurrency.js";
+import { createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Revisions, type Target, type Times, type UnderWay } from "./lanes.js";
 import type { Payloads } from "./payloads.js";
 import type { RecordNeeds, RecordRules } from "./health.js";
 import { restOf } from "./outcome.js";
 import { createRecords } from "./records.js";
-import { createTake, slowShare, type UnderWay } from "./take.js";
-import { createTargetQueue, type TargetQueue } from "./target-queue.js";
+import { createTake, createTargetQueue, slowShare, type TargetQueue } from "./take.js";
 
 export interface DispatcherRules extends LaneRules, RecordRules {
   concurrency: number;
@@ -124,7 +123,7 @@ interface NoticesNeeds extends Pick<DispatcherNeeds, "store" | "register" | "tim
 
 /** Brings lanes and queue into line with the store. */
 const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onSettled }: NoticesNeeds) => {
-  const seen = { register: -1, work: -1 };
+  let seen: Revisions = { register: -1, work: -1 };
 
   const bringWork = (lane: Lane): void => {
     lookAgain(lane);
@@ -148,7 +147,7 @@ const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onS
       const target = lanes.align(id, register.find(id));
       if (target !== undefined) queue.add(target);
     }
-    seen.register = revision;
+    seen = { ...seen, register: revision };
     onSettled(new Set(), new Set(changed ?? []));
   };
 
@@ -157,7 +156,7 @@ const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onS
     const revision = store.workRevision();
     // Any lane may have some of it.
     const isNew = revision !== seen.work;
-    seen.work = revision;
+    if (isNew) seen = { ...seen, work: revision };
     for (const target of lanes.targets()) {
       for (const lane of target.lanes.values()) {
         if (isNew) bringWork(lane);
@@ -167,6 +166,7 @@ const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onS
   };
 
   return {
+    seen: () => seen,
     bringWork: (webhookIds: Iterable<number>): void => {
       for (const id of webhookIds) {
         const lane = lanes.find(id);
@@ -188,10 +188,10 @@ const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick
 
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
   const { sender, time, after, isWithdrawn, onSettled } = needs;
-  const lanes = createLanes({ ...rules, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
-  const limit = createLimit(rules.concurrency, slowShare * rules.concurrency);
-  const queue = createTargetQueue();
+  const [limit, placing] = [createLimit(rules.concurrency, slowShare * rules.concurrency), createPlacing()];
   const underWay: UnderWay = new Map();
+  const lanes = createLanes({ ...rules, limit, underWay, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
+  const queue = createTargetQueue();
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
   const pump = (): void => {
@@ -200,7 +200,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
       if (monotonic() - begun > turn) return loop.pumpSoon();
       const attempt = take();
       if (attempt === undefined) return;
-      void attempts.run(attempt);
+      attempts.run(attempt);
     }
   };
 
@@ -212,8 +212,8 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   };
 
   const loop = createLoop(needs, { pump, look, nextDue: lanes.nextDue });
-  const { take, stop: stopTaking } = createTake({ ...needs, rules, limit, queue, underWay, times, lookAt: loop.lookAt, freed: loop.pump });
-  const { bringWork, expectRetry, noticeWebhooks, noticeWork } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
+  const { bringWork, expectRetry, noticeWebhooks, noticeWork, seen } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
+  const { take, stop: stopTaking } = createTake({ ...needs, rules, limit, placing, queue, underWay, times, seen, lookAt: loop.lookAt, freed: loop.pump });
 
   const records = createRecords(rules, needs, (recorded) => {
     for (const { row } of recorded.rows) if (row.dueAt !== null) expectRetry(row.webhookId, row.dueAt);
@@ -222,7 +222,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     if (recorded.announced.size > 0) wake(recorded.announced);
     loop.pumpSoon();
   });
-  const attempts = createAttempts({ ...needs, records, lanes, queue, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon });
+  const attempts = createAttempts({ ...needs, records, lanes, placing, queue, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon });
 
   const wake = (webhookIds: Iterable<number>): void => {
     if (!loop.isRunning()) return;

@@ -1,8 +1,8 @@
-import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { createLimit, type Limit } from "./concurrency.js";
+import type { DeliveryRow, WebhookRow } from "../../../types/webhook-store.js";
+import { createLimit, type Limit, type Place } from "./concurrency.js";
 
 /**
- * What may be sent next. Deliveries wait in the store; kept here are only the next few ids of each webhook, however long its queue is.
+ * What attempts are made from. Deliveries wait in the store; kept here are only the next few ids of each webhook, however long its queue is.
  *
  * - lane    the deliveries of one webhook
  * - target  one URL with the lanes that lead to it: their first attempts go out in the order of their events
@@ -10,10 +10,10 @@ import { createLimit, type Limit } from "./concurrency.js";
  */
 export interface Lane {
   readonly webhook: WebhookRow;
-  /** Deliveries under way, or ended and not yet recorded as such. */
-  readonly taken: Set<number>;
-  /** How many attempts are under way, or failed and not yet recorded as such. */
-  readonly open: { count: number };
+  /** See `UnderWay`. */
+  readonly underWay: UnderWay;
+  /** Attempts under way, or failed and not yet recorded as such; and deliveries that are taken. */
+  readonly open: { count: number; taken: number };
   /** The next first attempts, in order. */
   ready: number[];
   /** How to ask the store for more of them: beyond the id `passed`, `size` at once. Undefined when it has none. */
@@ -31,13 +31,21 @@ export interface Lane {
   isWithdrawn(id: number): boolean;
 }
 
+/**
+ * Deliveries that are taken, by id: how many attempts of each were recorded then. Its row has one more before it is let go of: between
+ * the two, it may be taken back.
+ */
+export type UnderWay = Map<number, number>;
+
 export interface Target {
   readonly url: string;
   readonly origin: Origin;
   readonly lanes: Map<number, Lane>;
+  /** Its own, and those that it shares with others. */
   readonly limit: Limit;
-  /** All attempts under way: delivery id -> message number. */
-  readonly underWay: Map<number, number>;
+  readonly limits: readonly Limit[];
+  /** In the order in which they began. */
+  readonly underWay: Set<Attempt>;
   /** First attempts under way that others wait for. */
   firsts: number;
   /** Which kind was sent last: firsts and retries take turns. */
@@ -46,8 +54,8 @@ export interface Target {
   pausedUntil: number;
   /** For how long it was paused the last time; 0 once it has answered otherwise. */
   lastPause: number;
-  /** Whether its last attempt was slow, or one is that is under way. Unknown is not slow. */
-  slow: boolean;
+  /** Whether its last attempt was slow. Unknown is not slow. */
+  wasSlow: boolean;
 }
 
 export interface Origin {
@@ -59,9 +67,28 @@ export interface Origin {
 
 /** What is to be sent in one request. */
 export interface Next {
-  lane: Lane;
-  rows: DeliveryRow[];
-  kind: "first" | "retry" | "ping";
+  readonly lane: Lane;
+  readonly rows: readonly DeliveryRow[];
+  readonly kind: "first" | "retry" | "ping";
+}
+
+/** One request, from when it is taken until its outcome is recorded. */
+export interface Attempt extends Next {
+  readonly target: Target;
+  state: "taken" | "sending" | "recording";
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The revisions of the store when its rows were read, or before. */
+  readonly seen: Revisions;
+  readonly place: Place;
+  /** Whether other first attempts wait for it. */
+  readonly isAwaited: boolean;
+}
+
+/** As long as these are the same, no client has changed a webhook or a delivery. */
+export interface Revisions {
+  readonly register: number;
+  readonly work: number;
 }
 
 export interface LaneRules {
@@ -75,128 +102,10 @@ export interface Times {
   monotonic: number;
 }
 
-/** First attempts read ahead, at the most. */
-const longestReady = 128;
-
 /** For when the queue may have grown, at its end or before what was read ahead. */
 export const lookAgain = (lane: Lane): void => {
   lane.ready = [];
   lane.more = { passed: 0, size: 4 };
-};
-
-/** Reads ahead until `count` are ready, if there are so many. */
-const fill = (lane: Lane, store: WebhookStore, count: number): void => {
-  while (lane.ready.length < count && lane.more !== undefined) {
-    const { passed, size } = lane.more;
-    const ids = store.deliveryIds(lane.webhook.id, "pending", passed, size);
-    lane.more = ids.length < size ? undefined : { passed: ids.at(-1) ?? passed, size: Math.min(longestReady, 2 * size) };
-    lane.ready.push(...ids.filter((id) => !lane.taken.has(id)));
-  }
-};
-
-/** The next first attempts, at most `count`. */
-const readyRows = (lane: Lane, store: WebhookStore, count: number): DeliveryRow[] => {
-  const rows: DeliveryRow[] = [];
-  while (rows.length < count) {
-    fill(lane, store, rows.length + 1);
-    const id = lane.ready[rows.length];
-    if (id === undefined) break;
-    const row = store.delivery(lane.webhook.id, id);
-    if (row?.state !== "pending" || row.dueAt !== null || lane.isWithdrawn(id)) {
-      lane.ready.splice(rows.length, 1);
-      continue;
-    }
-    rows.push(row);
-  }
-  return rows;
-};
-
-/** Deliveries that were sent as one, and are due again. */
-const sameBatch = (lane: Lane, store: WebhookStore, first: DeliveryRow): DeliveryRow[] => {
-  if (first.batch === undefined) return [first];
-  const due = store.retries(lane.webhook.id, lane.taken.size + 100).filter(({ id, dueAt }) => dueAt === first.dueAt && !lane.taken.has(id) && !lane.isWithdrawn(id));
-  return due.map(({ id }) => store.delivery(lane.webhook.id, id)).filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
-};
-
-/** What is due: a ping before all else. */
-const dueRow = (lane: Lane, store: WebhookStore, now: number): DeliveryRow | undefined => {
-  if (lane.nextDue > now) return undefined;
-  const all = store.retries(lane.webhook.id, lane.taken.size + 1);
-  const waiting = all.find(({ id }) => !lane.taken.has(id) && !lane.isWithdrawn(id));
-  lane.skipped = all.some(({ id }) => lane.taken.has(id));
-  lane.nextDue = waiting?.dueAt ?? Infinity;
-  return waiting !== undefined && waiting.dueAt <= now ? store.delivery(lane.webhook.id, waiting.id) : undefined;
-};
-
-const isPing = (row: DeliveryRow): boolean => row.state === "pending";
-
-/** Whether a first attempt of a lane waits for others. */
-const isBehind = ({ webhook, target, open }: Lane, { ordered }: LaneRules): boolean => {
-  if (webhook.order === "strict" && open.count > 0) return true;
-  return webhook.order !== "none" && ordered && target.firsts > 0;
-};
-
-/** In strict order, a delivery that is to be tried again holds up all after it. */
-const isHeldUp = ({ webhook }: Lane, store: WebhookStore, id: number): boolean => {
-  if (webhook.order !== "strict") return false;
-  const [retrying] = store.deliveryIds(webhook.id, "retrying", 0, 1);
-  return retrying !== undefined && retrying < id;
-};
-
-const firstOf = (lane: Lane, store: WebhookStore, rules: LaneRules, { schedule, monotonic }: Times): Next | undefined => {
-  if (isBehind(lane, rules) || lane.mayAt > monotonic) return undefined;
-  const { batch } = lane.webhook;
-  const rows = readyRows(lane, store, batch?.size ?? 1);
-  const [head] = rows;
-  if (head === undefined || isHeldUp(lane, store, head.id)) return undefined;
-  if (batch !== null && rows.length < batch.size) {
-    lane.batchSince ??= schedule;
-    if (schedule - lane.batchSince < batch.wait) return undefined;
-  }
-  return { lane, rows, kind: "first" };
-};
-
-/** Whether an attempt is under way for a block that was reverted since: the reversal waits for its end, whatever the order of others. */
-const isOvertaken = ({ underWay }: Target, store: WebhookStore): boolean => [...underWay.values()].some((messageId) => store.isSuperseded(messageId));
-
-/** The earliest first attempt of all the target's lanes. */
-const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
-  if (isOvertaken(target, store)) return undefined;
-  let next: Next | undefined;
-  for (const lane of target.lanes.values()) {
-    const found = firstOf(lane, store, rules, times);
-    const [id, before] = [found?.rows[0]?.id ?? Infinity, next?.rows[0]?.id ?? Infinity];
-    if (found !== undefined && id < before) next = found;
-  }
-  return next;
-};
-
-const nextRetry = (target: Target, store: WebhookStore, { schedule, monotonic }: Times): Next | undefined => {
-  for (const lane of target.lanes.values()) {
-    if (lane.mayAt > monotonic || (lane.webhook.order === "strict" && lane.open.count > 0)) continue;
-    const row = dueRow(lane, store, schedule);
-    if (row === undefined || isPing(row)) continue;
-    if (lane.webhook.order === "strict" && isHeldUp(lane, store, row.id)) continue;
-    return { lane, rows: sameBatch(lane, store, row), kind: "retry" };
-  }
-  return undefined;
-};
-
-const nextPing = (target: Target, store: WebhookStore, { schedule }: Times): Next | undefined => {
-  for (const lane of target.lanes.values()) {
-    const row = dueRow(lane, store, schedule);
-    if (row !== undefined && isPing(row)) return { lane, rows: [row], kind: "ping" };
-  }
-  return undefined;
-};
-
-/** What a target is to be sent next; undefined if there is nothing now. */
-export const nextOf = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
-  const ping = nextPing(target, store, times);
-  if (ping !== undefined || target.pausedUntil > times.schedule) return ping;
-  const first = (): Next | undefined => nextFirst(target, store, rules, times);
-  const retry = (): Next | undefined => nextRetry(target, store, times);
-  return target.last === "first" ? (retry() ?? first()) : (first() ?? retry());
 };
 
 /** The lanes of all enabled webhooks, by webhook. */
@@ -215,17 +124,19 @@ export interface Lanes {
 /** How many times as many attempts may be under way at an origin as are quick. */
 const slowShare = 16;
 
-export interface LanesNeeds extends LaneRules, Pick<Lane, "isWithdrawn"> {
+export interface LanesNeeds extends LaneRules, Pick<Lane, "isWithdrawn" | "underWay"> {
+  /** Of all attempts. */
+  limit: Limit;
   /** What is left of a target's pause, from before it had a lane. */
   pauseOf(url: string): Pick<Target, "pausedUntil" | "lastPause">;
 }
 
-export const createLanes = ({ concurrencyPerTarget, isWithdrawn, pauseOf }: LanesNeeds): Lanes => {
+export const createLanes = ({ limit: ofAll, concurrencyPerTarget, underWay, isWithdrawn, pauseOf }: LanesNeeds): Lanes => {
   const lanes = new Map<number, Lane>();
   const targets = new Map<string, Target>();
   const origins = new Map<string, Origin>();
   /** By webhook. Outlives the lane of one that is disabled while deliveries of it are under way. */
-  const takenOf = new Map<number, Pick<Lane, "taken" | "open">>();
+  const openOf = new Map<number, Lane["open"]>();
 
   const originOf = (url: string): Origin => {
     const name = new URL(url).origin;
@@ -239,7 +150,8 @@ export const createLanes = ({ concurrencyPerTarget, isWithdrawn, pauseOf }: Lane
     const there = targets.get(url);
     if (there !== undefined) return there;
     const limit = createLimit(concurrencyPerTarget, concurrencyPerTarget);
-    const made: Target = { url, origin: originOf(url), lanes: new Map(), limit, underWay: new Map(), firsts: 0, last: "retry", ...pauseOf(url), slow: false };
+    const origin = originOf(url);
+    const made: Target = { url, origin, lanes: new Map(), limit, limits: [limit, origin.limit, ofAll], underWay: new Set(), firsts: 0, last: "retry", ...pauseOf(url), wasSlow: false };
     targets.set(url, made);
     return made;
   };
@@ -258,7 +170,7 @@ export const createLanes = ({ concurrencyPerTarget, isWithdrawn, pauseOf }: Lane
     ids: () => lanes.keys(),
     nextDue: (now) => Math.min(Infinity, ...[...lanes.values()].map((lane) => lane.nextDue).filter((due) => due > now)),
     align: (webhookId, row) => {
-      if (row === undefined) takenOf.delete(webhookId);
+      if (row === undefined) openOf.delete(webhookId);
       const old = lanes.get(webhookId);
       const url = row?.enabled === true ? row.target : undefined;
       // The new one first: the target it shares with the old keeps its places.
@@ -268,10 +180,10 @@ export const createLanes = ({ concurrencyPerTarget, isWithdrawn, pauseOf }: Lane
         lanes.delete(webhookId);
         return undefined;
       }
-      const kept = takenOf.get(webhookId) ?? { taken: new Set(), open: { count: 0 } };
-      takenOf.set(webhookId, kept);
+      const open = openOf.get(webhookId) ?? { count: 0, taken: 0 };
+      openOf.set(webhookId, open);
       const { mayAt = 0 } = old ?? {};
-      const lane: Lane = { webhook: row, ...kept, skipped: false, ready: [], more: { passed: 0, size: 4 }, nextDue: 0, mayAt, batchSince: undefined, target, isWithdrawn };
+      const lane: Lane = { webhook: row, underWay, open, skipped: false, ready: [], more: { passed: 0, size: 4 }, nextDue: 0, mayAt, batchSince: undefined, target, isWithdrawn };
       target.lanes.set(webhookId, lane);
       lanes.set(webhookId, lane);
       return target;

@@ -53,8 +53,9 @@ const nowAtTarget = (date: string | undefined, wall: number): number => {
  * if the attempt before was not answered so. Without a time, each pause is twice as long as the one before.
  */
 export const pauseOf = ({ status, retryAfter, date }: Pick<Answer, "status" | "retryAfter" | "date">, wall: number, before: number): number | undefined => {
+  if (status !== tooMany && status !== unavailable) return undefined;
   const asked = readRetryAfter(retryAfter, nowAtTarget(date, wall));
-  if (status !== tooMany && (status !== unavailable || asked === undefined)) return undefined;
+  if (status === unavailable && asked === undefined) return undefined;
   return Math.min(longestPause, asked ?? Math.max(firstPause, 2 * before));
 };
 
@@ -124,13 +125,14 @@ export interface Chance {
   batch: string | undefined;
 }
 
+const withoutBatch = ({ batch: _, ...row }: DeliveryRow): DeliveryRow => row;
+
 /** A delivery after an attempt. Bodies of answers are kept for the last one only. */
 export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: { ok: boolean; status: number | null }, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
   const failures = result.ok ? row.failures : row.failures + 1;
   const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, { failures, now: now.schedule, random }, row.event === "ping" ? { ...rules, schedule: [] } : rules);
-  const { batch: _, ...kept } = row;
   return {
-    ...kept,
+    ...(row.batch === undefined ? row : withoutBatch(row)),
     ...(next.state === "retrying" && batch !== undefined ? { batch } : {}),
     state: next.state,
     dueAt: next.state === "retrying" ? next.dueAt : null,
@@ -138,6 +140,6 @@ export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: { ok: b
     hold: null,
     failures,
     attemptCount: row.attemptCount + 1,
-    attempts: [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts),
+    attempts: row.attempts.length === 0 ? [attempt] : [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts),
   };
 };

@@ -17,6 +17,8 @@ export interface LoadedEvent {
   message: Message;
   /** The payload as JSON text. */
   json: string;
+  /** What its last delivery was sent with. */
+  made?: { event: string; isLast: boolean; json: string };
 }
 
 /** Groups that are kept: deliveries of a block are sent one after another. */
@@ -100,7 +102,7 @@ const createMake = (follow: Follow): Payloads["of"] => {
 
 export const createPayloads = (follow: Follow, store: Pick<WebhookStore, "message">): Payloads => {
   const of = createMake(follow);
-  const events = new LRUCache<number, LoadedEvent>({ maxSize: keptCharacters, sizeCalculation: ({ json }) => json.length + 200 });
+  const events = new LRUCache<number, LoadedEvent>({ maxSize: keptCharacters, sizeCalculation: ({ json }) => 2 * json.length + 500 });
 
   return {
     of,
@@ -111,7 +113,7 @@ export const createPayloads = (follow: Follow, store: Pick<WebhookStore, "messag
       if (message === undefined) return undefined;
       return andThen(of(message), (json) => {
         if (json === undefined) return undefined;
-        const event = { message, json };
+        const event: LoadedEvent = { message, json };
         events.set(messageId, event);
         return event;
       });

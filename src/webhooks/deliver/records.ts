@@ -1,9 +1,9 @@
 import type { Logger } from "../../../types/node-context.js";
-import type { Pause, WebhookRow } from "../../../types/webhook-store.js";
+import type { DeliveryRow, Pause, WebhookRow } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../log-failure.js";
-import { createGathering } from "./gathering.js";
 import { createHealth, isOwnEvent, type Recorded, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
+import type { Revisions } from "./lanes.js";
 import { afterAttempt, type Now } from "./outcome.js";
 import { batchKeyOf } from "./request.js";
 
@@ -11,6 +11,8 @@ import { batchKeyOf } from "./request.js";
 export interface Ended {
   webhookId: number;
   ids: readonly number[];
+  /** Its deliveries as they were when it was taken, and the revisions of the store at that time or before. */
+  read?: { rows: readonly DeliveryRow[]; seen: Revisions };
   /** Where it went: the webhook may have another target by now. */
   target: string;
   origin: string;
@@ -23,10 +25,10 @@ export interface Ended {
 
 /** Records the outcomes of attempts: one transaction after another, each with all that have ended since the one before. */
 export interface Records {
-  /** Resolves when the outcome is written: at once or, where it may wait for others, some milliseconds later. */
-  add(ended: Ended, mayWait: boolean): Promise<void>;
+  /** `done` is called when the outcome is written: at once or, where it may wait for others, some milliseconds later. */
+  add(ended: Ended, mayWait: boolean, done: () => void): void;
   /** Deliveries of blocks that are no longer kept. */
-  addLost(webhookId: number, ids: readonly number[]): Promise<void>;
+  addLost(webhookId: number, ids: readonly number[], done: () => void): void;
   /** How many are not written yet. */
   count(): number;
   /** Writes what could not be written before. */
@@ -35,9 +37,81 @@ export interface Records {
   end(): Promise<void>;
 }
 
-interface Entry {
-  write(recorded: Recorded, webhooks: ReadonlyMap<number, WebhookRow>): void;
-  done(): void;
+/**
+ * Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. One transaction takes no more of
+ * them: everybody else waits until it ends, about a millisecond.
+ */
+const gather = { most: 64, wait: 10 };
+
+/** Gathers what is to be written, so that much of it goes into one transaction. */
+interface Gathering<Entry> {
+  add(entry: Entry, mayWait: boolean): void;
+  /** How many are not written yet. */
+  count(): number;
+  /** Writes what there is, also what could not be written before. */
+  begin(): void;
+  /** Resolves when everything is written, or cannot be. */
+  end(): Promise<void>;
+}
+
+/** `write`: one batch after another; never rejects; resolves to false if nothing of it could be written, which is then tried again with what comes next. */
+const createGathering = <Entry>(write: (batch: readonly Entry[]) => Promise<boolean>): Gathering<Entry> => {
+  let entries: Entry[] = [];
+  let writing: Promise<void> | undefined;
+  let underWay = 0;
+  let isUrgent = false;
+  let waiting: NodeJS.Timeout | undefined;
+
+  const isDue = (): boolean => entries.length > 0 && (isUrgent || entries.length >= gather.most);
+
+  const writeAll = async (): Promise<void> => {
+    let isWritten = true;
+    while (isWritten && isDue()) {
+      const batch = entries.splice(0, gather.most);
+      isUrgent = isUrgent && entries.length > 0;
+      underWay = batch.length;
+      isWritten = await write(batch);
+      underWay = 0;
+      if (!isWritten) entries = [...batch, ...entries];
+    }
+    writing = undefined;
+    if (isWritten) expect();
+  };
+
+  const begin = (): void => {
+    clearTimeout(waiting);
+    waiting = undefined;
+    isUrgent = true;
+    if (entries.length > 0) writing ??= writeAll();
+  };
+
+  /** What waits is written after a moment. */
+  const expect = (): void => {
+    if (entries.length > 0) waiting ??= setTimeout(begin, gather.wait);
+  };
+
+  return {
+    add: (entry, mayWait) => {
+      entries.push(entry);
+      if (mayWait && entries.length < gather.most) expect();
+      else begin();
+    },
+    count: () => entries.length + underWay,
+    begin,
+    end: async () => {
+      begin();
+      await writing;
+    },
+  };
+};
+
+type Entry = { done(): void } & ({ ended: Ended } | { ended?: undefined; webhookId: number; lost: readonly number[] });
+
+/** What one transaction goes by. */
+interface Turn {
+  webhooks: ReadonlyMap<number, WebhookRow>;
+  revisions: Revisions;
+  now: Now;
 }
 
 /** One line for each attempt. It names the target's origin only: paths and queries may carry secrets. */
@@ -52,19 +126,24 @@ const logRow = ({ row, origin }: Recorded["rows"][number], logger: Logger): void
 
 /** Writes outcomes; within a transaction. */
 const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
-  const { store, clock, time, random } = needs;
+  const { store, register, clock, time, random } = needs;
   const { tell, recordHealth } = createHealth(rules, needs);
-  const nowOf = (): Now => ({ passed: time.passed(), schedule: time.schedule(), wall: clock.now() });
 
-  const recordEnd = (recorded: Recorded, webhooks: ReadonlyMap<number, WebhookRow>, { webhookId, ids, target, origin, attempt, isBatch, isPing, pause }: Ended): void => {
-    const now = nowOf();
+  /** Whoever changes a delivery that is under way tells by a revision, or has disabled its webhook in this transaction. */
+  const rowsOf = ({ webhookId, ids, read }: Ended, recorded: Recorded, { register, work }: Revisions): readonly DeliveryRow[] =>
+    read?.seen.register === register && read.seen.work === work && !recorded.changed.has(webhookId)
+      ? read.rows
+      : ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+
+  const recordEnd = (recorded: Recorded, ended: Ended, { webhooks, revisions, now }: Turn): void => {
+    const { webhookId, target, origin, attempt, isBatch, isPing, pause } = ended;
     if (pause !== undefined) store.putPause(target, pause);
     // As it is in memory: its row may hold a long list. What decides is read anew.
     const webhook = webhooks.get(webhookId);
     const ok = attempt.stage === null;
     // The status of a target that the webhook no longer has does not count.
     const result = { ok, status: webhook?.target === target ? attempt.status : null };
-    const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+    const rows = rowsOf(ended, recorded, revisions);
     const batch = isBatch && !isPing ? batchKeyOf(webhookId, rows) : undefined;
     const chance = random();
     for (const row of rows) {
@@ -93,12 +172,22 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     recorded.webhookIds.add(webhookId);
   };
 
-  return { recordEnd, recordLost };
+  return (recorded: Recorded, batch: readonly Entry[]): void => {
+    const turn: Turn = {
+      webhooks: register.rows(),
+      revisions: { register: store.registerRevision(), work: store.workRevision() },
+      now: { passed: time.passed(), schedule: time.schedule(), wall: clock.now() },
+    };
+    for (const entry of batch) {
+      if (entry.ended !== undefined) recordEnd(recorded, entry.ended, turn);
+      else recordLost(recorded, entry.webhookId, entry.lost);
+    }
+  };
 };
 
 export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded: (recorded: Recorded) => void): Records => {
-  const { store, register, logger, onOutcome } = needs;
-  const { recordEnd, recordLost } = createRecording(rules, needs);
+  const { store, logger, onOutcome } = needs;
+  const write = createRecording(rules, needs);
 
   const safely = (work: () => void): void => {
     try {
@@ -111,10 +200,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
   const gathering = createGathering<Entry>(async (batch) => {
     const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
     try {
-      await store.transactionSoon(() => {
-        const webhooks = register.rows();
-        for (const entry of batch) entry.write(recorded, webhooks);
-      });
+      await store.transactionSoon(() => write(recorded, batch));
     } catch (error) {
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       logFailure(logger, "the outcomes of deliveries cannot be written", error);
@@ -129,11 +215,9 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     return true;
   });
 
-  const addEntry = (write: Entry["write"], mayWait: boolean): Promise<void> => new Promise((done) => gathering.add({ write, done }, mayWait));
-
   return {
-    add: (ended, mayWait) => addEntry((recorded, webhooks) => recordEnd(recorded, webhooks, ended), mayWait),
-    addLost: (webhookId, ids) => addEntry((recorded) => recordLost(recorded, webhookId, ids), false),
+    add: (ended, mayWait, done) => gathering.add({ ended, done }, mayWait),
+    addLost: (webhookId, lost, done) => gathering.add({ webhookId, lost, done }, false),
     count: gathering.count,
     tryAgain: gathering.begin,
     end: gathering.end,

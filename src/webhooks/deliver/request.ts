@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { DeliveryRow, WebhookRow } from "../../../types/webhook-store.js";
+import { andThen } from "../../async/maybe-promise.js";
 import type { Outgoing } from "../send/http-sender.js";
 import type { LoadedEvent, Payloads } from "./payloads.js";
 import { deliveryHeaders, type NodeKey } from "../send/signature.js";
@@ -14,37 +16,51 @@ export const keyOf = (webhookId: number, eventId: string): string => `msg_${webh
 export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string => keyOf(webhookId, rows.map(({ key }) => key).join(" "));
 
 /** A delivery with its event. */
-export interface Loaded extends LoadedEvent {
+export interface Loaded {
   row: DeliveryRow;
+  event: LoadedEvent;
 }
 
-/** The events of deliveries, but for those whose block is no longer kept. */
-export const loadEvents = async (payloads: Payloads, rows: readonly DeliveryRow[]): Promise<Loaded[]> => {
+const loadAll = async (payloads: Payloads, rows: readonly DeliveryRow[]): Promise<Loaded[]> => {
   const loaded: Loaded[] = [];
   for (const row of rows) {
-    const found = payloads.load(row.messageId);
-    const event = found instanceof Promise ? await found : found;
-    if (event !== undefined) loaded.push({ row, ...event });
+    const event = await payloads.load(row.messageId);
+    if (event !== undefined) loaded.push({ row, event });
   }
   return loaded;
 };
 
-const cursorAt = ({ row, message }: Loaded): string | undefined => (row.last === true || message.block === undefined ? message.after : message.before);
+/** The events of deliveries, but for those whose block is no longer kept. At once where the only one is at hand. */
+export const loadEvents = (payloads: Payloads, rows: readonly DeliveryRow[]): MaybePromise<Loaded[]> => {
+  const [row] = rows;
+  if (row === undefined || rows.length > 1) return loadAll(payloads, rows);
+  return andThen(payloads.load(row.messageId), (event) => (event === undefined ? [] : [{ row, event }]));
+};
 
 const member = (name: string, json: string | undefined): string => (json === undefined ? "" : `,"${name}":${json}`);
 
 /** Members in the order in which they have always been, then the newer ones: the same bytes on every attempt. */
-const eventJson = (loaded: Loaded): string => {
-  const { row, message, json } = loaded;
-  const cursor = cursorAt(loaded);
+const makeJson = ({ message, json }: LoadedEvent, event: string, isLast: boolean, reverts: string | undefined): string => {
+  const cursor = isLast || message.block === undefined ? message.after : message.before;
   const rest = [
-    member("event", JSON.stringify(row.event)),
-    member("reverts", row.reverts && JSON.stringify(row.reverts)),
+    member("event", JSON.stringify(event)),
+    member("reverts", reverts && JSON.stringify(reverts)),
     member("id", message.eventId && JSON.stringify(message.eventId)),
     member("cursor", cursor && JSON.stringify(cursor)),
     message.eventId === undefined ? "" : member("block", JSON.stringify(message.block ?? null)),
   ];
   return `"timestamp":${message.at},"data":${json}${rest.join("")}`;
+};
+
+/** Most webhooks are sent an event in the same words: what was made for one of them is kept for the next. */
+const eventJson = ({ row, event: loaded }: Loaded): string => {
+  const { event, reverts, last: isLast = false } = row;
+  if (reverts !== undefined) return makeJson(loaded, event, isLast, reverts);
+  const { made } = loaded;
+  if (made?.event === event && made.isLast === isLast) return made.json;
+  const json = makeJson(loaded, event, isLast, undefined);
+  loaded.made = { event, isLast, json };
+  return json;
 };
 
 /** Tokens that sign now: the present one, and older ones for as long as they overlap. */
@@ -55,11 +71,10 @@ const signingTokens = ({ token, olderTokens }: WebhookRow, passed: number): [str
 
 /** The request of one attempt. */
 export const requestOf = (webhook: WebhookRow, events: readonly Loaded[], isBatch: boolean, now: { wall: number; passed: number }, nodeKey: NodeKey | undefined): Outgoing => {
-  const single = events.map((loaded) => `{${eventJson(loaded)}}`).join("");
+  const [first] = events;
   const several = (): string => `{"events":[${events.map((loaded) => `{"webhook-id":${JSON.stringify(loaded.row.key)},${eventJson(loaded)}}`).join(",")}]}`;
-  const body = isBatch ? several() : single;
-  const rows = events.map(({ row }) => row);
-  const messageId = isBatch ? batchKeyOf(webhook.id, rows) : (rows[0]?.key ?? "");
+  const body = isBatch || first === undefined ? several() : `{${eventJson(first)}}`;
+  const messageId = isBatch || first === undefined ? batchKeyOf(webhook.id, events.map(({ row }) => row)) : first.row.key;
   const signed = { messageId, at: now.wall, body };
   const headers = deliveryHeaders(signingTokens(webhook, now.passed), signed, webhook.signature === "v1a" ? nodeKey : undefined);
   return { target: webhook.target, headers: { ...webhook.headers, ...headers }, body };

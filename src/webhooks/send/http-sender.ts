@@ -1,7 +1,8 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isIPv6, type LookupFunction } from "node:net";
 import { LRUCache } from "lru-cache";
 import { Agent, buildConnector, type Dispatcher } from "undici";
-import type { AttemptStage, DeliveryAnswer, OutgoingDelivery } from "../../../types/webhooks.js";
+import type { AttemptStage, DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../../types/webhooks.js";
 import { messageOf } from "../../errors.js";
 import { literalAddresses, type Resolve, type TargetGuard } from "./target-guard.js";
 
@@ -96,25 +97,6 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 const headerText = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
-/** What has arrived of an answer. Once there is a status, it decides the outcome, whatever breaks after it. */
-interface Arrived {
-  status: number;
-  retryAfter: string | undefined;
-  date: string | undefined;
-  /** First bytes of the body. */
-  kept: Buffer[];
-  keptSize: number;
-  size: number;
-}
-
-const answerOf = ({ status, retryAfter, date, kept }: Arrived): Answer => ({
-  status,
-  retryAfter,
-  date,
-  body: Buffer.concat(kept).toString("utf8"),
-  failure: isSuccess(status) ? null : { stage: "status", error: `The target answered ${status}.` },
-});
-
 /** Characters of a failure's text, at the most. */
 const longestError = 200;
 
@@ -126,67 +108,94 @@ const oneLine = (text: string): string => {
 
 const failed = (stage: AttemptStage, error: string): Answer => ({ status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage, error: oneLine(error) } });
 
-const keep = (arrived: Arrived, chunk: Buffer): void => {
-  arrived.size += chunk.length;
-  if (arrived.keptSize >= keptBytes) return;
-  const part = chunk.subarray(0, keptBytes - arrived.keptSize);
-  // A copy: the chunk is a view into a buffer that is reused.
-  arrived.kept.push(Buffer.from(part));
-  arrived.keptSize += part.length;
-};
-
 /** Bytes of an answer's headers, at the most. */
 const headerLimit = 16_384;
 
 /** Interim responses (1xx) to one request, at the most: each costs time, and some targets never send anything else. */
 const mostInterim = 16;
 
-/** One request: gathers the answer until it is complete, reaches the limit of time or size, or fails. */
-const createExchange = ({ timeout, responseLimit }: SenderOptions, done: (answer: Answer) => void): Dispatcher.DispatchHandler => {
-  let arrived: Arrived | undefined;
-  let ended = false;
-  let interim = 0;
-  let abort: (() => void) | undefined;
+/** One request: gathers the answer until it is complete, reaches the limit of time or size, or fails. A class, as each of its functions would be made anew for every request. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #options: SenderOptions;
+  readonly #done: (answer: Answer) => void;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #ended = false;
+  #interim = 0;
+  /** Once there is a status, it decides the outcome, whatever breaks after it. */
+  #status: number | undefined;
+  #retryAfter: string | undefined;
+  #date: string | undefined;
+  /** First bytes of the body. */
+  #kept: Buffer | undefined;
+  #size = 0;
 
-  const end = (answer: Answer): void => {
-    if (ended) return;
-    ended = true;
-    clearTimeout(timer);
-    done(answer);
-  };
-  const giveUp = (): void => {
-    end(arrived === undefined ? failed("timeout", `The target did not answer within ${timeout / 1000} s.`) : answerOf(arrived));
-    abort?.();
-  };
-  const refuse = (error: string): void => {
-    end(failed("response", error));
-    abort?.();
-  };
-  const timer = setTimeout(giveUp, timeout);
+  constructor(options: SenderOptions, done: (answer: Answer) => void) {
+    this.#options = options;
+    this.#done = done;
+    this.#timer = setTimeout(giveUp, options.timeout, this);
+  }
 
-  return {
-    onRequestStart: (controller) => {
-      abort = () => controller.abort(new Error("Enough."));
-      // It was given up while it still waited for a connection.
-      if (ended) abort();
-    },
-    onResponseStart: (_controller, status, headers) => {
-      if (status < 200) {
-        if (++interim > mostInterim) refuse("The target sends interim responses without an end.");
-        return;
-      }
-      const [retryAfter, date] = [headerText(headers["retry-after"]), headerText(headers.date)];
-      arrived = { status, retryAfter, date, kept: [], keptSize: 0, size: 0 };
-    },
-    onResponseData: (_controller, chunk) => {
-      if (arrived === undefined) return;
-      keep(arrived, chunk);
-      if (arrived.size >= responseLimit) giveUp();
-    },
-    onResponseEnd: () => end(arrived === undefined ? failed("response", "The answer has no status.") : answerOf(arrived)),
-    onResponseError: (_controller, error) => end(arrived === undefined ? failed(stageOf(error), reasonOf(error)) : answerOf(arrived)),
-  };
-};
+  #end(answer: Answer): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#done(answer);
+  }
+
+  /** What has arrived, if there is a status; otherwise what went wrong. */
+  #endWith(failure: () => Answer): void {
+    if (this.#status === undefined) return this.#end(failure());
+    const error = isSuccess(this.#status) ? null : { stage: "status" as const, error: `The target answered ${this.#status}.` };
+    this.#end({ status: this.#status, retryAfter: this.#retryAfter, date: this.#date, body: this.#kept?.toString("utf8") ?? "", failure: error });
+  }
+
+  #abort(): void {
+    this.#controller?.abort(new Error("Enough."));
+  }
+
+  giveUp(): void {
+    this.#endWith(() => failed("timeout", `The target did not answer within ${this.#options.timeout / 1000} s.`));
+    this.#abort();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It was given up while it still waited for a connection.
+    if (this.#ended) this.#abort();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) {
+      if (++this.#interim <= mostInterim) return;
+      this.#end(failed("response", "The target sends interim responses without an end."));
+      this.#abort();
+      return;
+    }
+    this.#status = status;
+    this.#retryAfter = headerText(headers["retry-after"]);
+    this.#date = headerText(headers.date);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#status === undefined) return;
+    this.#size += chunk.length;
+    const room = keptBytes - (this.#kept?.length ?? 0);
+    // A copy: the chunk is a view into a buffer that is reused.
+    if (room > 0) this.#kept = Buffer.concat([this.#kept ?? Buffer.alloc(0), chunk.subarray(0, room)]);
+    if (this.#size >= this.#options.responseLimit) this.giveUp();
+  }
+
+  onResponseEnd(): void {
+    this.#endWith(() => failed("response", "The answer has no status."));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#endWith(() => failed(stageOf(error), reasonOf(error)));
+  }
+}
+
+const giveUp = (exchange: Exchange): void => exchange.giveUp();
 
 export const createHttpSender = (options: SenderOptions, { guard, resolve }: { guard: TargetGuard; resolve: Resolve }): Sender => {
   const { timeout, concurrencyPerTarget } = options;
@@ -212,7 +221,7 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
     send: ({ target, headers, body }) => {
       const { origin, path } = placeOf(target);
       // A bare request: redirects are not followed, but come back as answers.
-      return new Promise((done) => agent.dispatch({ origin, path, method: "POST", headers, body }, createExchange(options, done)));
+      return new Promise((done) => agent.dispatch({ origin, path, method: "POST", headers, body }, new Exchange(options, done)));
     },
     close: () => agent.destroy(),
   };
@@ -224,16 +233,15 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
  */
 export type OnOutcome = (outcome: "delivered" | "failed" | "dead" | "superseded", milliseconds?: number) => void;
 
-/** A sender whose attempts are counted. */
-export const observedSender = (sender: Sender, onOutcome: OnOutcome | undefined): Sender =>
-  onOutcome === undefined
-    ? sender
-    : {
-        ...sender,
-        send: async (outgoing) => {
-          const begun = performance.now();
-          const answer = await sender.send(outgoing);
-          onOutcome(answer.failure === null ? "delivered" : "failed", performance.now() - begun);
-          return answer;
-        },
-      };
+/** A sender whose requests are sent by other processes where there are any, and by itself where not. */
+export const dispatchedSender = (here: Sender, dispatch: DeliveryDispatch | undefined): Sender => {
+  if (dispatch === undefined) return here;
+  const ending = new AbortController();
+  return {
+    send: (outgoing) => dispatch.send(outgoing, () => here.send(outgoing), ending.signal),
+    close: () => {
+      ending.abort();
+      return here.close();
+    },
+  };
+};

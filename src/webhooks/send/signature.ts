@@ -16,7 +16,9 @@ export const secretOf = (token: string): WebhookSecret => ({ token, secret: `whs
 const keys = new LRUCache<string, KeyObject>({ max: 10_000 });
 
 const signingKey = (token: string): KeyObject => {
-  const key = keys.get(token) ?? createSecretKey(Buffer.from(token, "hex"));
+  const known = keys.get(token);
+  if (known !== undefined) return known;
+  const key = createSecretKey(Buffer.from(token, "hex"));
   keys.set(token, key);
   return key;
 };

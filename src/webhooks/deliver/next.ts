@@ -1,0 +1,125 @@
+import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { Lane, LaneRules, Next, Target, Times } from "./lanes.js";
+
+/** What a target is to be sent next. */
+
+/** First attempts read ahead, at the most. */
+const longestReady = 128;
+
+/** Reads ahead until `count` are ready, if there are so many. */
+const fill = (lane: Lane, store: WebhookStore, count: number): void => {
+  while (lane.ready.length < count && lane.more !== undefined) {
+    const { passed, size } = lane.more;
+    const ids = store.deliveryIds(lane.webhook.id, "pending", passed, size);
+    lane.more = ids.length < size ? undefined : { passed: ids.at(-1) ?? passed, size: Math.min(longestReady, 2 * size) };
+    lane.ready.push(...ids.filter((id) => !lane.underWay.has(id)));
+  }
+};
+
+/** The next first attempts, at most `count`. */
+const readyRows = (lane: Lane, store: WebhookStore, count: number): DeliveryRow[] => {
+  const rows: DeliveryRow[] = [];
+  while (rows.length < count) {
+    fill(lane, store, rows.length + 1);
+    const id = lane.ready[rows.length];
+    if (id === undefined) break;
+    const row = store.delivery(lane.webhook.id, id);
+    if (row?.state !== "pending" || row.dueAt !== null || lane.isWithdrawn(id)) {
+      lane.ready.splice(rows.length, 1);
+      continue;
+    }
+    rows.push(row);
+  }
+  return rows;
+};
+
+/** Deliveries that were sent as one, and are due again. */
+const sameBatch = (lane: Lane, store: WebhookStore, first: DeliveryRow): DeliveryRow[] => {
+  if (first.batch === undefined) return [first];
+  const due = store.retries(lane.webhook.id, lane.open.taken + 100).filter(({ id, dueAt }) => dueAt === first.dueAt && !lane.underWay.has(id) && !lane.isWithdrawn(id));
+  return due.map(({ id }) => store.delivery(lane.webhook.id, id)).filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
+};
+
+/** What is due: a ping before all else. */
+const dueRow = (lane: Lane, store: WebhookStore, now: number): DeliveryRow | undefined => {
+  if (lane.nextDue > now) return undefined;
+  const all = store.retries(lane.webhook.id, lane.open.taken + 1);
+  const waiting = all.find(({ id }) => !lane.underWay.has(id) && !lane.isWithdrawn(id));
+  lane.skipped = all.some(({ id }) => lane.underWay.has(id));
+  lane.nextDue = waiting?.dueAt ?? Infinity;
+  return waiting !== undefined && waiting.dueAt <= now ? store.delivery(lane.webhook.id, waiting.id) : undefined;
+};
+
+const isPing = (row: DeliveryRow): boolean => row.state === "pending";
+
+/** Whether a first attempt of a lane waits for others. */
+const isBehind = ({ webhook, target, open }: Lane, { ordered }: LaneRules): boolean => {
+  if (webhook.order === "strict" && open.count > 0) return true;
+  return webhook.order !== "none" && ordered && target.firsts > 0;
+};
+
+/** In strict order, a delivery that is to be tried again holds up all after it. */
+const isHeldUp = ({ webhook }: Lane, store: WebhookStore, id: number): boolean => {
+  if (webhook.order !== "strict") return false;
+  const [retrying] = store.deliveryIds(webhook.id, "retrying", 0, 1);
+  return retrying !== undefined && retrying < id;
+};
+
+const firstOf = (lane: Lane, store: WebhookStore, rules: LaneRules, { schedule, monotonic }: Times): Next | undefined => {
+  if (isBehind(lane, rules) || lane.mayAt > monotonic) return undefined;
+  const { batch } = lane.webhook;
+  const rows = readyRows(lane, store, batch?.size ?? 1);
+  const [head] = rows;
+  if (head === undefined || isHeldUp(lane, store, head.id)) return undefined;
+  if (batch !== null && rows.length < batch.size) {
+    lane.batchSince ??= schedule;
+    if (schedule - lane.batchSince < batch.wait) return undefined;
+  }
+  return { lane, rows, kind: "first" };
+};
+
+/** Whether an attempt is under way for a block that was reverted since: the reversal waits for its end, whatever the order of others. */
+const isOvertaken = ({ underWay }: Target, store: WebhookStore): boolean => {
+  for (const { rows } of underWay) if (rows.some(({ messageId }) => store.isSuperseded(messageId))) return true;
+  return false;
+};
+
+/** The earliest first attempt of all the target's lanes. */
+const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
+  let next: Next | undefined;
+  for (const lane of target.lanes.values()) {
+    const found = firstOf(lane, store, rules, times);
+    const [id, before] = [found?.rows[0]?.id ?? Infinity, next?.rows[0]?.id ?? Infinity];
+    if (found !== undefined && id < before) next = found;
+  }
+  return next !== undefined && isOvertaken(target, store) ? undefined : next;
+};
+
+const nextRetry = (target: Target, store: WebhookStore, { schedule, monotonic }: Times): Next | undefined => {
+  for (const lane of target.lanes.values()) {
+    if (lane.mayAt > monotonic || (lane.webhook.order === "strict" && lane.open.count > 0)) continue;
+    const row = dueRow(lane, store, schedule);
+    if (row === undefined || isPing(row)) continue;
+    if (lane.webhook.order === "strict" && isHeldUp(lane, store, row.id)) continue;
+    return { lane, rows: sameBatch(lane, store, row), kind: "retry" };
+  }
+  return undefined;
+};
+
+const nextPing = (target: Target, store: WebhookStore, { schedule }: Times): Next | undefined => {
+  for (const lane of target.lanes.values()) {
+    const row = dueRow(lane, store, schedule);
+    if (row !== undefined && isPing(row)) return { lane, rows: [row], kind: "ping" };
+  }
+  return undefined;
+};
+
+/** What a target is to be sent next; undefined if there is nothing now. */
+export const nextOf = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
+  const ping = nextPing(target, store, times);
+  if (ping !== undefined || target.pausedUntil > times.schedule) return ping;
+  const first = (): Next | undefined => nextFirst(target, store, rules, times);
+  const retry = (): Next | undefined => nextRetry(target, store, times);
+  return target.last === "first" ? (retry() ?? first()) : (first() ?? retry());
+};
+
