@@ -23,7 +23,7 @@ describe("A block that goes and comes again between two reads", () => {
   });
 
   const told = async (from: Cursor): Promise<[string, number][]> => {
-    const { groups } = await node.follow.after(from, { hostEvents: false });
+    const { groups } = await node.follow.after(from, { hostEvents: false, limit: 100 });
     return groups.flatMap(({ events }) => events.map(({ id, at }): [string, number] => [id, at]));
   };
   const asKept = (): [string, number][] => {

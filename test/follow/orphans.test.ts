@@ -5,6 +5,9 @@ import { createManualClock } from "../webhooks/manual-clock.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { Node, randomFrom } from "./schedule.js";
 
+/** All that there is, however long reading it takes. */
+const read = { hostEvents: false, limit: 100 };
+
 describe("A cursor whose block was taken off the chain", () => {
   afterEach(closeTemporaryStores);
 
@@ -14,11 +17,11 @@ describe("A cursor whose block was taken off the chain", () => {
     try {
       const random = randomFrom(1);
       for (let blocks = 0; blocks < 3; blocks++) await node.apply(random);
-      const { cursor } = await node.follow.after(await node.follow.locate("genesis"), { hostEvents: false });
+      const { cursor } = await node.follow.after(await node.follow.locate("genesis"), read);
       await node.revert(2);
-      const told = async (): Promise<(string | undefined)[]> => (await node.follow.after(cursor, { hostEvents: false })).groups.map(({ change }) => change?.kind);
+      const told = async (): Promise<(string | undefined)[]> => (await node.follow.after(cursor, read)).groups.map(({ change }) => change?.kind);
       expect(await told()).to.deep.equal(["reverted", "reverted"]);
-      const revertedAt = (await node.follow.after(cursor, { hostEvents: false })).groups[0]?.change?.at ?? 0;
+      const revertedAt = (await node.follow.after(cursor, read)).groups[0]?.change?.at ?? 0;
       /** As the node does now and then; what it has in memory goes with a restart. */
       const trim = async (before: number): Promise<void> => {
         trimOrphans(node.store.environment, before);

@@ -119,7 +119,7 @@ describe("a host", () => {
   });
 
   it("can send a reply of its own meanwhile, which is sent to its end", () =>
-    withThings({}, {}, async ({ edge }) => {
+    withThings({}, { openState: () => Promise.resolve({ things: [], tip: { id: "t", height: 1 } }), tipId: undefined }, async ({ edge }) => {
       const callback = edge.callback();
       const size = 20_000_000;
       await listening(
