@@ -281,6 +281,8 @@ export interface FollowedNode {
   digestOf(block: BlockMark): string | undefined;
   /** When the node applied or reverted a block (milliseconds since 1970), and how often it had applied it before; undefined where it has not told. */
   timesOf(kind: "applied" | "reverted", id: string): { at: number; times: number } | undefined;
+  /** Asks when the node reverted a block and its ancestors, for `timesOf`. Resolves when that is known, or cannot be had. */
+  askReversals(block: BlockMark): Promise<void>;
   /** Calls `changed` when there is a new digest, and when the node is reached again or no longer. Returns what ends it. */
   watch(changed: () => void): () => void;
   /** Why the node cannot be reached, once that has lasted for some seconds. */

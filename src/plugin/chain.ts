@@ -33,5 +33,5 @@ export const createChain = (context: NodeContext | ReaderContext, { options, pre
     return createReaderChain({ dataDir, history: options.history }, { ...needs, companion, onLog: (log) => needs.onLog(log, false) });
   }
   const { events, blocks: source, onProgress, follows } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress, timesOf: follows?.timesOf });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress, timesOf: follows?.timesOf, leaving: follows?.askReversals });
 };

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../types/events.js";
-import type { FollowedNode, Logger, Network, NodeContext } from "../../types/node-context.js";
+import type { BlockMark, FollowedNode, Logger, Network, NodeContext } from "../../types/node-context.js";
 import type { FullClock } from "../clock.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "../lake/index.js";
 import { createChangeFeed } from "./change-feed.js";
+import { parseChange } from "./change-line.js";
 import { openLastKnown, type LastKnown } from "./last-known.js";
 import { createNodeBlocks } from "./node-blocks.js";
 import { createNodeClient, type NodeClient, NodeRefusal } from "./node-client.js";
@@ -16,7 +17,7 @@ import { askNetwork, createNodeHost } from "./node-host.js";
 import { createNodeWatch } from "./node-watch.js";
 import { createReplicaLake } from "./replica-lake.js";
 import type { TipSource } from "./tip-source.js";
-import { createToldChanges } from "./told-changes.js";
+import { createToldChanges, type ToldChanges } from "./told-changes.js";
 
 export interface FollowedNodeOptions {
   url: string;
@@ -82,6 +83,22 @@ const discardMarked = async (folder: string, removeStore: FollowedNodeNeeds["rem
   await rm(marker, { force: true });
 };
 
+/** Milliseconds for an answer. */
+const reversalPatience = 5_000;
+
+/** A node that no longer knows the block, or is away, cannot say when it left it: the replica's own time stands then. */
+const askReversals = async ({ height, id }: BlockMark, { client, told, signal }: { client: NodeClient; told: ToldChanges; signal: AbortSignal }): Promise<void> => {
+  try {
+    for await (const line of client.lines(`/v2/changes?times=true&after=${height}-${id}`, { signal: AbortSignal.any([signal, AbortSignal.timeout(reversalPatience)]) })) {
+      const change = parseChange(line);
+      if (change.kind !== "reverted") return;
+      told.put(change);
+    }
+  } catch {
+    return;
+  }
+};
+
 type Followed = Required<Pick<NodeContext, "network" | "events" | "blocks" | "peers" | "sync" | "pool" | "node" | "follows">>;
 
 /** A node context whose parts are another node's. Nothing is kept open until `createApiPlugin` starts with it. */
@@ -131,6 +148,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
     },
     digestOf: told.digestOf,
     timesOf: told.timesOf,
+    askReversals: (block) => askReversals(block, { client, told, signal: ending.signal }),
     watch: (changed) => {
       const leaves = [told.watch(changed), watch.watch(changed)];
       return () => leaves.forEach((leave) => leave());

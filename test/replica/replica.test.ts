@@ -132,6 +132,39 @@ describe("A replica", function () {
     await expectSameReplies(node, replica);
   });
 
+  it("asks as often after an hour without the node as at first, serves what it has, says so once, and then follows it through the fork that it missed", async () => {
+    const node = await new TestNode(100).start();
+    let looks = 0;
+    const replica = await startReplica(await startProxy(node, { of: (line) => line, asked: (path) => void (looks += path === "/api/health" ? 1 : 0) }));
+    await level(node, replica);
+    const seen = await tipOf(node);
+    const served = await replyOf(replica.url, "blocks?limit=100");
+    await node.stop();
+    const said = replica.lines.length;
+    for (let minutes = 20; minutes <= 60; minutes += 20) {
+      replica.clock.pass(1_200_000);
+      const [before, begun] = [looks, performance.now()];
+      await until("looks at the node", () => looks >= before + 8);
+      expect(performance.now() - begun, "eight looks, of which there are four a second").to.be.below(20_000);
+      const { status, problem, lag } = await replica.ready();
+      expect([status, problem]).to.deep.equal([503, "node unreachable"]);
+      expect(lag).to.be.within(minutes * 60_000, minutes * 60_000 + 60_000);
+      expect(await replyOf(replica.url, "blocks?limit=100")).to.equal(served);
+    }
+    expect((await replica.ready()).detail).to.match(/ has not answered for 36\d\d s: /);
+    expect(replica.lines.length - said, replica.lines.slice(said).join("\n")).to.be.below(6);
+    await node.restart();
+    await node.fork(92, 170);
+    await level(node, replica);
+    await until("a ready replica", async () => (await replica.ready()).status === 200);
+    expect(await replica.ready()).to.include({ behind: 0, lag: 0 });
+    const missed = `events/feed?after=${seen}&event=block.*&limit=1000`;
+    const told = await replyOf(replica.url, missed);
+    expect(told).to.equal(await replyOf(node.url, missed));
+    expect([told.match(/"block\.reverted"/g)?.length, told.match(/"block\.applied"/g)?.length]).to.deep.equal([8, 170]);
+    await expectSameReplies(node, replica);
+  });
+
   it("asks a reader to come again for a block that it does not have and the node may have, however far ahead, and for no other", async () => {
     const node = await new TestNode(110).start();
     const held = { of: (line: string): string | undefined => line };

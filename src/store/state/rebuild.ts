@@ -55,8 +55,8 @@ const keysPerWrite = 2_000;
 
 export interface RemovalNeeds {
   listener: ChangeListener | undefined;
-  /** Milliseconds since 1970. */
-  now(): number;
+  /** When a block is reverted, in milliseconds since 1970. */
+  revertedAt(id: string): number;
   isStopped(): boolean;
 }
 
@@ -64,7 +64,7 @@ export interface RemovalNeeds {
  * Keeps the old chain's blocks above the fork for readers that follow the chain, and tells the listener of them, from the tip downwards,
  * each in the transaction that notes it.
  */
-const tellReversals = async (environment: Environment, { listener, now, isStopped }: RemovalNeeds): Promise<void> => {
+const tellReversals = async (environment: Environment, { listener, revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
   const reading = createReading(environment);
   const direct = directly(environment);
   const tellSome = (): boolean => {
@@ -72,7 +72,7 @@ const tellReversals = async (environment: Environment, { listener, now, isStoppe
     let rebuild = readRebuild(environment);
     while (rebuild !== undefined && rebuild.untold > rebuild.fork && performance.now() - begun < turn) {
       const full = withApplied(reading, readFullBlock(reading, rebuild.untold));
-      putOrphan(direct, full, now());
+      putOrphan(direct, full, revertedAt(full.block.id));
       listener?.witness({ kind: "reverted", full });
       rebuild = { ...rebuild, untold: rebuild.untold - 1 };
     }

@@ -148,10 +148,12 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     note({ kind: "applied", full });
   };
 
+  const revertedAt = (id: string): number => needs.timesOf?.("reverted", id)?.at ?? clock.now();
+
   const takeOut = function* (): Sliced<void> {
     const full = writer.revert();
     if (full !== undefined) {
-      putOrphan(pending, full, needs.timesOf?.("reverted", full.block.id)?.at ?? clock.now());
+      putOrphan(pending, full, revertedAt(full.block.id));
       note({ kind: "reverted", full });
     }
     yield;
@@ -170,7 +172,7 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
       writer.aborted();
     }
     onBegun?.();
-    await removeOldChain(environment, { listener, now: clock.now, isStopped });
+    await removeOldChain(environment, { listener, revertedAt, isStopped });
     marks.rebuild = readRebuild(environment);
   };
 

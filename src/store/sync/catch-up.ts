@@ -24,6 +24,8 @@ export interface CatchingUpNeeds {
   clock: FullClock;
   onProgress: ((progress: IndexingProgress) => void) | undefined;
   problems: Problems;
+  /** Awaited before blocks are left, from the tip down, because the source has others: of a replica, whose node knows when it left them. */
+  leaving?: ((tip: BlockName) => Promise<void>) | undefined;
 }
 
 /** Brings the store to where the host's chain is. One call at a time; each rejects with what keeps it from getting there. */
@@ -80,12 +82,13 @@ const createReport = ({ store, logger, clock, onProgress }: CatchingUpNeeds) => 
 };
 
 /** Reverts the tip if the source ends right below it. A source that ends further below is behind, or holds a part of the chain: the store keeps what it has. */
-const takeOutUnsaved = async (store: Store, source: SourceReads, idAt: CatchingUp["idAt"], logger: Logger): Promise<void> => {
+const takeOutUnsaved = async ({ store, logger, leaving }: CatchingUpNeeds, source: SourceReads, idAt: CatchingUp["idAt"]): Promise<void> => {
   const tip = store.tip();
   if (tip === undefined || tip.height === 1) return;
   const [last, ...beyond] = await source.read(tip.height - 1, 2);
   if (last === undefined || beyond.length > 0 || last.id !== idAt(tip.height - 1) || source.isStopped()) return;
   logger.info(`block ${tip.height} (${tip.id}) is not in the host's chain: reverted`);
+  await leaving?.(tip);
   await store.revert();
 };
 
@@ -103,7 +106,7 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
   const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => runSliced(rules.parseBlockSliced(data), pace);
   const applyAll = createBatchedApply(store, parse, source.isStopped, () => checkRewards());
   const begin = async (): Promise<void> => store.apply([await parse(rules.network.genesisBlock, "cooperative")]);
-  const goingBack = createGoingBack({ store, source, hasSource, logger, begin, onRebuild: noteCompared });
+  const goingBack = createGoingBack({ store, source, hasSource, logger, begin, onRebuild: noteCompared, leaving: needs.leaving });
   const { idAt } = goingBack;
   const checkRewards = createRewardCheck({ store, idAt, problems });
 
@@ -125,7 +128,7 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
     catchUp,
     look,
     takeOutUnsaved: async () => {
-      if (hasSource) await takeOutUnsaved(store, source, idAt, logger);
+      if (hasSource) await takeOutUnsaved(needs, source, idAt);
     },
     applyRun,
     takeOut,

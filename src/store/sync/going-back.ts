@@ -15,6 +15,8 @@ export interface GoingBackNeeds {
   begin(): Promise<void>;
   /** Called when the store begins to be rebuilt: it is no longer served. */
   onRebuild(): void;
+  /** Awaited before blocks are left for those of the source. */
+  leaving?: ((tip: Pick<Block, "id" | "height">) => Promise<void>) | undefined;
 }
 
 /**
@@ -72,7 +74,7 @@ const forkOf = async (store: Store, source: SourceReads): Promise<Fork> => {
   return findFork(store.tip()?.height ?? 0, isShared, hasOther);
 };
 
-export const createGoingBack = ({ store, source, hasSource, logger, begin, onRebuild }: GoingBackNeeds): GoingBack => {
+export const createGoingBack = ({ store, source, hasSource, logger, begin, onRebuild, leaving }: GoingBackNeeds): GoingBack => {
   const idAt = (height: number): string | undefined => idIn(store, height);
 
   const find = (): Promise<Fork> => forkOf(store, source);
@@ -107,6 +109,7 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
       const tip = store.tip();
       if (tip === undefined || source.isStopped()) return;
       if (height === 0) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${String((await source.at(1))?.id)}, but this network's genesis is ${String(idAt(1))}`);
+      await leaving?.(tip);
       if (!store.canRevertTo(height)) return rebuildFrom(height);
       const left = tip.height === height + 1 ? `block ${tip.height} (${tip.id}) is` : `blocks ${height + 1} to ${tip.height} are`;
       logger.info(`${left} no longer in the host's chain: reverted`);
