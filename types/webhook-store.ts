@@ -219,6 +219,8 @@ export interface WebhookStore {
   /** Writes a message and its deliveries. Returns the delivery ids, in the order of the recipients. */
   append(message: Message, recipients: readonly Recipient[]): number[];
   message(id: number): Message | undefined;
+  /** Id of the last message: within a transaction, of that written last. */
+  lastMessage(): number;
   /** The messages about this that have deliveries, each with these. */
   messagesAbout(about: About): { messageId: number; deliveries: { webhookId: number; id: number }[] }[];
   /** Marks a message as superseded, for as long as it is kept. */

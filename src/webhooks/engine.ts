@@ -93,14 +93,14 @@ const attemptedBefore = (store: WebhookStore, isUnderWay: (row: DeliveryRow) => 
   return (row: DeliveryRow): boolean => row.attemptCount > 0 || row.id <= lastBefore || isUnderWay(row);
 };
 
-type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns" | "onWork"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onOutcome">;
+type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns" | "onWork"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onMessage" | "onOutcome">;
 
 /** What reads the chain for the webhooks. */
-const createScanning = ({ time, withdrawn, onOutcome, ...needs }: ScanningNeeds, { isUnderWay, wake }: Pick<Dispatcher, "isUnderWay" | "wake">): Scanner => {
+const createScanning = ({ time, withdrawn, onMessage, onOutcome, ...needs }: ScanningNeeds, { isUnderWay, wake }: Pick<Dispatcher, "isUnderWay" | "wake">): Scanner => {
   const { store, register, window, keepsChain } = needs;
   const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
   const holding = createHolding({ store, time, confirmationsOf });
-  const recorder = createRecorder({ store, register, time, window, withdrawn, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay });
+  const recorder = createRecorder({ store, register, time, window, withdrawn, onMessage, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay });
   return createScanner({ ...needs, recorder, patterns: createPatternWorker(), onWork: wake });
 };
 
@@ -141,7 +141,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
   });
 
-  const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn, onOutcome }, dispatcher);
+  const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn, onMessage: payloads.note, onOutcome }, dispatcher);
 
   const service = createWebhookService({
     ...{ store, follow, register, clock, time, keepsChain, nodeKey },

@@ -220,6 +220,7 @@ const deliveriesPart = (db: WebhookDatabases, reader: ReturnType<typeof createOu
     db.removed.putSync(webhookId, tally.get(counters.lastDelivery));
   },
   lastDelivery: () => readNumber(db, counters.lastDelivery),
+  lastMessage: () => count(counters.lastMessage),
   append: (message, recipients) => writing().outbox.append(message, recipients),
   hasAbout: (event) => count(counters.about(event)) > 0,
   messagesAbout: (about) => messagesAbout(db, about),

@@ -11,6 +11,8 @@ export interface Payloads {
   of(message: Message): MaybePromise<string | undefined>;
   /** A message with its payload, kept for a moment for its other deliveries; undefined where there is none. */
   load(messageId: number): MaybePromise<LoadedEvent | undefined>;
+  /** A message was written: most are sent in a moment, and its event is at hand. */
+  note(messageId: number, message: Message, event: Pick<FollowEvent, "json">): void;
 }
 
 export interface LoadedEvent {
@@ -21,6 +23,8 @@ export interface LoadedEvent {
   made?: { event: string; isLast: boolean; json: string };
 }
 
+/** Events that are kept from when their messages are written. */
+const mostNoted = 1_000;
 /** Groups that are kept: deliveries of a block are sent one after another. */
 const mostGroups = 32;
 /** Characters of payloads that are kept: the deliveries of a message to many webhooks are sent at about the same time. */
@@ -102,21 +106,29 @@ const createMake = (follow: Follow): Payloads["of"] => {
 
 export const createPayloads = (follow: Follow, store: Pick<WebhookStore, "message">): Payloads => {
   const of = createMake(follow);
-  const events = new LRUCache<number, LoadedEvent>({ maxSize: keptCharacters, sizeCalculation: ({ json }) => 2 * json.length + 500 });
+  const noted = new LRUCache<number, { message: Message; event: Pick<FollowEvent, "json"> }>({ max: mostNoted });
+  const loaded = new LRUCache<number, LoadedEvent>({ maxSize: keptCharacters, sizeCalculation: ({ json }) => 2 * json.length + 500 });
+
+  const keep = (messageId: number, message: Message, json: string): LoadedEvent => {
+    const event: LoadedEvent = { message, json };
+    loaded.set(messageId, event);
+    return event;
+  };
 
   return {
     of,
+    note: (messageId, message, event) => void noted.set(messageId, { message, event }),
     load: (messageId) => {
-      const known = events.get(messageId);
+      const known = loaded.get(messageId);
       if (known !== undefined) return known;
+      const fresh = noted.get(messageId);
+      if (fresh !== undefined) {
+        noted.delete(messageId);
+        return keep(messageId, fresh.message, fresh.event.json);
+      }
       const message = store.message(messageId);
       if (message === undefined) return undefined;
-      return andThen(of(message), (json) => {
-        if (json === undefined) return undefined;
-        const event: LoadedEvent = { message, json };
-        events.set(messageId, event);
-        return event;
-      });
+      return andThen(of(message), (json) => (json === undefined ? undefined : keep(messageId, message, json)));
     },
   };
 };

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import type { About, DeliveryRow, Message, PartOfGroup, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { cursorText } from "../../follow/index.js";
+import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { canonicalEvent } from "../../follow/host/known-events.js";
 import { namesEvent } from "../conditions/conditions.js";
 import { keyOf } from "../deliver/request.js";
@@ -23,6 +23,8 @@ export interface RecorderNeeds {
   isUnderWay(row: DeliveryRow): boolean;
   /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
   withdrawn: Set<number>;
+  /** Is told of messages once they are committed. */
+  onMessage(messageId: number, message: Message, event: FollowEvent): void;
   /** Is told of deliveries that are given up. */
   onOutcome?: OnOutcome | undefined;
 }
@@ -40,12 +42,16 @@ interface Writing extends Recorded {
   takenBack: number[];
   /** Those of them that are superseded. */
   superseded: number[];
+  /** Messages of that transaction. */
+  written: [messageId: number, message: Message, event: FollowEvent][];
 }
 
 /** What one transaction of a plan knows: nobody else writes meanwhile. */
 interface Turn {
   webhooks: ReadonlyMap<number, WebhookRow>;
   isCurrent(webhookId: number): boolean;
+  /** Deliveries that are not settled, by webhook, as far as they were counted. */
+  unsettled: Map<number, number>;
   /** Places that are written at its end: each webhook's last one. */
   reached: Map<number, PartOfGroup | undefined>;
 }
@@ -192,10 +198,10 @@ const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: R
 const createWritePiece = (needs: RecorderNeeds) => {
   const { store, window, holding } = needs;
   const { takeBack, priorOf } = createEarlier(needs);
-  const unsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
+  const countUnsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
-  return (plan: Plan, { planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, reached }: Turn): void => {
-    const { touched, full } = writing;
+  return (plan: Plan, { planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, unsettled, reached }: Turn): void => {
+    const { touched, full, written } = writing;
     const { event, index, about } = planned;
     const blockId = event.block?.id;
     const isChange = about !== undefined && about.event === event.event;
@@ -204,6 +210,8 @@ const createWritePiece = (needs: RecorderNeeds) => {
     const prior = isReversal ? priorOf(about, blockId) : undefined;
     const lost = isChange ? takeBack(about, blockId, chunk, writing) : new Set<number>();
     if (event.block === null) for (const webhookId of holding.look(event, chunk)) touched.add(webhookId);
+    // What was taken back, or held and dropped, leaves room.
+    if (lost.size > 0 || event.block === null) unsettled.clear();
     // Of what is reverted: how many of its transactions were told of when it was applied.
     const transactions = plan.group.change?.kind === "reverted" ? (plan.seenTransactions ?? Number.MAX_SAFE_INTEGER) : planned.transactions;
     const isUnseen = plan.seenTransactions !== undefined && event.event === "transaction.reverted" && sequenceOf(event.data) >= plan.seenTransactions;
@@ -214,26 +222,33 @@ const createWritePiece = (needs: RecorderNeeds) => {
       if (webhook === undefined || full.has(webhookId) || !isCurrent(webhookId)) continue;
       const reversal = isReversal ? reversalOf(webhook, about, prior?.get(webhookId), isUnseen) : {};
       if (reversal === undefined) continue;
-      if (unsettled(webhookId) >= window) {
+      const open = unsettled.get(webhookId) ?? countUnsettled(webhookId);
+      unsettled.set(webhookId, open);
+      if (open >= window) {
         full.set(webhookId, index === 0 ? undefined : { before: cursorText(plan.group.before), taken: index, transactions: transactions - (event.event === "transaction.applied" ? 1 : 0) });
         continue;
       }
       const isLast = plan.last.get(webhookId) === index;
       recipients.push({ webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), ...(isLast ? { last: true } : {}), ...reversal, begin: holding.beginOf(webhook, event) });
     }
-    if (recipients.length > 0) store.append(messageOf(plan, planned), recipients);
+    if (recipients.length > 0) {
+      const message = messageOf(plan, planned);
+      store.append(message, recipients);
+      written.push([store.lastMessage(), message, event]);
+    }
     const part = { before: cursorText(plan.group.before), taken: index + 1, transactions };
     // With what was taken back: if the process is killed now, and the chain returns to where they were, they are to look at it again.
     for (const webhookId of lost) if (isCurrent(webhookId) && !full.has(webhookId)) reached.set(webhookId, part);
     for (const { webhookId, last } of recipients) {
       touched.add(webhookId);
+      unsettled.set(webhookId, (unsettled.get(webhookId) ?? 0) + 1);
       reached.set(webhookId, last === true ? undefined : part);
     }
   };
 };
 
 export const createRecorder = (needs: RecorderNeeds): Recorder => {
-  const { store, register, withdrawn, onOutcome } = needs;
+  const { store, register, withdrawn, onMessage, onOutcome } = needs;
   const writePiece = createWritePiece(needs);
 
   /** What is to be written, share by share. Most blocks of the past match nothing: they cost no transaction, and the store is asked little about them. */
@@ -264,11 +279,12 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
       return is;
     };
     const webhooks = register.rows();
+    const unsettled: Turn["unsettled"] = new Map();
     const reached: Turn["reached"] = new Map();
     let next = done;
     do {
       const piece = pieces[next++];
-      if (piece !== undefined) writePiece(plan, piece, writing, { webhooks, isCurrent, reached });
+      if (piece !== undefined) writePiece(plan, piece, writing, { webhooks, isCurrent, unsettled, reached });
     } while (next < pieces.length && performance.now() - begun < turn);
     for (const [webhookId, part] of reached) places.put(webhookId, part);
     return next;
@@ -276,14 +292,16 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
 
   return {
     record: async (plan, webhookIds, places) => {
-      const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [], superseded: [] };
+      const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [], superseded: [], written: [] };
       const pieces = piecesOf(plan, webhookIds);
       for (let done = 0; done < pieces.length; ) {
         try {
           done = await store.transactionSoon(() => writeSome(plan, pieces, done, writing, places));
           writing.superseded.forEach(() => onOutcome?.("superseded"));
+          for (const one of writing.written) onMessage(...one);
         } finally {
           writing.superseded.length = 0;
+          writing.written.length = 0;
           for (const id of writing.takenBack.splice(0)) withdrawn.delete(id);
         }
       }
