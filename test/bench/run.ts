@@ -3,6 +3,7 @@ import { againIfFarOff } from "./measures/again.js";
 import { measureAnswers } from "./measures/answers.js";
 import { measureCold } from "./measures/cold.js";
 import { measureDepth } from "./measures/depth.js";
+import { measureDigest } from "./measures/digest.js";
 import { measureFollow } from "./measures/follow.js";
 import { measureGrowth } from "./measures/growth.js";
 import { measureIndexing } from "./measures/indexing.js";
@@ -35,6 +36,7 @@ const measures: Record<Exclude<Part, "growth">, Measure> = {
   workers: measureWorkers,
   webhooks: measureWebhooks,
   history: measureHistory,
+  digest: measureDigest,
   follow: measureFollow,
   metrics: measureMetrics,
   machines: measureMachines,
@@ -52,7 +54,7 @@ const runOf = ({ size, quick, row, rounds, soak }: BenchOptions, say: Run["say"]
 });
 
 /** These make their own chains, or take the smallest. */
-const withoutStore: readonly Part[] = ["webhooks", "follow", "metrics"];
+const withoutStore: readonly Part[] = ["webhooks", "digest", "follow", "metrics"];
 
 /** Whether the run has every part: its figures are written down for the README. */
 const isWhole = ({ only, quick, row }: BenchOptions): boolean => !quick && row === "" && parts.every((part) => only.includes(part));
