@@ -150,8 +150,9 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     rotationOverlap: options.rotationOverlap,
     keepPlaces: scanner.keepPlaces,
     onChange: (id) => {
-      dispatcher.refresh();
       scanner.reload(id);
+      // Reads the webhook again, which may be large: in another turn than that which wrote it.
+      setImmediate(dispatcher.refresh);
     },
   });
 

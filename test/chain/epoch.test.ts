@@ -19,6 +19,7 @@ describe("epoch time", () => {
     expect(epoch.fromUnix(1_795_235_664)).to.equal(305_134_464);
     expect(epoch.fromUnix(1_795_235_664.999)).to.equal(305_134_464);
     expect(epoch.fromUnix(1_490_101_199)).to.equal(-1);
+    expect([epoch.toEpoch(1_490_101_200), epoch.toEpoch(1_490_101_201.5), epoch.toEpoch(1_490_101_199)]).to.deep.equal([0, 1.5, -1]);
   });
 
   it("begins at the network's epoch", () => {

@@ -50,6 +50,11 @@ describe("milestones", () => {
     expect(at(1).fees).to.deep.equal(first.fees);
   });
 
+  it("replace a member by one of another form as a whole", () => {
+    const { at } = createMilestones([{ ...first, extra: { a: 1, b: 2 } }, { height: 2, extra: 5 }, { height: 3, extra: { c: 3 } }, { height: 4, extra: null }, { height: 5, extra: { d: 4 } }, { height: 6, extra: [1] }]);
+    expect([1, 2, 3, 4, 5, 6].map((height) => at(height).extra)).to.deep.equal([{ a: 1, b: 2 }, 5, { c: 3 }, null, { d: 4 }, [1]]);
+  });
+
   it("may come in any order, and leave their input unchanged", () => {
     const given = [{ height: 50, reward: 5 }, first, { height: 20, reward: 2 }];
     const copy = structuredClone(given);
@@ -72,5 +77,11 @@ describe("milestones", () => {
     expect(refused([first, { height: 9, epoch: "yesterday" }])).to.match(/height 9/);
     expect(refused([first, { height: 1.5, reward: 1 }])).to.match(/1.5 is not a height/);
     expect(refused([first, { height: NaN, reward: 1 }])).to.match(/NaN is not a height/);
+    expect(refused([first, { height: 0, reward: 1 }])).to.match(/: 0 is not a height/);
+    expect(refused([first, { height: 9, blocktime: 0 }])).to.match(/height 9/);
+    const { epoch: _, ...timeless } = first;
+    expect(refused([timeless])).to.match(/height 1 .*epoch/);
+    for (const reward of [-1, "-1", 1.5, "x", null]) expect(refused([first, { height: 9, reward: reward as number }]), String(reward)).to.match(/height 9 one of reward/);
+    for (const fee of [-1, "1.5", null]) expect(refused([first, { height: 9, fees: { staticFees: { vote: fee as number } } }]), String(fee)).to.match(/height 9 the static fee vote is not a whole number/);
   });
 });

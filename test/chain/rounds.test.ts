@@ -123,11 +123,15 @@ describe("ranks", () => {
     const given = [
       delegate("03", 5n),
       delegate("02", 5n),
-      delegate("01", 2n ** 64n),
-      delegate("00", 2n ** 64n + 1n),
+      delegate("06", 2n ** 64n),
+      delegate("07", 2n ** 64n + 1n),
       delegate("04", 9n, true),
+      delegate("01", 4n),
+      delegate("05", 5n),
     ];
-    expect(rankDelegates(given).map(({ publicKey }) => publicKey)).to.deep.equal(["00", "01", "02", "03"]);
+    const ranked = ["07", "06", "02", "03", "05", "01"];
+    expect(rankDelegates(given).map(({ publicKey }) => publicKey)).to.deep.equal(ranked);
+    expect(rankDelegates(given.toReversed()).map(({ publicKey }) => publicKey)).to.deep.equal(ranked);
     expect(given[0]?.publicKey).to.equal("03");
   });
 });

@@ -3,12 +3,16 @@ import { expect } from "chai";
 import { asBinary } from "lmdb";
 import { createApiPlugin } from "../../src/index.js";
 import { numberKey } from "../../src/store/layout/keys.js";
+import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 import { ask } from "../http/ask.js";
+import { silentLogger } from "../silent.js";
 import { closeStores, closeTemporaryStores, openTemporaryStore } from "../store/temporary-store.js";
+import { webhookRow } from "../webhooks/webhook-row.js";
 
 const chain = loadChain("core3-custom-c");
 const blocks = chain.blocks.slice(0, 30);
+const token = "a-token-of-thirty-two-characters!";
 
 describe("a read that meets a damaged record", () => {
   afterEach(closeTemporaryStores);
@@ -62,4 +66,32 @@ describe("a read that meets a damaged record", () => {
       }
     });
   }
+
+  it("that is of a webhook, by one letter of its target, is answered with 500 in the place of another target, and health is failing from then on", async () => {
+    const { store, rules, dataDir } = openTemporaryStore(chain.network);
+    for (const block of blocks) await store.apply([rules.parseBlock(block)]);
+    store.markComplete();
+    const { environment } = store;
+    const webhooks = createWebhookStore(environment);
+    webhooks.transaction(() => void webhooks.addWebhook(webhookRow));
+    const register = environment.root.openDB<Buffer, number>({ name: "webhooks-register", encoding: "binary", keyEncoding: "ordered-binary" } as object as { name: string });
+    const bytes = Buffer.from(register.get(1) ?? []);
+    const at = bytes.indexOf(webhookRow.target);
+    expect(at).to.be.above(0);
+    bytes[at + 9] = (bytes[at + 9] ?? 0) ^ 1;
+    register.putSync(1, bytes);
+    await closeStores();
+
+    const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir, blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) }, logger: silentLogger, options: { webhooks: { tokens: [token] } } });
+    const server = await plugin.listen(0);
+    try {
+      const { port } = server.address() as { port: number };
+      const { status, json } = await ask(port, "/api/webhooks/1", { headers: { authorization: token } });
+      expect([status, (json as { message: string }).message]).to.deep.equal([500, "The store is damaged: a row of the webhooks is not what was written."]);
+      expect((await ask(port, "/api/blocks?limit=5")).status).to.equal(200);
+      expect((await ask(port, "/api/health")).status).to.equal(503);
+    } finally {
+      await plugin.stop();
+    }
+  });
 });

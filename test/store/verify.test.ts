@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { PorticoError } from "../../src/errors.js";
 import { verifyStore } from "../../src/index.js";
 import { numberKey } from "../../src/store/layout/keys.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
@@ -54,6 +55,24 @@ describe("verifyStore", function () {
     }
     stopped.abort();
     await writing;
+  });
+
+  it("finds a changed letter in a webhook's target or secret, which would be read as any other, and the node does not answer with it", async () => {
+    const { dataDir, path } = await makeStore();
+    const original = readFileSync(path);
+    for (const text of [webhookRow.target, webhookRow.token]) {
+      const bytes = Buffer.from(original);
+      // All that is left of it in the file, in pages that are free, too.
+      for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) bytes[at + 9] = (bytes[at + 9] ?? 0) ^ 1;
+      writeFileSync(path, bytes);
+      const { faults } = await verifyStore({ dataDir, nethash });
+      expect(faults).to.have.length(1);
+      expect(faults[0]).to.match(/database "webhooks-register", key .*: its record cannot be read \(The store is damaged: a row of the webhooks is not what was written/);
+      const { environment } = openTemporaryStore(chain.network, { dataDir }).store;
+      const webhooks = createWebhookStore(environment);
+      expect(() => webhooks.webhook(1)).to.throw(PorticoError).with.property("code", "RECORD_DAMAGED");
+      await closeStores();
+    }
   });
 
   it("says so where there is no store, or one of another network", async () => {

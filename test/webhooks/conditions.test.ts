@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "chai";
-import { combine, compileCondition, explain, namesEvent } from "../../src/webhooks/conditions/conditions.js";
-import { valuesAt } from "../../src/webhooks/conditions/json-value.js";
+import { combine, compileCondition, explain, isNamePattern, namesEvent } from "../../src/webhooks/conditions/conditions.js";
+import { jsonLength, valuesAt } from "../../src/webhooks/conditions/json-value.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/conditions/matcher.js";
 import { operatorNames, operators, subjectsAt } from "../../src/webhooks/conditions/operators.js";
 import { compilePattern } from "../../src/webhooks/conditions/pattern.js";
@@ -55,11 +55,14 @@ const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][
     [true, 0, false],
     [null, -1, false],
     [[2], 1, false],
+    [["b"], "a", false],
+    ["abc", "12", false],
   ],
   gte: [
     [1, 1, true],
     ["1.0", 1, true],
     ["a", "a", true],
+    ["a", true, false],
     [0, 1, false],
     [null, 0, false],
   ],
@@ -78,8 +81,11 @@ const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][
     ["9", "10", true],
     ["a", "b", true],
     [null, 1, false],
+    ["12", "abc", false],
   ],
   lte: [
+    ["a", "a", true],
+    ["b", "a", false],
     [2, 2, true],
     [3, 2, false],
     ["99999999999999999999", "100000000000000000000", true],
@@ -112,12 +118,14 @@ const cases: Record<Operator, [actual: unknown, value: unknown, holds: boolean][
     [{ a: 1 }, "a", false],
     [42, "4", false],
     [null, "null", false],
+    ["undefined", { a: 1 }, false],
   ],
   regexp: [
     ["order 42", "^order \\d+$", true],
     ["order x", "^order \\d+$", false],
     ["ORDER", "(?i)order", true],
     [42, "^42$", true],
+    [12_500_000_000_000_000_001n, "^125.*1$", true],
     [true, "^true$", true],
     [["42"], "42", false],
     [null, "null", false],
@@ -443,6 +451,60 @@ describe("the matcher", () => {
       { id: 1, events: ["one"], enabled: true, match: "any", conditions },
       { id: 2, events: ["one"], enabled: true, match: "any", conditions: [] },
     ]);
-    expect(matcher.match("one", { a: "[" }).ids).to.deep.equal([2]);
+    expect(matcher.match("one", { a: "[" })).to.deep.equal({ ids: [2], undecided: [] });
+  });
+
+  it("takes webhooks in and out in slices, after which all is as if it had been done at once", () => {
+    const conditions: Condition[] = [{ key: "a", condition: "in", value: Array.from({ length: 20_000 }, (_, index) => `A${index}`) }];
+    const matcher = createMatcher();
+    const slicesOf = (webhook: Matchable | undefined): number => {
+      const work = matcher.change(1, webhook);
+      for (let slices = 1; ; slices++) if (work.next().done === true) return slices;
+    };
+    expect(slicesOf({ id: 1, events: ["one"], enabled: true, match: "any", conditions })).to.equal(21);
+    expect([matcher.match("one", { a: "A0" }).ids, matcher.match("one", { a: "A19999" }).ids]).to.deep.equal([[1], [1]]);
+    expect(slicesOf(undefined)).to.equal(21);
+    expect([matcher.match("one", { a: "A0" }).ids, matcher.match("one", { a: "A19999" }).ids, matcher.listens("one")]).to.deep.equal([[], [], false]);
+  });
+
+  it("counts a condition once, however many of its values a payload has", () => {
+    const conditions: Condition[] = [{ key: "a.*", condition: "in", value: ["x", "y"] }, { key: "b", condition: "eq", value: 1 }];
+    const matcher = createMatcher([{ id: 1, events: ["one"], enabled: true, match: "all", conditions }]);
+    expect([{ a: ["x", "y"], b: 2 }, { a: ["x", "y", "x"], b: 1 }, { a: ["z"], b: 1 }].map((payload) => matcher.match("one", payload).ids)).to.deep.equal([[], [1], []]);
+  });
+
+  it("finds a webhook once where its list has a value twice, and not at all once it is taken out", () => {
+    const conditions: Condition[] = [{ key: "a", condition: "in", value: ["x", 1, "x", "1", "y"] }];
+    const matcher = createMatcher([{ id: 1, events: ["one"], enabled: true, match: "any", conditions }, { id: 2, events: ["one"], enabled: true, match: "any", conditions: [{ key: "a", condition: "eq", value: "y" }] }]);
+    expect(["x", "1", 1, "y"].map((a) => matcher.match("one", { a }).ids)).to.deep.equal([[1], [1], [1], [1, 2]]);
+    matcher.put(1, undefined);
+    expect(["x", "1", 1, "y"].map((a) => matcher.match("one", { a }).ids)).to.deep.equal([[], [], [], [2]]);
+  });
+
+  it("tells texts from what else there is, by whatever they begin and end with", () => {
+    const values = ["", "\0", "\0null", "\0\0null", "null", null, true, "true", "\0true", {}, "{}", "\0{}", [], "[]", "\0[]", "=\"a\"", "a", ["a"], "12", "\0=\"a\""];
+    const matcher = createMatcher(values.map((value, id) => ({ id, events: ["one"], enabled: true, match: "any", conditions: [{ key: "a", condition: "eq", value }] })));
+    values.forEach((a, id) => expect(matcher.match("one", { a }).ids, JSON.stringify(a)).to.deep.equal([id]));
+  });
+});
+
+describe("names of events", () => {
+  it("are meant by themselves, by what they begin with, or by *", () => {
+    const meant = (names: string[]): string[] => ["block.applied", "block.reverted", "blocks", "transaction.applied", "applied.block"].filter((event) => namesEvent(names, event));
+    expect(meant(["block.applied"])).to.deep.equal(["block.applied"]);
+    expect(meant(["block.*"])).to.deep.equal(["block.applied", "block.reverted"]);
+    expect(meant(["block.applied", "transaction.*"])).to.deep.equal(["block.applied", "transaction.applied"]);
+    expect(meant(["*"])).to.have.length(5);
+    expect(meant(["block.*.*"])).to.deep.equal([]);
+    expect(meant([])).to.deep.equal([]);
+    expect(["*", "block.*", "block.applied", ".*", "*.applied", "block*", ""].map(isNamePattern)).to.deep.equal([true, true, false, true, false, false, false]);
+  });
+});
+
+describe("the length of a value as JSON", () => {
+  it("is that of its text, none for nothing, and without an end for what has none", () => {
+    const round: unknown[] = [];
+    round.push(round);
+    expect([undefined, null, "a\"b", [1, "a"], { a: 12_500_000_000_000_000_001n }, round].map(jsonLength)).to.deep.equal([0, 4, 6, 7, 28, Infinity]);
   });
 });

@@ -7,6 +7,8 @@ import type { DeliveryState, Webhook } from "../../types/webhooks.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
+import { hasCheckedRows } from "../../src/store/webhooks/databases.js";
+import { rowEncoder } from "../../src/store/webhooks/row-encoding.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
@@ -314,7 +316,7 @@ for (const { keepsChain, title } of kinds) {
       await stage.attempted(applied.id, 1, 1);
       await stage.restart({}, async () => {
         const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
-        const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false } } as object as { name: string });
+        const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: hasCheckedRows(`webhooks-${name}`) ? rowEncoder : { useRecords: false } } as object as { name: string });
         await kept("messages").put(1, { at: stage.clock.now(), json: JSON.stringify({ id: b.block.id, height: rich }) });
         await kept("about").clearAsync();
         const { events: [event] = [], ...row } = kept<{ events: string[] }>("register").get(1) ?? {};

@@ -5,6 +5,8 @@ import { open } from "lmdb";
 import type { KeptTime } from "../../types/webhook-store.js";
 import type { Webhook, WebhookOptions } from "../../types/webhooks.js";
 import { createTimekeeper, createTimeReader, type Timekeeper } from "../../src/webhooks/timekeeper.js";
+import { hasCheckedRows } from "../../src/store/webhooks/databases.js";
+import { rowEncoder } from "../../src/store/webhooks/row-encoding.js";
 import { createManualClock } from "./manual-clock.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage, type StageNeeds } from "./stage.js";
@@ -288,7 +290,7 @@ describe("elapsed time of webhooks over restarts", () => {
     await stage.restart({}, async () => {
       stage.clock.set(30 * day);
       const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
-      const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false } } as object as { name: string });
+      const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: hasCheckedRows(`webhooks-${name}`) ? rowEncoder : { useRecords: false } } as object as { name: string });
       await kept("counters").remove("time");
       await kept<number>("counters").put("schema", 2);
       // Earlier versions kept it with the webhook.
@@ -315,7 +317,7 @@ describe("elapsed time of webhooks over restarts", () => {
     const at = stage.clock.now();
     await stage.restart({}, async () => {
       const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
-      const kept = <V>(name: string) => root.openDB<V, never>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false } } as object as { name: string });
+      const kept = <V>(name: string) => root.openDB<V, never>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: hasCheckedRows(`webhooks-${name}`) ? rowEncoder : { useRecords: false } } as object as { name: string });
       await kept("counters").remove("time" as never);
       await kept<number>("counters").put("schema" as never, 2);
       const register = kept<{ events?: string[] }>("register");

@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
-import type { Webhooks } from "../../../types/webhooks.js";
+import type { Condition, Webhooks } from "../../../types/webhooks.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { OneOf, Text } from "../../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../http/route.js";
+import { checkInAdvance } from "../../webhooks/registry/draft.js";
 import { DataOf } from "../resources/values/data.js";
 import {
   CreatedWebhookResource,
@@ -68,6 +70,20 @@ const idempotencyKey = (headers: IncomingHttpHeaders): string | undefined => {
   return key;
 };
 
+/**
+ * A webhook may list 100,000 addresses: parsing them, checking them, keeping them, taking them into memory, which the engine does in the turn of the event
+ * loop after that, and writing the reply have a turn each.
+ */
+const inTurns = async <T>(conditions: readonly Condition[] | undefined, keep: () => T): Promise<T> => {
+  await nextTurn();
+  if (conditions !== undefined) checkInAdvance(conditions);
+  await nextTurn();
+  const kept = keep();
+  await nextTurn();
+  await nextTurn();
+  return kept;
+};
+
 export const webhookRoutes: Route<WebhookScope>[] = [
   list({
     ...common,
@@ -89,7 +105,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     status: 201,
     errors: [409, 410, 501],
     reply: DataOf(CreatedWebhookResource),
-    answer: ({ body, headers }, { webhooks }) => ({ data: webhooks.create(withoutShown(body), idempotencyKey(headers)) }),
+    answer: async ({ body, headers }, { webhooks }) => ({ data: await inTurns(body.conditions, () => webhooks.create(withoutShown(body), idempotencyKey(headers))) }),
   }),
   item({
     ...common,
@@ -144,9 +160,9 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     requiresJsonType: true,
     errors: [404, 415, 501],
     reply: Nothing,
-    answer: ({ params, body }, { webhooks }) => {
+    answer: async ({ params, body }, { webhooks }) => {
       if (body.event === undefined && body.events === undefined) throw inputError("payload", "event", `or "events" is required${replacementRule}`);
-      webhooks.replace(webhookOf(params), withoutShown(body));
+      await inTurns(body.conditions, () => webhooks.replace(webhookOf(params), withoutShown(body)));
       return {};
     },
   }),
@@ -161,7 +177,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     requiresJsonType: true,
     errors: [404, 410, 415, 501],
     reply: DataOf(WebhookResource),
-    answer: ({ params, body }, { webhooks }) => ({ data: webhooks.patch(webhookOf(params), withoutShown(body)) }),
+    answer: async ({ params, body }, { webhooks }) => ({ data: await inTurns(body.conditions, () => webhooks.patch(webhookOf(params), withoutShown(body))) }),
   }),
   item({
     ...common,

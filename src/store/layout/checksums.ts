@@ -7,8 +7,8 @@ import { listKey, pieceLength, pieceParts } from "./posting-pieces.js";
  * LMDB has none. For each range of keys, the store keeps how many entries it has, and the sum of their hashes: what is written adds to it,
  * what is replaced or removed is taken off. Of appended lists, each number is an entry, as in logs of entries.
  *
- * They are kept in the database `meta`. Webhooks, changes that have not been told yet, and what is known of the store as a whole have
- * none; rows of blocks taken off the chain carry their own (row-checksum.ts).
+ * They are kept in the database `meta`. Deliveries, changes that have not been told yet, and what is known of the store as a whole have
+ * none; rows of blocks taken off the chain carry their own (row-checksum.ts), as those of webhooks do (webhooks/row-encoding.ts).
  */
 
 /** Noted in `meta` of a store that has kept checksums since its first block (true), as those of earlier versions have not. */

@@ -4,6 +4,8 @@ import { stateCodec, type StateRecord } from "../layout/codec.js";
 import { databases, numberKey } from "../layout/keys.js";
 import { stateKey } from "../records/records.js";
 import type { EntryCheck } from "./entry-check.js";
+import { hasCheckedRows } from "../webhooks/databases.js";
+import { decodeRow } from "../webhooks/row-encoding.js";
 import { unpackRecord } from "./unpack-record.js";
 
 const isPacked = (database: string): boolean => database.startsWith("webhooks-") || (database in databases && databases[database as keyof typeof databases] !== "raw");
@@ -16,7 +18,7 @@ export const createRecordCheck = (): EntryCheck => {
   let last: { height: number; id: string } | undefined;
 
   const read = (database: string, key: Buffer, value: Buffer): void => {
-    const record = unpackRecord(value);
+    const record = hasCheckedRows(database) ? decodeRow(value) : unpackRecord(value);
     if (database === "meta" && key.equals(stateKey)) state = stateCodec.unpack(record as unknown[]);
     if (database !== "blocks") return;
     blocks++;

@@ -1,6 +1,7 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { About, DeliveryRow, KeptReply, KeptTime, Message, Pause, Progress, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
+import { rowEncoder } from "./row-encoding.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
 export interface OpenEnvironment {
@@ -80,7 +81,7 @@ export const counters = {
 } as const;
 
 /** Changes with every change of layout. Earlier ones are migrated (migrate.ts). */
-export const schemaVersion = 4;
+export const schemaVersion = 5;
 
 const names = {
   register: "webhooks-register",
@@ -102,8 +103,11 @@ const names = {
 /** Records are self-contained, and whole numbers may have any size. */
 const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
 
+/** Whether a database has rows with a checksum of their own (row-encoding.ts). */
+export const hasCheckedRows = (name: string): boolean => name === names.register || name === names.progress;
+
 export const openWebhookDatabases = (environment: OpenEnvironment): WebhookDatabases => {
-  const opened = Object.entries(names).map(([room, name]) => [room, environment.root.openDB({ name, ...encoding } as never)]);
+  const opened = Object.entries(names).map(([room, name]) => [room, environment.root.openDB({ name, ...encoding, ...(hasCheckedRows(name) ? { encoder: rowEncoder } : {}) } as never)]);
   return Object.fromEntries(opened) as WebhookDatabases;
 };
 

@@ -106,13 +106,19 @@ const giveCursors = (db: WebhookDatabases, { keepsChain }: MigrationNeeds): void
   tally.flush();
 };
 
+/** Layout 5: webhooks and their places carry checksums, and long lists are written as JSON. */
+const addChecksums = (db: WebhookDatabases): void => {
+  for (const { key, value } of [...db.register.getRange()]) db.register.putSync(key, value);
+  for (const { key, value } of [...db.progress.getRange()]) db.progress.putSync(key, value);
+};
+
 export interface MigrationNeeds {
   /** Whether the store is beside the chain's. */
   keepsChain: boolean;
 }
 
 /** By the layout that each begins from. */
-const steps: Readonly<Record<number, (db: WebhookDatabases, needs: MigrationNeeds) => void>> = { 1: nameBlocks, 2: keepTime, 3: giveCursors };
+const steps: Readonly<Record<number, (db: WebhookDatabases, needs: MigrationNeeds) => void>> = { 1: nameBlocks, 2: keepTime, 3: giveCursors, 4: addChecksums };
 
 /** Returns the layout that it leads to: that which it was given if there is no way on from there. */
 export const migrate = (db: WebhookDatabases, from: number, needs: MigrationNeeds): number => {

@@ -63,22 +63,44 @@ export const numberText = (value: number | bigint): string => {
   return `${decimal.negative ? "-" : ""}${decimal.whole === "" ? "0" : decimal.whole}${decimal.fraction === "" ? "" : `.${decimal.fraction}`}`;
 };
 
-/** A text that is the same for all JSON values that count as equal: object members in any order, a number and its decimal text alike. */
+/** Begins the canonical text of whatever is no number and no text. A text that begins so has it twice. */
+const mark = "\0";
+
+/**
+ * A text that is the same for all JSON values that count as equal: object members in any order, a number and its decimal text alike. That of a
+ * text is the text itself: a condition may list a hundred thousand addresses.
+ */
 export const canonical = (value: unknown): string => {
+  if (typeof value === "string") return value.startsWith(mark) ? mark + value : value;
+  if (typeof value === "number" || typeof value === "bigint") return numberText(value);
+  return mark + canonicalMember(value);
+};
+
+/** The same for what is inside another value. */
+const canonicalMember = (value: unknown): string => {
   if (typeof value === "string") return `=${JSON.stringify(value)}`;
   if (typeof value === "number" || typeof value === "bigint") return `="${numberText(value)}"`;
   return typeof value === "object" && value !== null ? canonicalObject(value) : String(value);
 };
 
 const canonicalObject = (value: object): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (Array.isArray(value)) return `[${value.map(canonicalMember).join(",")}]`;
   const members = Object.entries(value as Record<string, unknown>).filter(([, member]) => member !== undefined);
   members.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalMember(member)}`).join(",")}}`;
 };
 
+const withBigintsAsText = (value: unknown): string => JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
+
 /** JSON text, with bigints as strings. @throws TypeError or RangeError for what is no JSON value, or nested too deeply */
-export const jsonText = (value: unknown): string => JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
+export const jsonText = (value: unknown): string => {
+  try {
+    // A fourth of the time that it takes with a function for each member; it throws at bigints.
+    return JSON.stringify(value);
+  } catch {
+    return withBigintsAsText(value);
+  }
+};
 
 /** Characters of a value as JSON; infinitely many for what cannot be written so, and 0 for none. */
 export const jsonLength = (value: unknown): number => {

@@ -1,4 +1,5 @@
 import type { Condition } from "../../../types/webhooks.js";
+import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { compileCondition, type CompiledCondition, isNamePattern, namesEvent } from "./conditions.js";
 import { canonical } from "./json-value.js";
 import { type Subject, subjectsAt } from "./operators.js";
@@ -32,6 +33,8 @@ export interface Matched {
 export interface Matcher {
   /** Adds or replaces a webhook; undefined removes it. */
   put(id: number, webhook: Matchable | undefined): void;
+  /** The same in slices, as conditions may list many values. Until the last of them, nothing may be matched, and nothing else be put. */
+  change(id: number, webhook: Matchable | undefined): Sliced<void>;
   /** Whether any webhook listens to the event at all. */
   listens(event: string): boolean;
   /** `payload` is a JSON value. */
@@ -80,6 +83,9 @@ interface EventIndex {
   size: number;
 }
 
+/** Takes out again what was added. */
+type TakeOut = () => Sliced<void>;
+
 interface Postponed {
   entry: Entry;
   texts: string[];
@@ -111,6 +117,7 @@ const sizeOf = ({ condition, value }: Condition): number => {
 const addTo = (index: ByValue, value: string, entry: Entry): void => {
   const there = index.get(value);
   if (there === undefined) index.set(value, entry);
+  else if (there === entry) return;
   else if (there instanceof Set) there.add(entry);
   else index.set(value, new Set([there, entry]));
 };
@@ -132,36 +139,48 @@ const isEmpty = ({ equal, element, part, others }: KeyIndex): boolean => equal.s
 /** By which values an entry is found, and in which of a key's lists it is tried. */
 const placeOf = ({ condition: { condition, value } }: Entry, { equal, element, part, others }: KeyIndex): { index?: ByValue; values: string[]; tried?: Set<Entry> } => {
   if (condition === "eq") return { index: equal, values: [canonical(value)] };
-  if (condition === "in" && Array.isArray(value)) return { index: equal, values: [...new Set(value.map(canonical))] };
+  if (condition === "in" && Array.isArray(value)) return { index: equal, values: value.map(canonical) };
   if (condition === "contains") return { index: element, values: [canonical(value)], tried: part };
   return { values: [], tried: others };
 };
 
+/** Values that are added or taken out in one slice: a fraction of a millisecond. */
+const sliceOf = 1_000;
+
+function* forEach(values: readonly string[], work: (value: string) => void): Sliced<void> {
+  for (const [at, value] of values.entries()) {
+    work(value);
+    if (at % sliceOf === sliceOf - 1) yield;
+  }
+}
+
 /** Adds a condition. Returns what removes it again, along with its key's index if that is then empty. */
-const addEntry = (index: EventIndex, entry: Entry): (() => void) => {
+function* addEntry(index: EventIndex, entry: Entry): Sliced<TakeOut> {
   const byKey = keyIndexOf(index, entry.condition);
-  const place = placeOf(entry, byKey);
-  place.tried?.add(entry);
-  if (place.index !== undefined) for (const value of place.values) addTo(place.index, value, entry);
-  return () => {
-    const { index: byValue, values, tried } = placeOf(entry, byKey);
+  const { index: byValue, values, tried } = placeOf(entry, byKey);
+  tried?.add(entry);
+  if (byValue !== undefined) yield* forEach(values, (value) => addTo(byValue, value, entry));
+  return function* () {
+    // Computed again: kept, the values would take the memory of a second list.
+    const { values: added } = placeOf(entry, byKey);
     tried?.delete(entry);
-    if (byValue !== undefined) for (const value of values) removeFrom(byValue, value, entry);
+    if (byValue !== undefined) yield* forEach(added, (value) => removeFrom(byValue, value, entry));
     if (isEmpty(byKey)) index.keys.delete(entry.condition.key);
   };
-};
+}
 
-const addWebhook = (index: EventIndex, { id, conditions, match }: Matchable): (() => void) => {
+function* addWebhook(index: EventIndex, { id, conditions, match }: Matchable): Sliced<TakeOut> {
   index.size++;
   if (conditions.length === 0) index.always.add(id);
   const candidate: Candidate = { id, needed: match === "all" ? conditions.length : 1, event: 0, held: 0 };
-  const takeOut = conditions.map((condition) => addEntry(index, { condition: compileOrFail(condition), candidate, size: sizeOf(condition), found: 0 }));
-  return () => {
+  const takeOut: TakeOut[] = [];
+  for (const condition of conditions) takeOut.push(yield* addEntry(index, { condition: compileOrFail(condition), candidate, size: sizeOf(condition), found: 0 }));
+  return function* () {
     index.size--;
     index.always.delete(id);
-    for (const take of takeOut) take();
+    for (const take of takeOut) yield* take();
   };
-};
+}
 
 /** Matching of one event, numbered. */
 class Matching {
@@ -266,35 +285,39 @@ export const createMatcher = (webhooks: Iterable<Matchable> = [], mostInline = i
   const indexes = new Map<string, EventIndex>();
   /** Webhooks with patterns of names: an event that is asked for for the first time may be one of theirs. */
   const byPattern = new Map<number, Matchable>();
-  const takeOut = new Map<number, (() => void)[]>();
+  const takeOut = new Map<number, TakeOut[]>();
   let seen = 0;
 
-  const add = (index: EventIndex, webhook: Matchable): void => {
-    takeOut.set(webhook.id, [...(takeOut.get(webhook.id) ?? []), addWebhook(index, webhook)]);
-  };
+  function* add(index: EventIndex, webhook: Matchable): Sliced<void> {
+    const added = yield* addWebhook(index, webhook);
+    takeOut.set(webhook.id, [...(takeOut.get(webhook.id) ?? []), added]);
+  }
 
   const indexOf = (event: string): EventIndex => {
     const there = indexes.get(event);
     if (there !== undefined) return there;
     const made: EventIndex = { always: new Set(), keys: new Map(), size: 0 };
     indexes.set(event, made);
-    for (const webhook of byPattern.values()) if (namesEvent(webhook.events, event)) add(made, webhook);
+    for (const webhook of byPattern.values()) if (namesEvent(webhook.events, event)) atOnce(add(made, webhook));
     return made;
   };
 
-  const put = (id: number, webhook: Matchable | undefined): void => {
-    for (const take of takeOut.get(id) ?? []) take();
+  function* change(id: number, webhook: Matchable | undefined): Sliced<void> {
+    for (const take of takeOut.get(id) ?? []) yield* take();
     takeOut.delete(id);
     byPattern.delete(id);
     if (webhook?.enabled !== true) return;
     for (const name of webhook.events) if (!isNamePattern(name)) indexOf(name);
-    for (const [event, index] of indexes) if (namesEvent(webhook.events, event)) add(index, webhook);
+    for (const [event, index] of indexes) if (namesEvent(webhook.events, event)) yield* add(index, webhook);
     if (webhook.events.some(isNamePattern)) byPattern.set(id, webhook);
-  };
+  }
+
+  const put = (id: number, webhook: Matchable | undefined): void => atOnce(change(id, webhook));
   for (const webhook of webhooks) put(webhook.id, webhook);
 
   return {
     put,
+    change,
     listens: (event) => indexOf(event).size > 0,
     match: (event, payload) => {
       const index = indexOf(event);

@@ -103,8 +103,10 @@ const equal = (value: unknown): Test => {
 };
 
 const oneOf = (value: unknown): Test => {
-  const expected = new Set((value as readonly unknown[]).map(canonical));
-  return (actual) => expected.has(actual.canonical());
+  if (!Array.isArray(value)) throw new TypeError("is no list");
+  // Made when it is first needed: where values are looked up by an index, it never is.
+  const expected = once(() => new Set(value.map(canonical)));
+  return (actual) => expected().has(actual.canonical());
 };
 
 const not =

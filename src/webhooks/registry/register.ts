@@ -1,4 +1,5 @@
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import { atOnce, runSliced, type Sliced } from "../../async/time-slicing.js";
 import { canonicalEvent } from "../../follow/host/known-events.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
 
@@ -20,15 +21,69 @@ export const asMatched = (row: WebhookRow): WebhookRow => ({ ...row, events: row
 
 const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
+/** Brings a matcher up to what webhooks are now: in slices, as one may list a hundred thousand addresses, or at once for whoever needs it. */
+const createUpdating = (matcher: Matcher, rows: ReadonlyMap<number, WebhookRow>) => {
+  /** Webhooks that the matcher does not have as they are. */
+  const stale = new Set<number>();
+  let update: Sliced<void> | undefined;
+
+  function* changeOne(id: number): Sliced<void> {
+    const row = rows.get(id);
+    try {
+      yield* matcher.change(id, row && asMatched(row));
+    } catch (error) {
+      stale.add(id);
+      throw error;
+    }
+  }
+
+  function* changeAll(): Sliced<void> {
+    try {
+      for (const id of stale) {
+        stale.delete(id);
+        yield* changeOne(id);
+      }
+    } finally {
+      update = undefined;
+    }
+  }
+
+  return {
+    add: (id: number): void => void stale.add(id),
+    /** What fails is told to whoever needs it at once. */
+    begin: (): void => {
+      if (stale.size === 0 || update !== undefined) return;
+      update = changeAll();
+      runSliced(update, "cooperative").catch(() => undefined);
+    },
+    end: (): void => {
+      if (stale.size > 0 || update !== undefined) atOnce((update ??= changeAll()));
+    },
+  };
+};
+
 export const createRegister = (store: WebhookStore): Register => {
   const rows = new Map<number, WebhookRow>();
   const matcher = createMatcher();
+  const updating = createUpdating(matcher, rows);
+  /** Whoever goes on with it in a later turn does not meet a webhook that has been taken in by half. */
+  const whole: Matcher = {
+    ...matcher,
+    listens: (event) => {
+      updating.end();
+      return matcher.listens(event);
+    },
+    match: (event, payload) => {
+      updating.end();
+      return matcher.match(event, payload);
+    },
+  };
   let read = -1;
 
   const put = (id: number, row: WebhookRow | undefined): void => {
     if (row === undefined) rows.delete(id);
     else rows.set(id, row);
-    matcher.put(id, row && asMatched(row));
+    updating.add(id);
   };
 
   const readAll = (): void => {
@@ -43,6 +98,7 @@ export const createRegister = (store: WebhookStore): Register => {
     if (changed === undefined) readAll();
     else for (const id of changed) put(id, store.webhook(id));
     read = revision;
+    updating.begin();
   };
 
   return {
@@ -60,7 +116,7 @@ export const createRegister = (store: WebhookStore): Register => {
     },
     matcher: () => {
       catchUp();
-      return matcher;
+      return whole;
     },
   };
 };

@@ -45,6 +45,13 @@ export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
   return row;
 };
 
+/** From memory: a webhook may be large. @throws PorticoError WEBHOOK_NOT_FOUND */
+const knownRow = ({ register }: Pick<ServiceNeeds, "register">, id: number): WebhookRow => {
+  const row = register.find(id);
+  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
+  return row;
+};
+
 /** Undefined where the answer has to be waited for, or cannot be given yet. */
 const atOnce = <T>(read: () => T | Promise<T>): T | undefined => {
   try {
@@ -97,13 +104,13 @@ const beginning = ({ follow, keepsChain }: ServiceNeeds, row: Pick<WebhookRow, "
 
 /** Adds webhooks; within a transaction. */
 const createAdding = (needs: ServiceNeeds, shown: (row: WebhookRow) => Webhook) => {
-  const { store, clock, time, rules, maxWebhooks } = needs;
+  const { store, register, clock, time, rules, maxWebhooks } = needs;
 
   const add = (draft: WebhookDraft): Webhook & WebhookSecret => {
     const token = createToken();
     const checked = checkDraft(draft, rules);
     const begins = beginning(needs, checked, draft.from ?? "tip");
-    if (store.webhooks({ offset: 0, limit: 1 }).total >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
+    if (register.rows().size >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
     const row = store.addWebhook({ ...checked, token, olderTokens: [], createdAt: clock.now(), disabledBecause: null });
     store.putProgress(row.id, { ...begins, failingSince: null });
     return { ...shown(row), ...secretOf(token) };
@@ -146,15 +153,17 @@ const createChanging = (needs: ServiceNeeds) => {
   };
 
   return {
-    replace: (id: number, checked: ReturnType<typeof checkDraft>, from: WebhookDraft["from"]): void => {
-      const before = webhookRow(store, id);
-      write(before, { ...before, ...checked, disabledBecause: null }, from);
+    replace: (id: number, draft: WebhookDraft): void => {
+      const before = knownRow(needs, id);
+      write(before, { ...before, ...checkDraft(draft, rules), disabledBecause: null }, draft.from);
     },
-    patch: (id: number, given: Partial<WebhookDraft>): void => {
-      const before = webhookRow(store, id);
+    patch: (id: number, given: Partial<WebhookDraft>): WebhookRow => {
+      const before = knownRow(needs, id);
       const draft = { ...draftOf(before), ...given, ...(given.event !== undefined && given.events === undefined ? { events: undefined } : {}) };
       const checked = checkDraft(draft, rules);
-      write(before, { ...before, ...checked, disabledBecause: checked.enabled ? null : before.disabledBecause }, given.from);
+      const after = { ...before, ...checked, disabledBecause: checked.enabled ? null : before.disabledBecause };
+      write(before, after, given.from);
+      return after;
     },
   };
 };
@@ -185,7 +194,7 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
 
 /** What clients do with webhooks. */
 export const createWebhookService = (needs: ServiceNeeds): Service => {
-  const { store, register, time, rules, rotationOverlap, nodeKey, onChange } = needs;
+  const { store, register, time, rotationOverlap, nodeKey, onChange } = needs;
   const shown = createShown(needs);
   const { add, addOnce } = createAdding(needs, shown);
   const changing = createChanging(needs);
@@ -205,17 +214,12 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
       const tagged = [...register.ids()].sort((a, b) => a - b).map((id) => register.find(id)).filter((row) => row?.tags.includes(tag));
       return { rows: tagged.slice(offset, offset + limit).flatMap((row) => (row === undefined ? [] : [shown(row)])), total: tagged.length };
     },
-    get: (id) => shown(webhookRow(store, id)),
+    get: (id) => shown(knownRow(needs, id)),
     create: (draft, key) => change(({ id }) => id, () => (key === undefined ? add(draft) : addOnce(draft, key))),
-    replace: (id, draft) => {
-      webhookRow(store, id);
-      const checked = checkDraft(draft, rules);
-      change(() => id, () => changing.replace(id, checked, draft.from));
-    },
+    replace: (id, draft) => void change(() => id, () => changing.replace(id, draft)),
     patch: (id, changes) => {
       const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<WebhookDraft>;
-      change(() => id, () => changing.patch(id, given));
-      return shown(webhookRow(store, id));
+      return shown(change(() => id, () => changing.patch(id, given)));
     },
     remove: (id) => {
       change(() => id, () => {

@@ -209,7 +209,9 @@ const createRounds = ({ after, logger }: ScannerNeeds, isRunning: () => boolean,
   const wake = (): void => {
     if (!isRunning()) return;
     again = true;
-    going ??= run()
+    // In another turn: of a webhook that has just been written, all is read again, and it may be large.
+    going ??= nextTurn()
+      .then(run)
       .catch(failed)
       .finally(() => {
         going = undefined;
