@@ -88,12 +88,15 @@ const startReplica = async (node: PorticoServer, dataDir: string): Promise<numbe
   }
 };
 
+const summaryOf = (waits: readonly number[]): string =>
+  `median ${median(waits).toFixed(1)}, longest ${Math.max(...waits).toFixed(0)}, ${waits.filter((wait) => wait > longestStop).length} of ${waits.length} over ${longestStop}`;
+
 const snapshotRow = (with_: readonly number[], without: readonly number[], seconds: number, bytes: number): Row => {
   const longest = Math.max(...with_);
   return {
     ...{ group: "more machines", what: `an empty block's write while a snapshot is taken and packed, the longest of ${with_.length}`, figure: longest, unit: "ms", against: "limit", peer: longestStop },
     ...{ ratio: longest / longestStop, goal: { atMost: 1 } },
-    note: `median ${median(with_).toFixed(1)}; without a snapshot the longest of ${without.length} ${Math.max(...without).toFixed(1)}, median ${median(without).toFixed(1)}; the snapshot took ${seconds.toFixed(0)} s, ${(bytes / 1e6).toFixed(0)} MB`,
+    note: `${summaryOf(with_)}; before and without a snapshot: ${summaryOf(without)}; the snapshot took ${seconds.toFixed(0)} s, ${(bytes / 1e6).toFixed(0)} MB`,
   };
 };
 
@@ -102,7 +105,7 @@ const measureIn = async (folder: string, run: Run): Promise<Row[]> => {
   const lake = join(folder, "lake");
   run.say("more machines: writes without a snapshot");
   const plain = await openPortico({ size: size.name });
-  const without = await write(plain, size, 200, () => true);
+  const without = await write(plain, size, 1_000, () => true);
   await plain.close();
   run.say("more machines: writes while a snapshot is taken");
   const node = await openPortico({ size: size.name, lake: { dir: lake, blocksPerFile: 2 * size.blocks, snapshotEvery: size.blocks - below } });
