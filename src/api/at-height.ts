@@ -1,4 +1,17 @@
-import type { ChainAdapter, ChainSnapshot, MaybePromise, SnapshotBounds } from "../../types/chain-adapter.js";
+import type { Block, Delegate, FeeStatistics, Transaction, Wallet } from "../../types/chain.js";
+import type {
+  BlockQuery,
+  ChainAdapter,
+  ChainSnapshot,
+  DelegateQuery,
+  MaybePromise,
+  Page,
+  SnapshotBounds,
+  TransactionQuery,
+  WalletChange,
+  WalletChangesQuery,
+  WalletQuery,
+} from "../../types/chain-adapter.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import { isDigits } from "../digits.js";
 import { PorticoError } from "../errors.js";
@@ -12,7 +25,10 @@ export interface AtHeightNeeds {
   finalHeight(tipHeight: number): number;
 }
 
-/** An earlier state as routes may use it. What is not kept for earlier heights is refused for the tip's, too: the reply would not last. */
+/**
+ * An earlier state as routes may use it. What is not kept for earlier heights is refused for the tip's, too: the reply would not last.
+ * Methods, not members that hold functions: one is made for every request.
+ */
 class AtHeight implements ChainSnapshot {
   readonly supply: bigint;
   private readonly snapshot: ChainSnapshot;
@@ -30,39 +46,67 @@ class AtHeight implements ChainSnapshot {
     return this.snapshot.digest;
   }
 
-  walletChanges: NonNullable<ChainSnapshot["walletChanges"]> = (query) => {
+  walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
     if (this.snapshot.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
     return this.snapshot.walletChanges(query);
-  };
+  }
 
-  wallet: ChainSnapshot["wallet"] = (identifier) => this.snapshot.wallet(identifier);
-  wallets: ChainSnapshot["wallets"] = (query) => {
+  wallet(identifier: string): MaybePromise<Wallet | undefined> {
+    return this.snapshot.wallet(identifier);
+  }
+
+  wallets(query: WalletQuery): MaybePromise<Page<Wallet>> {
     if (query.filter.vote === undefined) throw notAtHeight("Lists of all wallets are not kept for earlier heights");
     return this.snapshot.wallets(query);
-  };
-  delegate: ChainSnapshot["delegate"] = (identifier) => this.snapshot.delegate(identifier);
-  delegates: ChainSnapshot["delegates"] = (query) => this.snapshot.delegates(query);
-  block: ChainSnapshot["block"] = (key) => this.snapshot.block(key);
-  blocks: ChainSnapshot["blocks"] = (query) => {
+  }
+
+  delegate(identifier: string): MaybePromise<Delegate | undefined> {
+    return this.snapshot.delegate(identifier);
+  }
+
+  delegates(query: DelegateQuery): MaybePromise<Page<Delegate>> {
+    return this.snapshot.delegates(query);
+  }
+
+  block(key: { height: number } | { id: string }): MaybePromise<Block | undefined> {
+    return this.snapshot.block(key);
+  }
+
+  blocks(query: BlockQuery): MaybePromise<Page<Block>> {
     const { field } = query.order;
     if (field !== "height" && field !== "timestamp") throw notAtHeight(`Blocks by ${field} are not kept for earlier heights`);
     return this.snapshot.blocks(query);
-  };
-  transaction: ChainSnapshot["transaction"] = (id) => this.snapshot.transaction(id);
-  transactions: ChainSnapshot["transactions"] = (query) => {
+  }
+
+  transaction(id: string): MaybePromise<Transaction | undefined> {
+    return this.snapshot.transaction(id);
+  }
+
+  transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
     const { field } = query.order;
     if (field !== "timestamp") throw notAtHeight(`Transactions by ${field} are not kept for earlier heights`);
     return this.snapshot.transactions(query);
-  };
-  lock = (): never => {
+  }
+
+  lock(): never {
     throw notAtHeight("Locks are not kept for earlier heights");
-  };
-  locks = (): never => {
+  }
+
+  locks(): never {
     throw notAtHeight("Locks are not kept for earlier heights");
-  };
-  round: ChainSnapshot["round"] = (round) => this.snapshot.round(round);
-  feeStatistics: ChainSnapshot["feeStatistics"] = (window) => this.snapshot.feeStatistics(window);
-  release = (): void => this.snapshot.release?.();
+  }
+
+  round(round: number): ReturnType<ChainSnapshot["round"]> {
+    return this.snapshot.round(round);
+  }
+
+  feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]> {
+    return this.snapshot.feeStatistics(window);
+  }
+
+  release(): void {
+    this.snapshot.release?.();
+  }
 }
 
 /** The height that `at` names: digits are tried as a height first. @throws PorticoError BLOCK_NOT_FOUND */

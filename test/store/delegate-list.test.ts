@@ -21,12 +21,13 @@ const read = (store: Store, before?: DelegateList, wrap: (reading: Reading) => R
 };
 
 /** What a list holds, regardless of the order in which it was built. */
-const contentsOf = ({ tip, all, secondPublicKeys, byPublicKey, byAddress, byUsername, ranks, producedBlocks }: DelegateList) => {
+const contentsOf = ({ tip, all, secondPublicKeys, numbers, byPublicKey, byAddress, byUsername, ranks, producedBlocks }: DelegateList) => {
   const sorted = <T>(entries: Iterable<[string, T]>): [string, T][] => [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     tip,
     all: sorted(all.map((delegate) => [delegate.publicKey, delegate])),
     secondPublicKeys: sorted(secondPublicKeys),
+    numbers: sorted(numbers),
     byPublicKey: sorted(byPublicKey),
     byAddress: sorted(byAddress),
     byUsername: sorted(byUsername),

@@ -15,5 +15,5 @@ export function* delegatesAt(now: DelegateList, past: Past, tip: Tip): Sliced<De
     yield;
   }
   const ranks = new Map(all.flatMap(({ publicKey, rank }): [string, number][] => (rank === null ? [] : [[publicKey, rank]])));
-  return yield* delegateListOf({ tip, all, secondPublicKeys, ranks });
+  return yield* delegateListOf({ tip, all, secondPublicKeys, numbers: now.numbers, ranks });
 }

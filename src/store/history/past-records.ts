@@ -1,6 +1,7 @@
 import type { Delegate } from "../../../types/chain.js";
 import { approvalOf } from "../../chain/amount.js";
 import type { DelegateRecord, StateRecord, WalletRecord } from "../layout/codec.js";
+import type { DelegateList } from "../query/lists/delegate-list.js";
 import { type HeightRow, historyBounds, type HistoryKind, historyKinds, historyRowKey, unpackDelegate, unpackFigures, unpackHeight, unpackTraits } from "../layout/history-rows.js";
 import type { Reading } from "../lmdb/reading.js";
 import { existing, readBlock, readDelegate, readWallet, transactionsOfBlock } from "../records/records.js";
@@ -13,8 +14,8 @@ export interface Past {
   supply: bigint;
   /** How many there were: their numbers are below it. */
   wallets: number;
-  /** By public key, at the tip. */
-  ranks(): ReadonlyMap<string, number>;
+  /** At the tip. */
+  delegates(): DelegateList;
 }
 
 /** The first height whose state a store has, up to its tip. */
@@ -44,7 +45,21 @@ export const walletAt = (address: string, past: Pick<Past, "reading" | "height" 
   if (now === undefined || now.number >= past.wallets) return undefined;
   const figures = firstAbove(historyKinds.figures, now.number, past);
   const traits = firstAbove(historyKinds.traits, now.number, past);
-  return { ...now, ...(figures && unpackFigures(figures)), ...(traits && unpackTraits(traits)) };
+  return Object.assign(now, figures && unpackFigures(figures), traits && unpackTraits(traits));
+};
+
+/** What a wallet must be known by for what it had as a delegate. */
+type DelegateWallet = Pick<WalletRecord, "number" | "username" | "publicKey" | "address" | "resigned" | "vote" | "balance">;
+
+/** The wallet of a delegate, which is in memory as it is at the tip. */
+export const walletOfDelegateAt = (now: Delegate, past: Past): DelegateWallet | undefined => {
+  const { address } = now;
+  const number = existing(past.delegates().numbers.get(address), `wallet ${address}`);
+  if (number >= past.wallets) return undefined;
+  const figures = firstAbove(historyKinds.figures, number, past);
+  const traits = firstAbove(historyKinds.traits, number, past);
+  const { username, publicKey, resigned, vote } = traits === undefined ? now : unpackTraits(traits);
+  return { number, username, publicKey, address, resigned, vote, balance: figures === undefined ? now.balance : unpackFigures(figures).balance };
 };
 
 /** What a delegate had beyond its wallet, but for its rank. */
@@ -56,11 +71,11 @@ const delegateFiguresAt = (number: number, publicKey: string, past: Past): Omit<
 };
 
 /** What a wallet had as a delegate; undefined if it was none. */
-export const delegateAt = (wallet: WalletRecord, past: Past): Delegate | undefined => {
+export const delegateAt = (wallet: DelegateWallet, past: Past): Delegate | undefined => {
   const { number, username, publicKey, address, resigned, vote, balance } = wallet;
   if (username === null || publicKey === null) return undefined;
   const { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = delegateFiguresAt(number, publicKey, past);
-  const rank = firstAbove(historyKinds.ranks, number, past)?.readUInt32BE(0) ?? past.ranks().get(publicKey) ?? 0;
+  const rank = firstAbove(historyKinds.ranks, number, past)?.readUInt32BE(0) ?? past.delegates().ranks.get(publicKey) ?? 0;
   return {
     username,
     address,

@@ -20,7 +20,7 @@ import type { RankedDelegate, StateRecord, WalletRecord } from "../layout/codec.
 import type { Reading } from "../lmdb/reading.js";
 import { walletTester } from "../query/filters.js";
 import { askBlocks } from "../query/lists/blocks.js";
-import type { DelegateList } from "../query/lists/delegate-list.js";
+import { type DelegateList, findDelegate } from "../query/lists/delegate-list.js";
 import { askDelegates } from "../query/lists/delegates.js";
 import { askFeeStatistics } from "../query/lists/fees.js";
 import { askTransactions } from "../query/lists/transactions.js";
@@ -30,7 +30,7 @@ import { addressNamed, heightOf, readBlock, readRound, readTransaction, transact
 import { comparisonOf } from "../records/sorting.js";
 import { requireWhole } from "./completeness.js";
 import { delegatesAt } from "./past-delegates.js";
-import { delegateAt, heightRowAt, type Past, stateOf, walletAt } from "./past-records.js";
+import { delegateAt, heightRowAt, type Past, stateOf, walletAt, walletOfDelegateAt } from "./past-records.js";
 import { votersAt } from "./past-voters.js";
 import { walletChanges } from "./wallet-changes.js";
 
@@ -77,7 +77,7 @@ class PastSnapshot implements ChainSnapshot {
     const { supply, wallets } = heightRowAt(reading, height);
     this.supply = supply;
     this.now = now;
-    this.past = { reading, height, supply, wallets, ranks: () => now.delegates().ranks };
+    this.past = { reading, height, supply, wallets, delegates: () => now.delegates() };
     this.search = search;
     this.lists = lists;
     this.letGo = release;
@@ -156,11 +156,10 @@ class PastSnapshot implements ChainSnapshot {
   }
 
   delegate(identifier: string): Delegate | undefined {
-    const { byUsername, byPublicKey } = this.now.delegates();
-    // Whoever was a delegate is one at the tip, and is in memory there.
-    const known = byUsername.get(identifier) ?? byPublicKey.get(identifier);
-    const record = known === undefined ? walletAt(identifier, this.past) : this.named(identifier, known.address);
-    return record === undefined ? undefined : delegateAt(record, this.past);
+    const now = findDelegate(this.now.delegates(), identifier);
+    const wallet = now && walletOfDelegateAt(now, this.past);
+    if (wallet === undefined || ![wallet.address, wallet.publicKey, wallet.username].includes(identifier)) return undefined;
+    return delegateAt(wallet, this.past);
   }
 
   delegates(query: DelegateQuery): MaybePromise<Page<Delegate>> {

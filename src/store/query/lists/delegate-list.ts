@@ -14,6 +14,8 @@ export interface DelegateList {
   readonly all: readonly Delegate[];
   /** By address; those that have one. */
   readonly secondPublicKeys: ReadonlyMap<string, string>;
+  /** Numbers of their wallets, by address. */
+  readonly numbers: ReadonlyMap<string, number>;
   readonly byPublicKey: ReadonlyMap<string, Delegate>;
   readonly byAddress: ReadonlyMap<string, Delegate>;
   readonly byUsername: ReadonlyMap<string, Delegate>;
@@ -28,8 +30,8 @@ export function* readDelegates(reading: Reading, state: StateRecord, before?: De
   const changes = before === undefined ? undefined : yield* changesSince(before, reading, state);
   const read: Read =
     before === undefined || changes === undefined
-      ? { delegates: new Map(), secondPublicKeys: new Map() }
-      : { delegates: new Map(before.byPublicKey), secondPublicKeys: new Map(before.secondPublicKeys) };
+      ? { delegates: new Map(), secondPublicKeys: new Map(), numbers: new Map() }
+      : { delegates: new Map(before.byPublicKey), secondPublicKeys: new Map(before.secondPublicKeys), numbers: new Map(before.numbers) };
   for (const record of changes?.records ?? allRecords(reading)) {
     readInto(read, record, reading);
     yield;
@@ -79,14 +81,17 @@ interface Read {
   /** By public key. `listOf` fills in their ranks and approvals. */
   delegates: Map<string, Delegate>;
   secondPublicKeys: Map<string, string>;
+  numbers: Map<string, number>;
 }
 
-const readInto = ({ delegates, secondPublicKeys }: Read, record: DelegateRecord, reading: Reading): void => {
+const readInto = ({ delegates, secondPublicKeys, numbers }: Read, record: DelegateRecord, reading: Reading): void => {
   const { address, publicKey, voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = record;
   const wallet = readWallet(reading, address);
   delegates.delete(publicKey);
   secondPublicKeys.delete(address);
+  numbers.delete(address);
   if (wallet === undefined || wallet.username === null) return;
+  numbers.set(address, wallet.number);
   if (wallet.secondPublicKey !== null) secondPublicKeys.set(address, wallet.secondPublicKey);
   delegates.set(publicKey, {
     username: wallet.username,
@@ -109,7 +114,7 @@ const readInto = ({ delegates, secondPublicKeys }: Read, record: DelegateRecord,
 
 const readRanks = (reading: Reading): ReadonlyMap<string, number> => new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
 
-function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Sliced<DelegateList> {
+function* listOf({ delegates, secondPublicKeys, numbers }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Sliced<DelegateList> {
   const all: Delegate[] = [];
   for (const delegate of delegates.values()) {
     const rank = ranks.get(delegate.publicKey) ?? null;
@@ -117,11 +122,11 @@ function* listOf({ delegates, secondPublicKeys }: Read, ranks: ReadonlyMap<strin
     all.push(delegate.rank === rank && delegate.approval === approval ? delegate : { ...delegate, rank, approval });
     yield;
   }
-  return yield* delegateListOf({ tip, all, secondPublicKeys, ranks });
+  return yield* delegateListOf({ tip, all, secondPublicKeys, numbers, ranks });
 }
 
 /** The list of all delegates, with what makes it quick to ask. */
-export function* delegateListOf({ tip, all, secondPublicKeys, ranks }: Pick<DelegateList, "tip" | "all" | "secondPublicKeys" | "ranks">): Sliced<DelegateList> {
+export function* delegateListOf({ tip, all, secondPublicKeys, numbers, ranks }: Pick<DelegateList, "tip" | "all" | "secondPublicKeys" | "numbers" | "ranks">): Sliced<DelegateList> {
   const by = (name: "publicKey" | "address" | "username") => new Map(all.map((delegate) => [delegate[name], delegate]));
   yield;
   const byPublicKey = by("publicKey");
@@ -130,7 +135,7 @@ export function* delegateListOf({ tip, all, secondPublicKeys, ranks }: Pick<Dele
   yield;
   const byUsername = by("username");
   const producedBlocks = all.reduce((sum, delegate) => sum + delegate.producedBlocks, 0);
-  return { tip, all, secondPublicKeys, byPublicKey, byAddress, byUsername, ranks, producedBlocks };
+  return { tip, all, secondPublicKeys, numbers, byPublicKey, byAddress, byUsername, ranks, producedBlocks };
 }
 
 export const findDelegate = (delegates: DelegateList, identifier: string): Delegate | undefined =>
