@@ -17,6 +17,8 @@ export interface LiveNeeds {
   eventNames: readonly string[];
   /** Whether events of blocks and transactions come from the chain; if not, all are the host's. */
   offersChanges: boolean;
+  /** Of a replica: URL of the node that it follows. */
+  node: string | undefined;
   isStopping(): boolean;
   clock: Pick<FullClock, "monotonic">;
 }
@@ -164,6 +166,6 @@ const changesRoute = <State extends Scope>({ follow, clock }: LiveNeeds): Route<
 
 /** The event stream, the feed and the stream of changes. */
 export const liveRoutes = <State extends Scope>(needs: LiveNeeds): Route<State>[] => {
-  const select = createSelect({ compileFilter: needs.compileFilter, eventNames: needs.eventNames, chainEvents: needs.offersChanges ? derivedEvents : [] });
+  const select = createSelect({ compileFilter: needs.compileFilter, eventNames: needs.eventNames, chainEvents: needs.offersChanges ? derivedEvents : [], node: needs.node });
   return [eventsRoute(needs, select), ...feedRoutes<State>(needs, select), changesRoute(needs)];
 };

@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import { inputError } from "../errors.js";
+import { inputError, PorticoError } from "../errors.js";
 import { type InputKind, InputOf } from "../http/input/schema.js";
 import { didYouMean } from "../known-names.js";
 import type { FollowEvent } from "../follow/event.js";
@@ -33,15 +33,19 @@ export interface SelectionNeeds {
   eventNames: readonly string[];
   /** Those that come from the chain. */
   chainEvents: readonly string[];
+  /** Of a replica: URL of the node, which alone tells of its host's events. */
+  node: string | undefined;
 }
 
 const isPattern = (name: string): boolean => name === "*" || name.endsWith(".*");
 
 export const createSelect =
-  ({ compileFilter, eventNames, chainEvents }: SelectionNeeds) =>
+  ({ compileFilter, eventNames, chainEvents, node }: SelectionNeeds) =>
   ({ event = ["*"], conditions = [], match = "any" }: SelectionInput): Selection => {
     const wrong = event.find((name) => !isPattern(name) && !eventNames.includes(name));
     if (wrong !== undefined) throw inputError("query", "event", `must be patterns such as block.*, or names among ${eventNames.join(", ")}; not "${wrong.slice(0, 100)}"${didYouMean(wrong, eventNames)}`);
+    const hosts = node === undefined ? undefined : event.find((name) => !isPattern(name) && !chainEvents.includes(name));
+    if (hosts !== undefined) throw new PorticoError("NOT_SUPPORTED", `This replica does not tell of ${hosts}: the node does, at ${node ?? ""}.`);
     const filter = compileFilter(event, conditions, match);
     return { filter, hostEvents: eventNames.some((name) => !chainEvents.includes(name) && filter.listens(name)) };
   };

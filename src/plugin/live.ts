@@ -9,7 +9,7 @@ import { createPatternWorker } from "../webhooks/conditions/pattern-worker.js";
 import { checkConditions } from "../webhooks/registry/draft.js";
 
 /** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */
-export const createLive = <State extends Scope>({ follow, eventNames, offersChanges }: Following, { isStopping, clock }: { isStopping(): boolean; clock: FullClock }): { routes: Route<State>[]; close(): Promise<void> } => {
+export const createLive = <State extends Scope>({ follow, eventNames, offersChanges }: Following, { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock }): { routes: Route<State>[]; close(): Promise<void> } => {
   let worker: ReturnType<typeof createPatternWorker> | undefined;
 
   const compileFilter: CompileFilter = (events, given, match) => {
@@ -31,7 +31,7 @@ export const createLive = <State extends Scope>({ follow, eventNames, offersChan
   };
 
   return {
-    routes: liveRoutes<State>({ follow, compileFilter, eventNames, offersChanges, isStopping, clock }),
+    routes: liveRoutes<State>({ follow, compileFilter, eventNames, offersChanges, node, isStopping, clock }),
     close: async () => {
       const ending = worker;
       worker = undefined;

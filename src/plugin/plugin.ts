@@ -118,7 +118,7 @@ type Operating = ReturnType<typeof createOperating>;
 /** What is served besides the chain. */
 const createServices = (context: NodeContext | ReaderContext, { options, chain, hosts, logger, clock, states, following, replica }: Node, late: Late) => ({
   lake: createLake<ApiState>(context, { options, chain: hosts ?? chain, finalHeight: states.finalHeight, logger, clock }),
-  live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { isStopping: () => late.phase() === "stopping", clock }),
+  live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { node: replica?.url, isStopping: () => late.phase() === "stopping", clock }),
 });
 
 type Services = ReturnType<typeof createServices>;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createApiPlugin, followNode, PorticoError } from "../../src/index.js";
 import { createChainRules } from "../../src/chain/rules.js";
+import { derivedEvents } from "../../src/follow/derive.js";
 import { createAsked } from "../../src/replica/asked.js";
 import { createStore } from "../../src/store/state/store.js";
 import type { TransactionData } from "../../types/events.js";
@@ -72,6 +73,28 @@ describe("A replica", function () {
     for (const each of [replica, late]) {
       await level(node, each);
       expect(await events(each.url, "40")).to.equal(await events(node.url, "40"));
+    }
+  });
+
+  it("tells of everything but what its node's host emits, and says where that is told", async () => {
+    const node = await new TestNode(60).start();
+    const replica = await startReplica(node);
+    await level(node, replica);
+    for (const ip of ["10.0.0.8", "10.0.0.9"]) {
+      node.events.emit("peer.added", { ip });
+      await node.grow(2);
+    }
+    await level(node, replica);
+    const chain = `events/feed?after=50&event=${derivedEvents.join()}&limit=1000`;
+    expect(await replyOf(replica.url, chain)).to.equal(await replyOf(node.url, chain));
+    // With the host's events, which a pattern may name, too, cursors have a place in the node's log, which another node ignores.
+    const all = async (url: string): Promise<unknown> => JSON.parse((await replyOf(url, "events/feed?after=50&limit=1000")).slice(4).replace(/~[\da-f]{8}\.\d+/g, "")) as unknown;
+    const [nodes, own] = [(await all(node.url)) as { data: { event: string }[]; meta: unknown }, await all(replica.url)];
+    expect(nodes.data.filter(({ event }) => event === "peer.added")).to.have.length(2);
+    expect(own).to.deep.equal({ ...nodes, data: nodes.data.filter(({ event }) => event !== "peer.added") });
+    for (const path of ["events/feed?event=block.applied,peer.added", "events?event=peer.added"]) {
+      const refused = await fetch(`${replica.url}/${path}`);
+      expect([refused.status, await refused.json()]).to.deep.equal([501, { statusCode: 501, error: "Not Implemented", message: `This replica does not tell of peer.added: the node does, at ${node.url}.`, code: "NOT_SUPPORTED" }]);
     }
   });
 
