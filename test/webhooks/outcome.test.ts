@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { webhookDefaults } from "../../src/webhooks/options.js";
-import { nextHealth, nextStep, pauseOf, readRetryAfter, waitBefore } from "../../src/webhooks/deliver/outcome.js";
+import { afterAttempt, attemptOf, isLongOver, nextHealth, nextStep, pauseOf, readRetryAfter, restOf, waitBefore } from "../../src/webhooks/deliver/outcome.js";
+import type { DeliveryRow } from "../../types/webhook-store.js";
 
 const { schedule, jitter, disableAfter } = webhookDefaults;
 const now = Date.UTC(2024, 0, 1);
@@ -65,6 +66,9 @@ describe("retry decisions", () => {
     expect(readRetryAfter("Mon, 01 Jan 2024 00:01:00 GMT", now)).to.equal(60_000);
     expect(readRetryAfter("Monday, 01-Jan-24 00:01:00 GMT", now)).to.equal(60_000);
     expect(readRetryAfter(" 60 ", now)).to.equal(60_000);
+    expect(readRetryAfter("9999999999", now)).to.equal(9_999_999_999_000);
+    expect([undefined, "", "10000000000", "-1", "+5", "1e3", "2030"].map((header) => readRetryAfter(header, now))).to.deep.equal([undefined, undefined, undefined, undefined, undefined, undefined, 2_030_000]);
+    expect(readRetryAfter("Sun, 31 Dec 2023 00:00:00 GMT", now)).to.equal(0);
   });
 });
 
@@ -100,5 +104,77 @@ describe("health decisions", () => {
 
   it("go on from the wall clock's time in a row of an earlier version", () => {
     expect(nextHealth({ failingSince: now - fiveDays }, failed, times, disableAfter)).to.deep.equal({ ...none, failingSince: now - fiveDays, failingFrom: now - fiveDays, disabledBecause: "failing" });
+  });
+});
+
+describe("pauses of a target", () => {
+  const pause = { length: seconds(60), wall: now, monotonic: 1_000 };
+  const hour = seconds(3_600);
+
+  it("are counted by the monotonic clock, whatever the wall clock says", () => {
+    for (const wall of [now, now - 10 * hour, now + 10 * hour]) {
+      expect([1_000, 31_000, 61_000, 90_000].map((monotonic) => restOf(pause, { wall, monotonic }))).to.deep.equal([60_000, 30_000, 0, 0]);
+    }
+  });
+
+  it("are counted by the wall clock, forwards or back, where the monotonic one has begun anew", () => {
+    expect([now, now + seconds(20), now - seconds(20), now + hour, now - hour].map((wall) => restOf(pause, { wall, monotonic: 999 }))).to.deep.equal([60_000, 40_000, 40_000, 0, 0]);
+  });
+
+  it("are forgotten an hour after their end, not before", () => {
+    expect([61_000 + hour - 1, 61_000 + hour, 61_000 + hour + 1].map((monotonic) => isLongOver(pause, { wall: now, monotonic }))).to.deep.equal([false, false, true]);
+    expect([60_000 + hour, 60_000 + hour + 1].map((later) => isLongOver(pause, { wall: now + later, monotonic: 0 }))).to.deep.equal([false, true]);
+  });
+});
+
+describe("a delivery after an attempt", () => {
+  const rules = { schedule: [seconds(5), seconds(300)], jitter: 0 };
+  const at = { passed: now, schedule: now + 7, wall: now - 9 };
+  const chance = { now: at, random: 0.5, isLast: false, batch: undefined };
+  const fresh: DeliveryRow = { id: 1, webhookId: 2, messageId: 3, key: "k", event: "block.applied", at: now, state: "pending", dueAt: null, finishedAt: null, hold: { releaseHeight: 5, blockHeight: 4 }, failures: 0, attemptCount: 0, attempts: [] };
+  const answered = (status: number, body = "no") => attemptOf(now, 12.6, { status, body, retryAfter: undefined, date: undefined, failure: status < 300 ? null : { stage: "status", error: "why" } });
+  const succeeded = { ok: true, status: 204 };
+
+  it("has what became of the attempt: when it began, whole milliseconds, the status, and where and why it failed", () => {
+    expect(answered(500)).to.deep.equal({ at: now, duration: 13, status: 500, stage: "status", error: "why", body: "no" });
+    expect(answered(204, "")).to.deep.equal({ at: now, duration: 13, status: 204, stage: null, error: null, body: "" });
+  });
+
+  it("is delivered, and held no more", () => {
+    const after = afterAttempt({ ...fresh, failures: 1, dueAt: 5, state: "retrying" }, answered(204), succeeded, chance, rules);
+    expect(after).to.deep.equal({ ...fresh, hold: null, state: "delivered", finishedAt: now, failures: 1, attemptCount: 1, attempts: [answered(204)] });
+  });
+
+  it("is due again by its schedule, and dead after it", () => {
+    const first = afterAttempt(fresh, answered(500), failed, chance, rules);
+    expect(first).to.deep.include({ state: "retrying", dueAt: now + 7 + seconds(5), finishedAt: null, hold: null, failures: 1, attemptCount: 1 });
+    const second = afterAttempt(first, answered(502), failed, chance, rules);
+    expect(second).to.deep.include({ state: "retrying", dueAt: now + 7 + seconds(300), failures: 2, attemptCount: 2 });
+    expect(afterAttempt(second, answered(503), failed, chance, rules)).to.deep.include({ state: "dead", dueAt: null, finishedAt: now, failures: 3, attemptCount: 3 });
+  });
+
+  it("is superseded where a failure is the last that its target hears, but delivered if it was not one", () => {
+    expect(afterAttempt(fresh, answered(500), failed, { ...chance, isLast: true }, rules)).to.deep.include({ state: "superseded", dueAt: null, finishedAt: now, failures: 1 });
+    expect(afterAttempt(fresh, answered(204), succeeded, { ...chance, isLast: true }, rules)).to.deep.include({ state: "delivered", failures: 0 });
+  });
+
+  it("of a ping is never tried again", () => {
+    expect(afterAttempt({ ...fresh, event: "ping" }, answered(500), failed, chance, rules)).to.deep.include({ state: "dead", dueAt: null, finishedAt: now });
+  });
+
+  it("stays in its batch only while that is tried again", () => {
+    const inBatch = { ...fresh, batch: "before" };
+    expect(afterAttempt(fresh, answered(500), failed, { ...chance, batch: "b" }, rules)).to.have.property("batch", "b");
+    expect(afterAttempt(inBatch, answered(500), failed, { ...chance, batch: "b" }, rules)).to.have.property("batch", "b");
+    expect(afterAttempt(inBatch, answered(500), failed, chance, rules)).not.to.have.property("batch");
+    expect(afterAttempt(inBatch, answered(204), succeeded, { ...chance, batch: "b" }, rules)).not.to.have.property("batch");
+    expect(afterAttempt(fresh, answered(204), succeeded, { ...chance, batch: "b" }, rules)).not.to.have.property("batch");
+  });
+
+  it("keeps its last 20 attempts, and the body of the last answer alone", () => {
+    let row = fresh;
+    for (let count = 1; count <= 25; count++) row = afterAttempt(row, answered(500, `body ${count}`), failed, chance, { ...rules, schedule: Array.from({ length: 30 }, () => count) });
+    expect(row.attemptCount).to.equal(25);
+    expect(row.attempts.map(({ body }) => body)).to.deep.equal([...Array.from({ length: 19 }, () => ""), "body 25"]);
   });
 });
