@@ -8,7 +8,7 @@ export const rooms = {
   follow: {
     what: "cursors, and the events of a change",
     mutate: ["src/follow/{cursor,derive,event,payload,recent-changes}.ts"],
-    tests: ["test/follow/{cursor,derive,payload,random-forks,again}.test.ts"],
+    tests: ["test/follow/{cursor,derive,payload,random-forks,again,recent-changes}.test.ts"],
   },
   conditions: {
     what: "conditions of webhooks",
@@ -23,7 +23,7 @@ export const rooms = {
   retries: {
     what: "what a delivery's outcome means, and when it is tried again",
     mutate: ["src/webhooks/deliver/{outcome,lanes}.ts"],
-    tests: ["test/webhooks/{outcome,deliveries,timekeeper}.test.ts"],
+    tests: ["test/webhooks/{outcome,lanes}.test.ts"],
   },
   history: {
     what: "states at earlier heights",
