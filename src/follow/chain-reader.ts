@@ -22,8 +22,8 @@ export interface ChainReaderNeeds {
 
 /** Milliseconds of reading, where a reader does not say how many groups it wants. */
 const longestRead = 5;
-/** Blocks read at a time. */
-const blocksTogether = 100;
+/** Blocks read at a time: at first, and at the most. */
+const blocksTogether = { first: 8, most: 100 };
 /** Events of the log read at a time. */
 const eventsTogether = 100;
 
@@ -40,6 +40,8 @@ interface Reading {
   events: LoggedEvent[] | undefined;
   /** Changes of the blocks above `block`, ascending. */
   ahead: DerivedChange[];
+  /** How many blocks are read next. */
+  together: number;
   groups: Group[];
 }
 
@@ -137,15 +139,16 @@ const createTakeChange = ({ milestones, recent, highest }: Chain) => {
     return endsRound(height, milestones) ? yield* ask(view.round(roundOf(height + 1, milestones).round)) : undefined;
   }
 
-  /** The changes of the next blocks of the chain, up to a height: one at least. */
-  function* readAhead(view: ChangesView, from: number, last: number): Asking<DerivedChange[]> {
-    if (last === from) {
-      const id = yield* ask(view.idAt(from));
-      const known = id === undefined ? undefined : yield* recent.find(view, "applied", { height: from, id });
-      if (known !== undefined) return [known];
-    }
+  /** The changes of the next blocks of the chain, up to a height: one at least. More with each time: many a reader has no room for more than a few. */
+  function* readAhead(reading: Reading, from: number, last: number): Asking<DerivedChange[]> {
+    const { view, options } = reading;
+    const id = yield* ask(view.idAt(from));
+    const known = id === undefined ? undefined : yield* recent.find(view, "applied", { height: from, id });
+    if (known !== undefined) return [known];
     const found: DerivedChange[] = [];
-    for (const kept of yield* ask(view.blocks(from, Math.min(blocksTogether, last - from + 1)))) {
+    const wanted = Math.min(reading.together, options.limit ?? blocksTogether.most, last - from + 1);
+    reading.together = Math.min(blocksTogether.most, 2 * reading.together);
+    for (const kept of yield* ask(view.blocks(from, wanted))) {
       found.push(recent.putApplied(kept, yield* roundAfter(view, kept.block.height)));
     }
     return found;
@@ -163,7 +166,7 @@ const createTakeChange = ({ milestones, recent, highest }: Chain) => {
       const height = block?.height ?? 0;
       const last = highest(view, options);
       if (height >= last) return false;
-      reading.ahead = yield* readAhead(view, height + 1, last);
+      reading.ahead = yield* readAhead(reading, height + 1, last);
       return reading.ahead.length > 0 && (yield* takeChange(reading));
     }
     const known = block && (yield* recent.find(view, "reverted", block));
@@ -185,7 +188,7 @@ const createReadOn = (chain: Chain) => {
     const log = chain.logFor(options);
     const isPlaced = options.whole === true && log !== undefined && cursor.log?.node === log.node;
     const sequence = yield* sequenceOf(view, log, cursor);
-    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], groups: [] };
+    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], together: blocksTogether.first, groups: [] };
     const begun = performance.now();
     const { limit } = options;
     const hasRoom = (): boolean => (limit === undefined ? performance.now() - begun < longestRead : reading.groups.length < limit);
