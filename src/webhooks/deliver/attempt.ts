@@ -59,8 +59,8 @@ const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isW
   if (!isDelivered || now.skipped) now.nextDue = Math.min(now.nextDue, time.schedule());
   // What was read ahead may lack what was given back.
   if (!isWhole) lookAgain(now);
-  // With a first attempt that was delivered, the target has been asked again when it ended.
-  if (kind !== "first" || !isDelivered || now.skipped || !isWhole) queue.add(now.target);
+  // With a first attempt that was delivered, its target has been asked again when it ended: not another that the webhook has got meanwhile.
+  if (kind !== "first" || !isDelivered || now.skipped || !isWhole || now.target !== target) queue.add(now.target);
 };
 
 const idOf = ({ id }: DeliveryRow): number => id;

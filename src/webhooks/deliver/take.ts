@@ -94,7 +94,9 @@ const expectLanes = (target: Target, now: Times, lookAt: TakeNeeds["lookAt"]): v
   if (target.pausedUntil > now.schedule) lookAt(target.pausedUntil);
   for (const { mayAt, batchSince, webhook, ready } of target.lanes.values()) {
     if (mayAt > now.monotonic && (ready.length > 0 || webhook.rate !== null)) lookAt(now.schedule + Math.ceil(mayAt - now.monotonic));
-    if (batchSince !== undefined && webhook.batch !== null) lookAt(batchSince + webhook.batch.wait);
+    // One that has waited for long enough is held up by something else: when that ends, the target is asked again.
+    const sendsAt = batchSince === undefined || webhook.batch === null ? 0 : batchSince + webhook.batch.wait;
+    if (sendsAt > now.schedule) lookAt(sendsAt);
   }
 };
 

@@ -1,0 +1,59 @@
+import type { ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import type { WebhookStore } from "../../types/webhook-store.js";
+import { createReceiver, type Receiver } from "./receiver.js";
+import { createStage, type Stage } from "./stage.js";
+
+describe("while an attempt is under way", () => {
+  let receiver: Receiver;
+  let stage: Stage;
+  let waiting: ServerResponse[];
+
+  const open = async (...given: Parameters<typeof createStage>): Promise<void> => {
+    stage = await createStage(...given);
+  };
+  beforeEach(async () => {
+    receiver = await createReceiver();
+    waiting = [];
+    receiver.answer = ({ path }, response) => void (path === "/hangs" ? waiting.push(response) : response.end());
+  });
+  afterEach(async () => {
+    await stage.close();
+    await receiver.close();
+  });
+
+  it("its webhook may get another target, where the next is sent once it has ended, also in strict order", async () => {
+    await open();
+    const { id } = stage.engine.create({ event: "peer.added", target: `${receiver.url}/hangs`, order: "strict" });
+    for (const n of [1, 2, 3]) stage.events.emit("peer.added", { n });
+    await receiver.until(1);
+    await stage.engine.settled();
+    stage.engine.patch(id, { target: `${receiver.url}/new` });
+    // Is asked for the next, which has to wait.
+    for (let turns = 0; turns < 20; turns++) await nextTurn();
+    expect(receiver.received).to.have.length(1);
+    waiting.splice(0).forEach((response) => response.end());
+    await stage.count(id, "delivered", 3);
+    expect(receiver.received.map(({ path, json }) => `${path} ${(json.data as { n: number }).n}`)).to.deep.equal(["/hangs 1", "/new 2", "/new 3"]);
+  });
+
+  it("an incomplete batch that has waited for long enough, and is held up by that, is not asked for over and over", async () => {
+    let looks = 0;
+    const wrapStore = (store: WebhookStore): WebhookStore => ({ ...store, workRevision: () => (looks++, store.workRevision()) });
+    await open({ concurrencyPerTarget: 4 }, { wrapStore });
+    stage.engine.create({ event: "peer.added", target: `${receiver.url}/hangs` });
+    const batch = stage.engine.create({ event: "peer.removed", target: `${receiver.url}/hangs`, batch: { size: 2, wait: 500 } });
+    stage.events.emit("peer.removed", { n: 1 });
+    await stage.engine.settled();
+    stage.events.emit("peer.added", { n: 2 });
+    await receiver.until(1);
+    const before = looks;
+    for (let n = 0; n < 100; n++) stage.clock.advance(10);
+    // One look a second, and one when the batch has waited for long enough.
+    expect(looks - before).to.be.at.most(2);
+    receiver.answer = (_request, response) => response.end();
+    waiting.splice(0).forEach((response) => response.end());
+    await stage.count(batch.id, "delivered", 1);
+  });
+});
