@@ -133,7 +133,7 @@ export const measureDigest: Measure = async (run) => {
       const figure = median(counted.map(({ digest }) => digest));
       return { group: "digest", what, figure, unit: "µs/block", against: "indexing in all", peer: figure / ratio, ratio, goal, note: "processor time" };
     };
-    const [many, full] = run.quick ? [1_000, 8] : [4_000, 20];
+    const [many, full] = run.quick ? [500, 6] : [1_000, 12];
     return [await rounds("blocks of all sizes, a hundred a write", many, 100), await rounds(`blocks of ${fullBlock} transactions, one a write`, full, 1, fullBlock)];
   } finally {
     await Promise.all([store.stop(), finding.stop()]);
