@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -37,6 +38,20 @@ interface Sent {
   headers: Record<string, string>;
   body: Buffer | undefined;
 }
+
+/** Milliseconds that a reply may take. */
+const longest = 250;
+
+/** Milliseconds for which this process's threads were ready to run and had no processor, all together: what a machine that others use adds to a reply. Linux. */
+const heldUp = (): number =>
+  readdirSync("/proc/self/task").reduce((sum, thread) => {
+    try {
+      return sum + Number(readFileSync(`/proc/self/task/${thread}/schedstat`, "utf8").split(" ")[1]) / 1e6;
+    } catch {
+      // It has ended.
+      return sum;
+    }
+  }, 0);
 
 const token = "a-token-of-thirty-two-characters!";
 const chain = loadChain("core3-custom-c");
@@ -123,6 +138,17 @@ describe("random requests made from the OpenAPI document", function () {
     return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8"), type: response.headers["content-type"] ?? "", waited: performance.now() - begun };
   };
 
+  /** The least of some tries: what they all take is the request's own, not a collection of garbage or a compilation. */
+  const leastTime = async (sent: Sent): Promise<number> => {
+    let least = Infinity;
+    for (let tries = 0; tries < 5 && least > longest; tries++) {
+      const before = heldUp();
+      const { waited } = await send(sent);
+      least = Math.min(least, waited - (heldUp() - before));
+    }
+    return least;
+  };
+
   /** A value that a schema may have, or not quite. */
   const valueOf = (given: Schema, depth = 0): fc.Arbitrary<unknown> => {
     const schema = resolved(given);
@@ -162,7 +188,7 @@ describe("random requests made from the OpenAPI document", function () {
     });
   };
 
-  it("get replies that it describes, never a 5xx that it does not expect, and leave the connection usable", async () => {
+  it("get replies that it describes within 250 ms, never a 5xx that it does not expect, and leave the connection usable", async () => {
     const check = createReplyCheck(document);
     const runs = count(400, 200_000);
     const slowest = { waited: 0, what: "" };
@@ -170,8 +196,10 @@ describe("random requests made from the OpenAPI document", function () {
     const one = fc.nat().chain((at) => requestFor(operations[at % operations.length] as Operation));
     await fc.assert(
       fc.asyncProperty(one, async (sent) => {
-        const { status, text: body, type, waited } = await send(sent);
+        const { status, text: body, type, waited: first } = await send(sent);
         statuses[status] = (statuses[status] ?? 0) + 1;
+        const waited = first > longest ? await leastTime(sent) : first;
+        expect(waited, `${sent.method} ${sent.path.slice(0, 200)}`).to.be.at.most(longest);
         if (waited > slowest.waited) Object.assign(slowest, { waited, what: `${sent.method} ${sent.path.slice(0, 200)}` });
         expect(status, body).to.be.oneOf([200, 201, 204, 301, 308, 400, 401, 404, 405, 409, 410, 413, 415, 422, 501]);
         if (type.startsWith("application/json")) check({ method: sent.method, path: sent.path, status, body: JSON.parse(body) });
