@@ -1,6 +1,6 @@
 /**
  * Runs the long form of tests: `npm run test:long -- NAME [--seed N] [--count N] [options of mocha]`.
- * NAME is that of files `test/**\/NAME.long.ts`, or `all`. Without a name it lists them.
+ * NAME is that of files `test/**\/NAME.long.ts`, with or without their folder (`live/follow`), or `all`. Without a name it lists them.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -10,6 +10,8 @@ const suffix = ".long.ts";
 const paths = readdirSync("test", { recursive: true, encoding: "utf8" });
 const files = paths.filter((path) => path.endsWith(suffix)).map((path) => `test/${path}`).sort();
 const nameOf = (file) => basename(file, suffix);
+/** With its folder, which tells those of one name apart. */
+const placeOf = (file) => file.slice("test/".length, -suffix.length);
 
 const fail = (message) => {
   process.stderr.write(`${message}\n`);
@@ -19,7 +21,7 @@ const fail = (message) => {
 const list = () => {
   /** The first line of the comment at a file's head says what its long form does. */
   const purpose = (file) => /^\/\*\*\s*(?:\* )?(.*?)(?: \*\/)?$/m.exec(readFileSync(file, "utf8"))?.[1] ?? "";
-  return files.map((file) => `  ${nameOf(file).padEnd(16)} ${purpose(file)}`).join("\n");
+  return files.map((file) => `  ${placeOf(file).padEnd(24)} ${purpose(file)}`).join("\n");
 };
 
 /** Takes `--seed` and `--count` out of the arguments. What is left is mocha's, in its order: only mocha knows which of its options have a value. */
@@ -46,7 +48,7 @@ if (name === undefined) {
   process.exit(0);
 }
 if (name.startsWith("-")) fail(`The name comes first.\n${usage}`);
-const chosen = files.filter((file) => name === "all" || nameOf(file) === name);
+const chosen = files.filter((file) => ["all", nameOf(file), placeOf(file)].includes(name));
 if (chosen.length === 0) fail(`No test is named ${name}. There are:\n${list()}`);
 
 const { environment, forMocha } = readOptions(given);
