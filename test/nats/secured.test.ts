@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -6,6 +5,7 @@ import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { expect } from "chai";
 import { natsDispatch, type NatsOptions, natsTip, startDeliveryWorker, startTipPublisher } from "../../src/nats/index.js";
+import { createCertificate } from "../fixtures/certificate.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
@@ -20,18 +20,10 @@ const { nethash } = network.network;
  */
 const patience = 60;
 
-const openssl = (...args: string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });
-const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-
-/** A certificate authority, and the certificate of a server that it has signed, for an address. */
+/** A certificate authority, and how a server is told of a certificate that it has signed, for an address. */
 const createAuthority = (address = "127.0.0.1") => {
-  const folder = temporaryFolder();
-  const path = (name: string): string => join(folder, name);
-  openssl("req", "-x509", ...newKey, "-keyout", path("ca.key"), "-out", path("ca.pem"), "-subj", "/CN=An authority", "-days", "2");
-  openssl("req", ...newKey, "-keyout", path("server.key"), "-out", path("server.csr"), "-subj", "/CN=nats");
-  writeFileSync(path("names"), `subjectAltName=IP:${address}\n`);
-  openssl("x509", "-req", "-in", path("server.csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"), "-CAcreateserial", "-out", path("server.pem"), "-days", "2", "-extfile", path("names"));
-  return { ca: path("ca.pem"), tls: `tls { cert_file: "${path("server.pem")}", key_file: "${path("server.key")}", timeout: ${patience} }\n` };
+  const { ca, certificate, key } = createCertificate([address]);
+  return { ca, tls: `tls { cert_file: "${certificate}", key_file: "${key}", timeout: ${patience} }\n` };
 };
 
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");

@@ -10,6 +10,7 @@ import type { BlockData } from "../../types/events.js";
 import { putLoad } from "../bench/load/load.js";
 import { median, quantile } from "../bench/load/statistics.js";
 import { hasNats, NatsServer } from "../nats/nats-server.js";
+import { createCertificate } from "../fixtures/certificate.js";
 import { count } from "../fixtures/long.js";
 import { programOf } from "../fixtures/programs.js";
 import { atEnd, chainBlocks, closeAll, network, temporaryFolder } from "./machines.js";
@@ -45,6 +46,16 @@ const longChain = (height: number): BlockData[] => {
   }
   return blocks;
 };
+
+/** Counts what it gets, and tells its port, then the count whenever it is asked. Arguments: http or https, the files of certificate and key. */
+const receiver = `
+  const [scheme, certificate, key] = process.argv.slice(1);
+  const options = scheme === "http" ? {} : { cert: fs.readFileSync(certificate), key: fs.readFileSync(key) };
+  let count = 0;
+  const take = (request, response) => request.resume().on("end", () => { count++; response.writeHead(204).end(); });
+  const server = require(scheme).createServer(options, take).listen(0, "0.0.0.0", () => process.send(server.address().port));
+  process.on("message", () => process.send(count));
+`;
 
 /** The example host's options for a chain of a file. */
 const importing = (blocks: readonly BlockData[]): string[] => {
@@ -133,10 +144,15 @@ describe("More machines", function () {
     tell("processor time of a search", `${(median(one) * 1000).toFixed(0)} µs with one replica, ${(median(two) * 1000).toFixed(0)} µs with two at once: with a core each, two do ${((2 * median(one)) / median(two)).toFixed(2)} times as many`);
   });
 
-  it("deliveries by the node alone, and by two workers", async function () {
+  for (const scheme of ["http", "https"] as const) it(`deliveries by the node alone, and by two workers, over ${scheme}`, async function () {
     if (!hasNats()) return this.skip();
     const server = await new NatsServer().start();
-    const sink = spawn(process.execPath, ["-e", "let n = 0; const s = require('http').createServer((q, a) => q.resume().on('end', () => { n++; a.writeHead(204).end(); })).listen(0, '0.0.0.0', () => process.send(s.address().port)); process.on('message', () => process.send(n))"], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    // Each webhook has a host of its own: of one, few are sent at a time.
+    const hosts = Array.from({ length: 100 }, (_, i) => `127.0.1.${i + 1}`);
+    const { ca, certificate, key } = createCertificate(hosts);
+    /** Of the processes that send: they take the target's certificate. */
+    const trusting = { NODE_EXTRA_CA_CERTS: ca };
+    const sink = spawn(process.execPath, ["-e", receiver, scheme, certificate, key], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
     atEnd(() => sink.kill("SIGKILL"));
     const [port] = (await once(sink, "message")) as [number];
     const received = async (): Promise<number> => {
@@ -144,10 +160,8 @@ describe("More machines", function () {
       return ((await once(sink, "message")) as [number])[0];
     };
     const token = "a token of this run";
-    const node = await new HostProcess("node", [...importing(chainBlocks), "--nats", server.url, "--dispatch", "--webhook-token", token]).start();
+    const node = await new HostProcess("node", [...importing(chainBlocks), "--nats", server.url, "--dispatch", "--webhook-token", token], trusting).start();
     await reached(async () => (await node.height()) === chainBlocks.length);
-    // Each has a host of its own: of one, few are sent at a time.
-    const hooks = 100;
     const ask = (path: string, method: string, body?: unknown): Promise<Response> =>
       fetch(`${node.url}${path}`, { method, headers: { authorization: token, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
 
@@ -157,11 +171,11 @@ describe("More machines", function () {
       const used = (): number[] => [processorTime(pidOf(node), "main"), ...senders.map((pid) => processorTime(pid, "main"))];
       const [begun, usedBefore] = [performance.now(), used()];
       const ids: string[] = [];
-      for (let i = 0; i < hooks; i++) {
-        const reply = await ask("/webhooks", "POST", { event: "block.applied", target: `http://127.0.1.${i + 1}:${port}/`, order: "none", from: "genesis" });
+      for (const host of hosts) {
+        const reply = await ask("/webhooks", "POST", { event: "block.applied", target: `${scheme}://${host}:${port}/`, order: "none", from: "genesis" });
         ids.push(((await reply.json()) as { data: { id: string } }).data.id);
       }
-      const total = hooks * chainBlocks.length;
+      const total = hosts.length * chainBlocks.length;
       await reached(async () => (await received()) - before >= total, 50);
       const [spent, usedAfter] = [performance.now() - begun, used()];
       for (const id of ids) await ask(`/webhooks/${id}`, "DELETE");
@@ -170,7 +184,7 @@ describe("More machines", function () {
     };
     await deliver([]);
     const alone = await deliver([]);
-    const workers: ChildProcess[] = [0, 1].map(() => spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" }));
+    const workers: ChildProcess[] = [0, 1].map(() => spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore", env: { ...process.env, ...trusting } }));
     atEnd(() => workers.forEach((worker) => worker.kill("SIGKILL")));
     await reached(async () => (await (await fetch(`${node.url}/metrics`)).text()).includes("portico_nats_delivery_workers 2"));
     await deliver([]);

@@ -26,11 +26,13 @@ export class HostProcess {
   /** A command that runs the one after it. */
   within: readonly string[] = [];
   private readonly options: readonly string[];
+  private readonly environment: Readonly<Record<string, string>>;
   private child: ChildProcess | undefined;
 
-  constructor(name: string, options: readonly string[]) {
+  constructor(name: string, options: readonly string[], environment: Readonly<Record<string, string>> = {}) {
     this.name = name;
     this.options = options;
+    this.environment = environment;
     atEnd(() => this.end("SIGKILL"));
   }
 
@@ -42,7 +44,7 @@ export class HostProcess {
     if (this.port === 0) this.port = await freePort();
     const args = [programOf("examples/standalone/main.ts"), "--port", String(this.port), "--data-dir", this.dataDir, "--log-format", "json", ...this.options];
     const [program = "", ...rest] = [...this.within, process.execPath, ...args];
-    const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...this.environment } });
     this.child = child;
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void this.output.push(text));
     return child;
