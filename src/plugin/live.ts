@@ -5,7 +5,7 @@ import { liveRoutes } from "../live/routes.js";
 import type { CompileFilter } from "../live/selection.js";
 import type { Following } from "./follow.js";
 import { createMatcher } from "../webhooks/conditions/matcher.js";
-import { createPatternWorker } from "../webhooks/conditions/pattern-worker.js";
+import { createPatternWorker } from "../webhooks/conditions/pattern.js";
 import { checkConditions } from "../webhooks/registry/draft.js";
 
 /** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */

@@ -5,7 +5,7 @@ import type { DeliveryDispatch, WebhookOptions, Webhooks } from "../../types/web
 import { closeAll } from "../async/close-all.js";
 import type { FullClock } from "../clock.js";
 import type { Follow } from "../follow/index.js";
-import { createPatternWorker } from "./conditions/pattern-worker.js";
+import { createPatternWorker } from "./conditions/pattern.js";
 import { createDeliveries } from "./deliver/deliveries.js";
 import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
 import { createPayloads } from "./deliver/payloads.js";

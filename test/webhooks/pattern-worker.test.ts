@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Condition } from "../../types/webhooks.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/conditions/matcher.js";
-import { createPatternWorker, type PatternWorker } from "../../src/webhooks/conditions/pattern-worker.js";
+import { createPatternWorker, type PatternWorker } from "../../src/webhooks/conditions/pattern.js";
 
 const regexp = (value: string, key = "a"): Condition => ({ key, condition: "regexp", value });
 const equal = (key: string, value: unknown): Condition => ({ key, condition: "eq", value });

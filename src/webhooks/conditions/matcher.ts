@@ -3,8 +3,7 @@ import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { compileCondition, type CompiledCondition, isNamePattern, namesEvent } from "./conditions.js";
 import { canonical } from "./json-value.js";
 import { type Subject, subjectsAt } from "./operators.js";
-import type { PatternWorker } from "./pattern-worker.js";
-import { compilePattern } from "./pattern.js";
+import { compilePattern, type PatternWorker } from "./pattern.js";
 
 /** What the matcher needs to know of a webhook, or of whoever else picks events by conditions. */
 export interface Matchable {

@@ -21,7 +21,7 @@ const compile = (source) => {
   return pattern;
 };
 
-/** @param {import("./pattern-worker.js").PatternJob} job */
+/** @param {import("./pattern.js").PatternJob} job */
 const answer = ({ number, source, text }) => {
   try {
     parentPort?.postMessage({ number, holds: compile(source).test(text) });

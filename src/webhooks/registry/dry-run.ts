@@ -6,7 +6,7 @@ import { canonicalEvent } from "../../follow/host/known-events.js";
 import { combine, compileCondition, type CompiledCondition, explain } from "../conditions/conditions.js";
 import { jsonLength } from "../conditions/json-value.js";
 import { type Subject, subjectsAt } from "../conditions/operators.js";
-import { createPatternWorker, type PatternWorker } from "../conditions/pattern-worker.js";
+import { createPatternWorker, type PatternWorker } from "../conditions/pattern.js";
 import { checkConditions, checkEvent } from "./draft.js";
 
 const defaultLast = 10;

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { transactionPayload } from "../../../src/follow/chain-payload.js";
 import { createMatcher, type Matchable } from "../../../src/webhooks/conditions/matcher.js";
-import { createPatternWorker } from "../../../src/webhooks/conditions/pattern-worker.js";
+import { createPatternWorker } from "../../../src/webhooks/conditions/pattern.js";
 import { median } from "../load/statistics.js";
 import type { Row } from "../table/row.js";
 import { createEndlessChain, rules } from "./endless-chain.js";
