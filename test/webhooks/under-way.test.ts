@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createReceiver, type Receiver } from "./receiver.js";
-import { createStage, type Stage } from "./stage.js";
+import { createStage, eventually, type Stage } from "./stage.js";
 
 describe("while an attempt is under way", () => {
   let receiver: Receiver;
@@ -56,4 +56,40 @@ describe("while an attempt is under way", () => {
     waiting.splice(0).forEach((response) => response.end());
     await stage.count(batch.id, "delivered", 1);
   });
+
+  for (const kind of ["a first attempt", "a retry"] as const) {
+    it(`${kind} whose event cannot be read is made a second later, and nothing overtakes it`, async () => {
+      let failures = 0;
+      const wrapStore = (store: WebhookStore): WebhookStore => ({
+        ...store,
+        message: (id) => {
+          if (failures-- > 0) throw new Error("too many readers");
+          return store.message(id);
+        },
+      });
+      await open({ schedule: [5_000] }, { wrapStore });
+      const { id } = stage.engine.create({ event: "peer.added", target: receiver.url, order: "strict" });
+      receiver.answer = (_request, response) => void (kind === "a retry" ? response.writeHead(500).end() : undefined);
+      for (const n of [1, 2, 3]) stage.events.emit("peer.added", { n });
+      await receiver.until(1);
+      await stage.engine.settled();
+      if (kind === "a retry") await stage.attempted(id, 1, 1);
+      receiver.answer = (_request, response) => response.end();
+      // What is kept in memory of events is gone with the engine.
+      await stage.restart({}, () => {
+        failures = 3;
+        return Promise.resolve();
+      });
+      if (kind === "a retry") stage.clock.advance(5_000);
+      for (const left of [2, 1, 0]) {
+        await eventually(() => (failures === left ? true : undefined));
+        for (let turns = 0; turns < 20; turns++) await nextTurn();
+        expect(failures).to.equal(left);
+        stage.clock.advance(1_000);
+      }
+      await stage.count(id, "delivered", 3);
+      expect(receiver.received.slice(1).map(({ json }) => (json.data as { n: number }).n)).to.deep.equal([1, 2, 3]);
+      expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal(Array(3).fill("error webhooks: a delivery of webhook 1 could not be sent: too many readers"));
+    });
+  }
 });

@@ -33,6 +33,9 @@ export interface AttemptsNeeds {
   pumpSoon(): void;
 }
 
+/** Milliseconds for which nothing is sent to a target after an attempt there could not be made. */
+const moment = 1_000;
+
 /** Before it is recorded: how the target answers decides what it is sent next. */
 const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer: Answer, duration: number): Ended["pause"] => {
   if (kind === "ping") return undefined;
@@ -135,7 +138,7 @@ const send = ({ sender, time, nodeKey }: AttemptsNeeds, attempt: Attempt, events
 
 /** The other steps: sends what was taken, records the outcome, and lets go of it. */
 export const createAttempts = (needs: AttemptsNeeds) => {
-  const { payloads, onOutcome, logger, pumpSoon } = needs;
+  const { payloads, onOutcome, time, logger, pumpSoon } = needs;
   const requests = createCount();
   let abandoned = false;
 
@@ -145,10 +148,12 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   };
   const { record, recordLost } = createRecord(needs, done);
 
-  /** Whatever fails, what was taken is given back. */
+  /** Whatever fails, what was taken is given back, to be taken again after a moment: before all that comes after it. */
   const givenBack = (attempt: Attempt, error: unknown): void => {
-    logFailure(logger, `a delivery of webhook ${attempt.lane.webhook.id} could not be sent`, error);
-    done(attempt, false);
+    const { lane, target } = attempt;
+    logFailure(logger, `a delivery of webhook ${lane.webhook.id} could not be sent`, error);
+    target.pausedUntil = Math.max(target.pausedUntil, time.schedule() + moment);
+    done(attempt, false, false);
   };
 
   const failed: Sent["failed"] = (attempt, error) => {
