@@ -8,7 +8,7 @@ import { walkFreePages } from "../../src/store/lmdb/file/free-pages.js";
 import { newestMeta, openPageFile } from "../../src/store/lmdb/file/page-file.js";
 import { createStore, type Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
-import { count, seedOr } from "../fixtures/long.js";
+import { count, isLong, seedOr } from "../fixtures/long.js";
 import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "../store/temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
@@ -48,7 +48,7 @@ describe("random damage of a store's file", function () {
   afterEach(closeTemporaryStores);
 
   it("is found by verifyStore, or has changed nothing that the store holds", async function () {
-    this.timeout(300_000);
+    this.timeout(isLong ? 0 : 300_000);
     const { store, rules } = openTemporaryStore(chain.network, { undoBlocks: 20 });
     for (const block of chain.blocks.slice(0, 60)) await store.apply([rules.parseBlock(block)]);
     for (let reverted = 0; reverted < 3; reverted++) await store.revert();
