@@ -1,4 +1,4 @@
-import type { Lock, Transaction } from "../../../types/chain.js";
+import type { Lock, MultiSignature, Transaction } from "../../../types/chain.js";
 import type { Ledger, WalletDraft } from "../../../types/transaction-type.js";
 import { emptyWallet } from "../../chain/blocks/apply.js";
 import type { ChainRules } from "../../chain/rules.js";
@@ -11,21 +11,38 @@ export interface Effect {
   fee: bigint;
 }
 
-/** A wallet that notes how its balance is changed, apart by direction. */
-const observedWallet = (address: string) => {
-  const seen = { in: 0n, out: 0n, isTouched: false };
-  let balance = 0n;
-  const draft: WalletDraft = Object.defineProperty(emptyWallet(address), "balance", {
-    get: () => balance,
-    set: (after: bigint) => {
-      seen.isTouched = true;
-      if (after > balance) seen.in += after - balance;
-      else seen.out += balance - after;
-      balance = after;
-    },
-  });
-  return { draft, seen };
-};
+/**
+ * A wallet that notes how its balance is changed, apart by direction. A class: of an object whose accessors are its own, V8 would keep a
+ * description for each, until the next full collection.
+ */
+class ObservedWallet implements WalletDraft {
+  readonly address: string;
+  publicKey: string | null = null;
+  secondPublicKey: string | null = null;
+  username: string | null = null;
+  lockedBalance = 0n;
+  nonce = 0n;
+  vote: string | null = null;
+  multiSignature: MultiSignature | null = null;
+  resigned = false;
+  readonly seen = { in: 0n, out: 0n, isTouched: false };
+  private now = 0n;
+
+  constructor(address: string) {
+    this.address = address;
+  }
+
+  get balance(): bigint {
+    return this.now;
+  }
+
+  set balance(after: bigint) {
+    this.seen.isTouched = true;
+    if (after > this.now) this.seen.in += after - this.now;
+    else this.seen.out += this.now - after;
+    this.now = after;
+  }
+}
 
 /** A ledger in which one wallet is observed, and others are empty; `lock` is the one that the transaction ends. */
 const observingLedger = (observed: WalletDraft, lock: Lock | undefined, rules: ChainRules): Ledger => {
@@ -57,9 +74,10 @@ const observingLedger = (observed: WalletDraft, lock: Lock | undefined, rules: C
 export const effectOn = (address: string, transaction: Transaction, lock: Lock | undefined, rules: ChainRules): Effect => {
   const type = rules.types.of(transaction);
   const pays = (type.senderPays ?? true) && transaction.senderId === address;
-  const { draft, seen } = observedWallet(address);
+  const wallet = new ObservedWallet(address);
+  const { seen } = wallet;
   try {
-    type.apply?.(transaction, observingLedger(draft, lock, rules));
+    type.apply?.(transaction, observingLedger(wallet, lock, rules));
   } catch {
     return { in: 0n, out: pays ? transaction.amount : 0n, fee: pays ? transaction.fee : 0n };
   }
