@@ -72,7 +72,7 @@ export interface Recorder {
 /** Milliseconds of writing in one transaction. */
 const turn = 2;
 /** Webhooks that are taken through the events of a plan together: at the end of each transaction, something is written for each of them. */
-const chunkSize = 100;
+const chunkSize = 50;
 
 const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
 
@@ -88,7 +88,7 @@ interface Piece {
   chunk: ReadonlySet<number>;
 }
 
-/** Some hundred webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. */
+/** Some fifty webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. */
 const sharesOf = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[][] => {
   const byTarget = new Map<string, number[]>();
   for (const id of webhookIds) {
