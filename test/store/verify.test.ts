@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import { verifyStore } from "../../src/index.js";
 import { numberKey } from "../../src/store/layout/keys.js";
+import { metaOffsets } from "../../src/store/lmdb/file/meta-pages.js";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
@@ -73,6 +74,17 @@ describe("verifyStore", function () {
       expect(() => webhooks.webhook(1)).to.throw(PorticoError).with.property("code", "RECORD_DAMAGED");
       await closeStores();
     }
+  });
+
+  it("finds a meta page that says a lower number than its own: LMDB takes the state before the last transaction for the newest", async () => {
+    const { dataDir, path } = await makeStore();
+    const bytes = readFileSync(path);
+    const numbers = [0, 4_096].map((page) => bytes.readBigUInt64LE(page + metaOffsets.transaction));
+    const [newest = 0n] = numbers.toSorted((one, other) => Number(other - one));
+    bytes.writeBigUInt64LE(newest - 2n, numbers.indexOf(newest) * 4_096 + metaOffsets.transaction);
+    writeFileSync(path, bytes);
+    const { sound, faults } = await verifyStore({ dataDir, nethash });
+    expect({ sound, fault: faults[0] }).to.deep.equal({ sound: false, fault: `${path}: a meta page says that it is of transaction ${newest - 2n}, but leads to pages of a later one` });
   });
 
   it("says so where there is no store, or one of another network", async () => {

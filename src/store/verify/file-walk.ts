@@ -3,7 +3,7 @@ import { compareBytes, walkDatabases } from "../lmdb/file/databases.js";
 import { fullLengthName } from "../lmdb/file/file-check.js";
 import { walkFreePages } from "../lmdb/file/free-pages.js";
 import { type Meta, wholeLength } from "../lmdb/file/meta-pages.js";
-import { nodeFlags } from "../lmdb/file/page.js";
+import { nodeFlags, pageHeader } from "../lmdb/file/page.js";
 import { newestMeta, type PageFile } from "../lmdb/file/page-file.js";
 import type { EntryCheck } from "./entry-check.js";
 
@@ -22,6 +22,27 @@ const metaFaults = (file: PageFile): string[] => {
   return faults;
 };
 
+/** Whether a tree of a meta page begins at a page of a later transaction. */
+const hasLaterRoot = (meta: Meta, file: PageFile): boolean =>
+  [meta.free.root, meta.main.root].some((root) => {
+    const header = Buffer.alloc(pageHeader.length);
+    return root !== undefined && root <= meta.lastPage && file.read(root, header, meta.pageSize) && header.readBigUInt64LE(pageHeader.transaction) > meta.transaction;
+  });
+
+/** How often that is looked at while another process writes: it may use the pages of the older meta page a moment later. */
+const mostLooks = 10;
+
+/** A meta page that says another number than its own has the other taken for the newest, and with it the state before the last transaction. */
+const numberFaults = (file: PageFile): string[] => {
+  for (let looks = 1; ; looks++) {
+    const metas = file.metas();
+    const wrong = metas.filter((meta) => meta !== undefined && hasLaterRoot(meta, file));
+    const isStill = file.metas().every((meta, place) => meta?.transaction === metas[place]?.transaction);
+    if (wrong.length === 0) return [];
+    if (isStill || looks === mostLooks) return wrong.map((meta) => `a meta page says that it is of transaction ${meta?.transaction}, but leads to pages of a later one`);
+  }
+};
+
 /** What uses each page: a page that two things use would be overwritten by one of them. */
 const createPageUse = (lastPage: number) => {
   const used = new Uint8Array(lastPage + 1);
@@ -37,7 +58,7 @@ const isInUseByWriter = (file: PageFile): boolean => existsSync(`${file.path}-wr
 
 /** Reads a whole file: its trees, its free pages, and each entry. Yields after each page. Returns what is wrong. */
 export function* walkFile(file: PageFile, checks: readonly EntryCheck[]): Generator<void, string[]> {
-  const faults = metaFaults(file);
+  const faults = [...metaFaults(file), ...numberFaults(file)];
   const meta: Meta | undefined = newestMeta(file);
   if (meta === undefined) return faults;
   if (meta.lastPage > largestMap / meta.pageSize) return [...faults, "its newest meta page is damaged"];
