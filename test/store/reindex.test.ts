@@ -56,6 +56,26 @@ const errorOf = (work: () => unknown): unknown => {
   return undefined;
 };
 
+describe("a store without history", function () {
+  this.timeout(120_000);
+  after(closeTemporaryStores);
+
+  it("has no row of it, and all else as a store that keeps it", async () => {
+    const open = async (history: boolean) => {
+      const { store, rules } = openTemporaryStore(network, { history, undoBlocks });
+      await store.apply(blocks.slice(0, end).map(rules.parseBlock), end);
+      const { history: rows = [], meta = [], ...rest } = contentsOf(store);
+      const nameOf = (entry: string): string => Buffer.from(entry.split("=", 1)[0] ?? "", "hex").toString("latin1");
+      const isOfHistory = (entry: string): boolean => /^(checksum )?history/.test(nameOf(entry));
+      return { rows: rows.length, ofHistory: meta.filter(isOfHistory).length, rest: { ...rest, meta: meta.filter((entry) => !isOfHistory(entry)) } };
+    };
+    const [bare, kept] = [await open(false), await open(true)];
+    expect([kept.rows > 1_000, kept.ofHistory > 2]).to.deep.equal([true, true]);
+    expect([bare.rows, bare.ofHistory]).to.deep.equal([0, 0]);
+    expect(bare.rest).to.deep.equal(kept.rest);
+  });
+});
+
 describe("history of a store that was made without", function () {
   this.timeout(120_000);
   before(prepare);

@@ -67,7 +67,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
     (journal: Journal): HistoryOf =>
     (height, before, digest) => {
       if (historyOnly !== undefined) return createHistoryRows(height, historyOnly);
-      return options.history ? continueHistory(height, before && { state: before, digest }, pending, journal) : undefined;
+      return options.history ? continueHistory(height, before && { state: before, digest: digest.bytes() }, pending, journal) : undefined;
     };
   const forget = (): void => {
     sets.forget();
@@ -149,14 +149,14 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
   timesApart: { lag: 0, lead: 0, until: 0 },
 });
 
-type HistoryOf = (height: number, before: StateRecord | undefined, digest: Buffer) => HistoryRows | undefined;
+type HistoryOf = (height: number, before: StateRecord | undefined, digest: Digest) => HistoryRows | undefined;
 
 const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, historyOf: HistoryOf): Sliced<void> {
   const { journal, reading, rules, digest, stateOnly } = given;
   const { block, transactions } = full;
   const before = readState(reading);
   requireChained(block, before);
-  const writing: Writing = { ...given, history: historyOf(block.height, before, digest.bytes()) };
+  const writing: Writing = { ...given, history: historyOf(block.height, before, digest) };
   const state: StateRecord = {
     ...(before ?? emptyState()),
     tip: { id: block.id, height: block.height, timestamp: block.timestamp },

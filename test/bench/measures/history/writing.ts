@@ -48,6 +48,8 @@ const bytesUsed = ({ environment: { db } }: Store): number => {
   return bytes;
 };
 
+const historyRows = ({ store }: Kept): number => store.environment.db.history.getKeysCount();
+
 /** Writing and keeping history, against a store without. */
 export const measureWriting: Measure = async (run) => {
   const size = run.size.transactions > sizes[largest].transactions || run.quick ? sizes[run.quick ? "10k" : largest] : run.size;
@@ -66,6 +68,7 @@ export const measureWriting: Measure = async (run) => {
     return [
       { group: "history", what: "writing a chain with history", figure: speedOf(kept), unit: "blocks/s", against: "without", peer: speedOf(without), ratio: speedOf(kept) / speedOf(without), goal: { atLeast: 0.8 }, note: `${note}; by processor time` },
       { group: "history", what: "the store with history", figure: megabytesOf(kept), unit: "MiB", against: "without", peer: megabytesOf(without), ratio: megabytesOf(kept) / megabytesOf(without), goal: { atMost: 1.4 }, note: `${note}; without undo records` },
+      { group: "history", what: "rows of history that a store without it writes", figure: historyRows(without), unit: "rows", against: "with", peer: historyRows(kept), ratio: historyRows(without) / historyRows(kept), goal: { atMost: 0 }, note },
     ];
   } finally {
     await Promise.all([without.store.stop(), kept.store.stop()]);
