@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ChainSnapshot, WalletChangesQuery } from "../../types/chain-adapter.js";
-import { rowOf } from "../../src/conformance/comparing.js";
+import { rowOf, rowsOf } from "../../src/conformance/comparing.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { compareAtHeights, createPicks, type OpenAt, samplesOf } from "./history-oracle.js";
@@ -67,6 +67,24 @@ describe("the states at the heights of a short chain", function () {
   });
 
   it("have the lists, and the figures of the chain", async () => {
-    await compareAtHeights(stored, replayed, { height: short.length, count: 40, pick: createPicks(7), kinds: ["voters", "delegates", "figures"] });
+    await compareAtHeights(stored, replayed, { height: short.length, count: 30, pick: createPicks(7), kinds: ["voters", "delegates", "figures", "blocks", "transactions"] });
+  });
+
+  it("have the delegates that each filter leaves, and nobody who voted for what was no delegate", async () => {
+    const { filters, addresses } = await samplesOf(replayed(short.length));
+    const page = { offset: 0, limit: 100 };
+    for (const height of heights) {
+      await compare(height, async (snapshot) => {
+        const found: unknown[] = [];
+        for (const [name, values] of filters.delegates) {
+          for (const value of values.slice(0, 12)) {
+            const { rows, total } = await snapshot.delegates({ filter: { [name]: value }, order: { field: "rank", direction: "asc" }, ...page });
+            found.push([name, value, total, rowsOf("delegate", rows)]);
+          }
+        }
+        for (const vote of ["02".padEnd(66, "0"), addresses[0] ?? ""]) found.push(await snapshot.wallets({ filter: { vote }, order: { field: "balance", direction: "desc" }, ...page }));
+        return found;
+      });
+    }
   });
 });

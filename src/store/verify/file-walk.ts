@@ -22,24 +22,26 @@ const metaFaults = (file: PageFile): string[] => {
   return faults;
 };
 
-/** Whether a tree of a meta page begins at a page of a later transaction. */
-const hasLaterRoot = (meta: Meta, file: PageFile): boolean =>
-  [meta.free.root, meta.main.root].some((root) => {
+/** Whether a meta page leads to a page that its own transaction has written, and to none of a later one: each transaction writes the root of what it changes. */
+const leadsToItsOwn = (meta: Meta, file: PageFile): boolean => {
+  const written = [meta.free.root, meta.main.root].flatMap((root) => {
     const header = Buffer.alloc(pageHeader.length);
-    return root !== undefined && root <= meta.lastPage && file.read(root, header, meta.pageSize) && header.readBigUInt64LE(pageHeader.transaction) > meta.transaction;
+    return root !== undefined && root <= meta.lastPage && file.read(root, header, meta.pageSize) ? [header.readBigUInt64LE(pageHeader.transaction)] : [];
   });
+  return written.length === 0 || (written.includes(meta.transaction) && written.every((transaction) => transaction <= meta.transaction));
+};
 
 /** How often that is looked at while another process writes: it may use the pages of the older meta page a moment later. */
 const mostLooks = 10;
 
-/** A meta page that says another number than its own has the other taken for the newest, and with it the state before the last transaction. */
+/** By a meta page that says another number than its own, the state before the last transaction may be taken for the newest. */
 const numberFaults = (file: PageFile): string[] => {
   for (let looks = 1; ; looks++) {
     const metas = file.metas();
-    const wrong = metas.filter((meta) => meta !== undefined && hasLaterRoot(meta, file));
+    const wrong = metas.filter((meta) => meta !== undefined && !leadsToItsOwn(meta, file));
     const isStill = file.metas().every((meta, place) => meta?.transaction === metas[place]?.transaction);
     if (wrong.length === 0) return [];
-    if (isStill || looks === mostLooks) return wrong.map((meta) => `a meta page says that it is of transaction ${meta?.transaction}, but leads to pages of a later one`);
+    if (isStill || looks === mostLooks) return wrong.map((meta) => `a meta page says that it is of transaction ${meta?.transaction}, but leads to pages of another`);
   }
 };
 
