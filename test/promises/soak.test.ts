@@ -166,6 +166,9 @@ describe("a node that forges, is read, followed and asked for earlier heights, a
       };
       // Compiled, and with all that is made once.
       await goOn(isLong ? Math.max(blocks / 10, kept.lists) : 15);
+      // Before payloads are sent again: what that leaves free in the file is used by the blocks after it.
+      const { store } = await sampleNow(height);
+      const storePerBlock = store / height;
       if (isLong) await fillUp();
       const start = await sampleNow(height);
       const samples: Sample[] = [];
@@ -176,13 +179,13 @@ describe("a node that forges, is read, followed and asked for earlier heights, a
       const compared = Array.from({ length: parts }, (_, part) => partOf(samples[part * perPart - 1] ?? start, samples.slice(part * perPart, (part + 1) * perPart)));
       const [first, last] = [compared[0], compared.at(-1)] as [Part, Part];
       const growth = growthOf(samples.slice(samples.length / 3));
-      if (isLong) console.log({ first, last, delivered, told, growth, memory: samples.map(({ memory }) => memory.toFixed(1)).join(" "), work: compared.map(({ work }) => work.toFixed(1)).join(" ") });
+      if (isLong) console.log({ storePerBlock, first, last, delivered, told, growth, memory: samples.map(({ memory }) => memory.toFixed(1)).join(" "), work: compared.map(({ work }) => work.toFixed(1)).join(" ") });
       expect(last.handles).to.be.below(first.handles + 10);
       expect(last.memory).to.be.below(first.memory + most);
       expect(last.work).to.be.below(2 * first.work);
       if (isLong) {
         expect(growth).to.be.below(mostGrowth);
-        expect(last.storePerBlock).to.be.below(1.5 * first.storePerBlock);
+        expect(last.storePerBlock).to.be.below(1.5 * storePerBlock);
         // On a machine that others use, all waits change.
         expect(last.wait / last.idleWait).to.be.below((2 * first.wait) / first.idleWait);
       }
