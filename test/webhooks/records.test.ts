@@ -24,6 +24,7 @@ describe("the records of attempts", () => {
   for (const [what, fails] of [
     ["what follows an outcome", { onRecorded: true }],
     ["whoever counts what is given up", { onOutcome: true }],
+    ["whoever waits for it", { done: true }],
   ] as const) {
     it(`write later outcomes, too, though ${what} throws`, async () => {
       addDeliveries(3);
@@ -42,7 +43,13 @@ describe("the records of attempts", () => {
         "onRecorded" in fails ? fail : () => undefined,
       );
       const ended = { webhookId: 1, target: "http://example.com", origin: "http://example.com", attempt: { ...attempt, status: 500, stage: "status" as const, error: "The target answered 500." }, isBatch: false, isPing: false };
-      const add = (ids: number[], mayWait: boolean): Promise<void> => new Promise((done) => records.add({ ...ended, ids }, mayWait, done));
+      const add = (ids: number[], mayWait: boolean): Promise<void> =>
+        new Promise((resolve) =>
+          records.add({ ...ended, ids }, mayWait, () => {
+            resolve();
+            if ("done" in fails) fail();
+          }),
+        );
       await add([1], false);
       await add([2], true);
       await add([3], false);

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { WebhookStore } from "../../types/webhook-store.js";
+import type { DeliveryState } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 
@@ -92,4 +93,44 @@ describe("while an attempt is under way", () => {
       expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal(Array(3).fill("error webhooks: a delivery of webhook 1 could not be sent: too many readers"));
     });
   }
+
+  it("its delivery may be removed with the others of before its webhook was disabled: it stays removed, and none is counted", async () => {
+    let trims = false;
+    const wrapStore = (store: WebhookStore): WebhookStore => ({ ...store, trim: (...given) => (trims ? store.trim(...given) : 0) });
+    await open({ schedule: [5_000] }, { wrapStore });
+    const { store } = stage.environment;
+    const { id } = stage.engine.create({ event: "peer.added", target: receiver.url });
+    stage.events.emit("peer.added", { n: 1 });
+    await stage.reaches(id, 1, "delivered");
+    for (const enabled of [false, true]) stage.engine.patch(id, { enabled });
+    receiver.answer = (_request, response) => response.writeHead(500).end();
+    stage.engine.redeliver(id, 1);
+    await stage.attempted(id, 1, 2);
+    receiver.answer = (_request, response) => void waiting.push(response);
+    stage.clock.advance(5_000);
+    await receiver.until(3);
+    trims = true;
+    stage.clock.advance(1_000);
+    expect(store.delivery(id, 1)).to.equal(undefined);
+    waiting.splice(0).forEach((response) => response.end());
+    // Comes after it in the order of outcomes.
+    receiver.answer = (_request, response) => response.end();
+    stage.events.emit("peer.added", { n: 2 });
+    await stage.reaches(id, 2, "delivered");
+    await stage.restart();
+    expect(["retrying", "delivered"].map((state) => stage.environment.store.countOf(id, state as DeliveryState))).to.deep.equal([0, 1]);
+    expect(stage.engine.deliveries(id, undefined, { offset: 0, limit: 10 }).rows.map((row) => row.id)).to.deep.equal([2]);
+  });
+
+  it("whoever counts attempts may throw: what was delivered is not sent again", async () => {
+    const onOutcome = (): never => {
+      throw new Error("not today");
+    };
+    await open({}, { onOutcome });
+    const { id } = stage.engine.create({ event: "peer.added", target: receiver.url });
+    for (const n of [1, 2]) stage.events.emit("peer.added", { n });
+    await stage.count(id, "delivered", 2);
+    expect(receiver.received).to.have.length(2);
+    expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal(Array(2).fill("error webhooks: an attempt could not be counted: not today"));
+  });
 });

@@ -1,5 +1,6 @@
-import type { WebhookDatabases } from "./databases.js";
+import { counters, type WebhookDatabases } from "./databases.js";
 import type { OutboxWriter } from "./outbox.js";
+import type { Tally } from "./tally.js";
 
 type DeliveryKey = [webhookId: number, id: number];
 
@@ -31,7 +32,7 @@ export const canBeTrimmed = (db: WebhookDatabases, before: TrimTimes): boolean =
   finishedBefore(db, "dead", before.dead, 1).length > 0;
 
 /** Removes what is past its retention, up to `limit` deliveries. Returns how many. */
-export const trimDeliveries = (db: WebhookDatabases, outbox: OutboxWriter, before: TrimTimes, limit: number): number => {
+export const trimDeliveries = (db: WebhookDatabases, { outbox, tally }: { outbox: OutboxWriter; tally: Tally }, before: TrimTimes, limit: number): number => {
   const lists = [() => abandoned(db, limit), () => finishedBefore(db, "done", before.delivered, limit), () => finishedBefore(db, "dead", before.dead, limit)];
   let removed = 0;
   for (const list of lists) {
@@ -39,6 +40,8 @@ export const trimDeliveries = (db: WebhookDatabases, outbox: OutboxWriter, befor
     for (const key of list().slice(0, limit - removed)) {
       const row = db.deliveries.get(key);
       if (row === undefined) continue;
+      // An attempt of it may be under way, which would be recorded in the row as it was.
+      if (row.state === "retrying") tally.add(counters.workRevision, 1);
       outbox.removeDelivery(row);
       removed++;
     }

@@ -229,7 +229,7 @@ const deliveriesPart = (db: WebhookDatabases, reader: ReturnType<typeof createOu
   changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
   trim: (before, limit) => {
     if (!canBeTrimmed(db, before)) return 0;
-    return transaction(() => trimDeliveries(db, writing().outbox, before, limit));
+    return transaction(() => trimDeliveries(db, writing(), before, limit));
   },
 });
 

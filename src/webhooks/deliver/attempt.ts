@@ -165,7 +165,11 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     requests.end();
     try {
       onOutcome?.(answer.failure === null ? "delivered" : "failed", duration);
-      if (abandoned) return;
+    } catch (error) {
+      logFailure(logger, "an attempt could not be counted", error);
+    }
+    if (abandoned) return;
+    try {
       attempt.state = "recording";
       record(attempt, sent, answer, duration, requests.isAny);
     } catch (error) {

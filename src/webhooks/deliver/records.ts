@@ -211,7 +211,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     for (const warning of recorded.warnings) logger.warn(warning);
     safely(() => recorded.givenUp.forEach((state) => onOutcome?.(state)));
     safely(() => onRecorded(recorded));
-    for (const { done } of batch) done();
+    for (const { done } of batch) safely(done);
     return true;
   });
 
