@@ -12,7 +12,7 @@ import { attemptOf, pauseOf } from "./outcome.js";
 import type { Payloads } from "./payloads.js";
 import type { Ended, Records } from "./records.js";
 import { type Loaded, loadEvents, requestOf } from "./request.js";
-import { leave, slowFrom, type TargetQueue } from "./take.js";
+import { givePlaceBack, slowFrom, type TargetQueue } from "./take.js";
 
 export interface AttemptsNeeds {
   payloads: Payloads;
@@ -55,7 +55,7 @@ const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isW
   for (const { id } of rows) underWay.delete(id);
   lane.open.taken -= rows.length;
   target.underWay.delete(attempt);
-  leave(attempt, needs);
+  givePlaceBack(attempt, needs);
   const now = lanes.find(lane.webhook.id);
   if (now === undefined) return;
   // Of what is taken, the store is not asked when it is due.
@@ -91,7 +91,7 @@ const createRecord = (needs: AttemptsNeeds, done: (attempt: Attempt, isDelivered
     // A failure may disable the webhook: nothing more is sent there before that is known.
     if (isDelivered) {
       target.underWay.delete(attempt);
-      leave(attempt, needs);
+      givePlaceBack(attempt, needs);
     }
     const isWhole = sent.length === attempt.rows.length;
     if (!isWhole) recordLost(attempt, sent);

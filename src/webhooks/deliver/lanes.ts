@@ -122,7 +122,7 @@ export interface Lanes {
 }
 
 /** How many times as many attempts may be under way at an origin as are quick. */
-const slowShare = 16;
+const placesPerQuick = 16;
 
 export interface LanesNeeds extends LaneRules, Pick<Lane, "isWithdrawn" | "underWay"> {
   /** Of all attempts. */
@@ -140,7 +140,7 @@ export const createLanes = ({ limit: ofAll, concurrencyPerTarget, underWay, isWi
 
   const originOf = (url: string): Origin => {
     const name = new URL(url).origin;
-    const origin = origins.get(name) ?? { name, limit: createLimit(concurrencyPerTarget, slowShare * concurrencyPerTarget), targets: 0 };
+    const origin = origins.get(name) ?? { name, limit: createLimit(concurrencyPerTarget, placesPerQuick * concurrencyPerTarget), targets: 0 };
     origins.set(name, origin);
     origin.targets++;
     return origin;
@@ -156,7 +156,7 @@ export const createLanes = ({ limit: ofAll, concurrencyPerTarget, underWay, isWi
     return made;
   };
 
-  const leave = ({ webhook, target }: Lane): void => {
+  const takeOff = ({ webhook, target }: Lane): void => {
     target.lanes.delete(webhook.id);
     if (target.lanes.size > 0) return;
     targets.delete(target.url);
@@ -175,7 +175,7 @@ export const createLanes = ({ limit: ofAll, concurrencyPerTarget, underWay, isWi
       const url = row?.enabled === true ? row.target : undefined;
       // The new one first: the target it shares with the old keeps its places.
       const target = url === undefined ? undefined : targetOf(url);
-      if (old !== undefined && old.target !== target) leave(old);
+      if (old !== undefined && old.target !== target) takeOff(old);
       if (row === undefined || target === undefined) {
         lanes.delete(webhookId);
         return undefined;

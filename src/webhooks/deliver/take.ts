@@ -82,7 +82,7 @@ const enter = ({ lane, rows, kind }: Next, target: Target, now: Times, { clock, 
 };
 
 /** Gives the places of an attempt back: its target may be asked again. */
-export const leave = ({ place, target, lane, isAwaited }: Attempt, { placing, queue }: Pick<TakeNeeds, "placing" | "queue">): void => {
+export const givePlaceBack = ({ place, target, lane, isAwaited }: Attempt, { placing, queue }: Pick<TakeNeeds, "placing" | "queue">): void => {
   if (!placing.leave(place)) return;
   if (isAwaited) target.firsts--;
   lane.open.count--;
