@@ -31,7 +31,7 @@ const signal = (pid: number): void => {
 
 /** Linux only. */
 export const startUnreaped = async (args: readonly string[], options: { cwd?: URL } = {}): Promise<Unreaped> => {
-  // The shell becomes `sleep`, which never waits for the process that the shell has started.
+  // The shell becomes `sleep`, which never waits for the process that the shell has started. The shell itself does, for one that ends before.
   const parent: ChildProcess = spawn("sh", ["-c", `"$0" "$@" & echo "pid $!"; exec sleep 600`, process.execPath, ...args], { ...options, stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
   const told: (() => void)[] = [];
@@ -47,6 +47,7 @@ export const startUnreaped = async (args: readonly string[], options: { cwd?: UR
     }
   };
   const pid = Number((await line(/^pid \d+$/)).slice(4));
+  while (readFileSync(`/proc/${parent.pid ?? 0}/comm`, "utf8") !== "sleep\n") await delay(5);
   return {
     pid,
     line,
