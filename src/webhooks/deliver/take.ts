@@ -100,11 +100,11 @@ const expectLanes = (target: Target, now: Times, lookAt: TakeNeeds["lookAt"]): v
   }
 };
 
-/** Whether its last attempt was slow, or one is that is under way. */
+/** Whether its last attempt was slow, or one is that it has not answered yet: what waits to be recorded is no fault of the target's. */
 const isSlow = ({ wasSlow, underWay }: Target, now: number): boolean => {
   if (wasSlow) return true;
-  const [oldest] = underWay;
-  return oldest !== undefined && now - oldest.place.since > slowFrom;
+  for (const { state, place } of underWay) if (state !== "recording") return now - place.since > slowFrom;
+  return false;
 };
 
 /** The first step: takes what is to be sent next, where there is a place for it. */
