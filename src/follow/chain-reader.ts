@@ -22,6 +22,11 @@ export interface ChainReaderNeeds {
 
 /** Milliseconds of reading, where a reader does not say how many groups it wants. */
 const longestRead = 5;
+/**
+ * Events after which such a reading ends, too. A reader that is held up by its client holds what it has read: thousands of readers may, and blocks
+ * that are at hand are read in no time.
+ */
+const mostEvents = 250;
 /** Blocks read at a time: at first, and at the most. */
 const blocksTogether = { first: 8, most: 100 };
 /** Events of the log read at a time. */
@@ -43,6 +48,8 @@ interface Reading {
   /** How many blocks are read next. */
   together: number;
   groups: Group[];
+  /** About how many events they have. */
+  size: number;
 }
 
 const named = ({ height, id }: BlockName): BlockName => ({ height, id });
@@ -92,6 +99,7 @@ function* sequenceOf(view: ChangesView, log: HostLog | undefined, { block, log: 
 const take = (reading: Reading, change: DerivedChange): void => {
   const group = new ChangeGroup(change, placeIn(reading));
   reading.groups.push(group);
+  reading.size += 1 + change.full.transactions.length;
   reading.block = group.after.block;
 };
 
@@ -114,6 +122,7 @@ function* takeHostEvent(reading: Reading, isLast: boolean): Asking<boolean> {
   if (!comesNext) return false;
   reading.events.shift();
   reading.groups.push(hostGroup(log.node, next, cursorOf(block, placeIn(reading))));
+  reading.size++;
   reading.sequence = next.sequence;
   reading.isPlaced = reading.options.whole === true;
   return true;
@@ -188,10 +197,10 @@ const createReadOn = (chain: Chain) => {
     const log = chain.logFor(options);
     const isPlaced = options.whole === true && log !== undefined && cursor.log?.node === log.node;
     const sequence = yield* sequenceOf(view, log, cursor);
-    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], together: blocksTogether.first, groups: [] };
+    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], together: blocksTogether.first, groups: [], size: 0 };
     const begun = performance.now();
     const { limit } = options;
-    const hasRoom = (): boolean => (limit === undefined ? performance.now() - begun < longestRead : reading.groups.length < limit);
+    const hasRoom = (): boolean => (limit === undefined ? reading.size < mostEvents && performance.now() - begun < longestRead : reading.groups.length < limit);
     while (hasRoom() || reading.groups.length === 0) {
       if (yield* takeHostEvent(reading, false)) continue;
       if (yield* takeChange(reading)) continue;

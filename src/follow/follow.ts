@@ -43,7 +43,7 @@ export interface Follow {
   /** Where a reader is that has seen everything. @throws PorticoError NOT_READY */
   tip(options?: ReadOptions): MaybePromise<Cursor>;
   /**
-   * What comes after a cursor: whole groups, as many as `limit` (default: what a few milliseconds of reading give, at least one).
+   * What comes after a cursor: whole groups, as many as `limit` (default: what a few milliseconds of reading give, some hundred events at the most, at least one group).
    * @throws PorticoError CURSOR_UNKNOWN if the cursor's block is neither on the chain nor kept; NOT_READY while there is no chain to read
    */
   after(cursor: Cursor, options?: ReadOptions & { limit?: number }): MaybePromise<Batch>;
