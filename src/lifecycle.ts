@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { RequestListener, Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiPlugin, Logger } from "../types/node-context.js";
+import type { Logger } from "../types/node-context.js";
+import type { ApiPlugin } from "../types/plugin.js";
 import { messageOf } from "./errors.js";
 
 export interface LifecycleNeeds {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createApiPlugin, followNode, PorticoError } from "portico";
 import { closeAll } from "../../src/async/close-all.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { lockFolder } from "./files/folder-lock.js";
 import { explain, type HostNeeds, prepareFolder, type Served } from "./host.js";
 import { HostError, messageOf } from "./program/host-error.js";

@@ -1,4 +1,5 @@
-import type { NodeInfo, PorticoOptions } from "../../types/node-context.js";
+import type { NodeInfo } from "../../types/node-context.js";
+import type { PorticoOptions } from "../../types/options.js";
 import type { HostOptions } from "./options.js";
 import { dynamicFees } from "./chain/pool.js";
 

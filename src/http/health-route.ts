@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { Health } from "../../types/node-context.js";
+import type { Health } from "../../types/plugin.js";
 import { type Route, routesOf, type Scope } from "./route.js";
 
 const mark = (description: string) => Type.Optional(Type.Object({ height: Type.Integer(), id: Type.String() }, { description }));

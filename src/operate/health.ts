@@ -1,5 +1,7 @@
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
-import type { Health, NodeContext, ReplicaDistance } from "../../types/node-context.js";
+import type { ReplicaDistance } from "../../types/followed-node.js";
+import type { NodeContext } from "../../types/node-context.js";
+import type { Health } from "../../types/plugin.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
 import type { FullClock } from "../clock.js";

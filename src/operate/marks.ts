@@ -1,5 +1,5 @@
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
-import type { BlockMark } from "../../types/node-context.js";
+import type { BlockMark } from "../../types/followed-node.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import { PorticoError } from "../errors.js";
 

@@ -1,5 +1,6 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { Health, ReadyProblem, SyncState } from "../../types/node-context.js";
+import type { SyncState } from "../../types/node-context.js";
+import type { Health, ReadyProblem } from "../../types/plugin.js";
 import type { FullClock } from "../clock.js";
 import type { Phase } from "../lifecycle.js";
 import type { Present } from "../problems.js";

@@ -1,4 +1,4 @@
-import type { PorticoOptions } from "../../types/node-context.js";
+import type { PorticoOptions } from "../../types/options.js";
 import { amongKnown } from "../known-names.js";
 import { PorticoError } from "../errors.js";
 import { above, type Check, falseOr, isObject, metricsSetting, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom, yesOrNo } from "./checks.js";

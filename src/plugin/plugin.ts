@@ -1,4 +1,5 @@
-import type { ApiPlugin, NodeContext, ReaderContext } from "../../types/node-context.js";
+import type { NodeContext, ReaderContext } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { examples } from "../api/examples.js";
 import { groups } from "../api/groups.js";
 import type { ApiState } from "../api/state.js";

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
-import type { AccessLogEntry, Clock, Logger, NodeContext, PorticoOptions } from "../../types/node-context.js";
+import type { AccessLogEntry, Clock, Logger, NodeContext } from "../../types/node-context.js";
+import type { PorticoOptions } from "../../types/options.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import type { IncomingMessage } from "node:http";
 import { fullClock } from "../clock.js";

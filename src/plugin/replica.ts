@@ -1,5 +1,6 @@
 import type { ChainAdapter } from "../../types/chain-adapter.js";
-import type { BlockMark, FollowedNode, Logger, NodeContext, ReaderContext, ReplicaDistance } from "../../types/node-context.js";
+import type { BlockMark, FollowedNode, ReplicaDistance } from "../../types/followed-node.js";
+import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
 import { isPromised } from "../async/maybe-promise.js";
 import { messageOf } from "../errors.js";
 import { createPatience, type Patience } from "./patience.js";

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { BlockData } from "../../types/events.js";
-import type { FollowingChain, Logger } from "../../types/node-context.js";
+import type { FollowingChain } from "../../types/followed-node.js";
+import type { Logger } from "../../types/node-context.js";
 import { parseChange } from "./change-line.js";
 import { createFailureLog, type NodeClient } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";

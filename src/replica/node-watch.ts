@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ReplicaDistance } from "../../types/node-context.js";
+import type { ReplicaDistance } from "../../types/followed-node.js";
 import { messageOf } from "../errors.js";
 import type { NodeClient } from "./node-client.js";
 

@@ -1,4 +1,4 @@
-import type { BlockMark } from "../../types/node-context.js";
+import type { BlockMark } from "../../types/followed-node.js";
 import type { ChangeLine } from "./change-line.js";
 
 /** What the node has told of its last changes, besides their blocks. */

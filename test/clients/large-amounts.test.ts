@@ -5,7 +5,7 @@ import { atTip } from "../../src/conformance/figures/at-tip.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { createSampleChain } from "../../src/conformance/chain/sample-chain.js";
 import { createApiPlugin } from "../../src/index.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import type { AmountForm } from "./as-sent.js";
 import { type Client, laterClient } from "./clients.js";

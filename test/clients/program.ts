@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { PorticoOptions } from "../../types/node-context.js";
+import type { PorticoOptions } from "../../types/options.js";
 import { createReplayer, type Recorded, type Replayed } from "./recorded.js";
 import { type RunningNode, runningNode } from "./running-node.js";
 

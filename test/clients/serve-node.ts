@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createReplayer, type Recorded } from "./recorded.js";
 import { type PoolKind, runningNode } from "./running-node.js";
-import type { PorticoOptions } from "../../types/node-context.js";
+import type { PorticoOptions } from "../../types/options.js";
 
 /** The running node's second generation, requested by path; every answer must be a 200. */
 export interface Interface {

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver, type Received, type Receiver } from "../webhooks/receiver.js";

@@ -8,7 +8,8 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin, PorticoOptions } from "../../types/node-context.js";
+import type { PorticoOptions } from "../../types/options.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { type Answer, ask, type Question } from "../http/ask.js";
 

@@ -3,7 +3,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import type { Webhook, WebhookSecret } from "../../types/webhooks.js";
 import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
 import { after, at, before, chain, end, fork, newTip, undoBlocks } from "../store/branches.js";

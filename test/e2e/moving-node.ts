@@ -3,7 +3,9 @@ import type { AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin, Network, PorticoOptions } from "../../types/node-context.js";
+import type { Network } from "../../types/node-context.js";
+import type { PorticoOptions } from "../../types/options.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { type Answer, ask, type Question } from "../http/ask.js";
 import { temporaryFolder } from "../store/temporary-store.js";
 

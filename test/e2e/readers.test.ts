@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { createWorkbench, type ExampleProcess, urlIn, type Workbench } from "../hosts/example-process.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";

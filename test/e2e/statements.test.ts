@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import { csvLine } from "../../src/api/statement/booking.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import type { WalletChange } from "../../types/chain-adapter.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { type Answer, ask, type Question } from "../http/ask.js";

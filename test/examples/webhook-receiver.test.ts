@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { freePort } from "../free-port.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";

@@ -13,7 +13,8 @@ import { createLakeReader, createLakeWriter, openLakeFiles } from "../../src/lak
 import { type Manifest, manifestBytes, sha256Of, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/node-key.js";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin, LakeOptions } from "../../types/node-context.js";
+import type { LakeOptions } from "../../types/options.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { hasNginx, lakeServer, startNginx } from "../fixtures/nginx.js";
 import { silentLogger } from "../silent.js";

@@ -11,7 +11,7 @@ import { openNodeKey } from "../../src/node-key.js";
 import { restoreFromLake } from "../../src/plugin/restore.js";
 import type { LmdbChain } from "../../src/store/lmdb-chain.js";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";

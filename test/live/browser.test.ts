@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { type Browser, chromium } from "playwright-core";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import type { BlockData } from "../../types/events.js";
 import { blockData, genesis, network } from "../follow/schedule.js";
 import { until } from "../operate/until.js";

@@ -9,7 +9,7 @@ import { Client, request } from "undici";
 import { blockLine } from "../../src/chain/blocks/block-data.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { silentLogger } from "../silent.js";
 import { at, branch, chain } from "../store/branches.js";
 import { createChainRules } from "../../src/chain/rules.js";

@@ -4,7 +4,7 @@ import { EventEmitter } from "eventemitter3";
 import { request } from "undici";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { token, webhookOptions } from "../e2e/reader-options.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
 import { activeDelegates, type Ledger, ledgerOf, network, randomFrom, rules } from "../follow/schedule.js";

@@ -8,7 +8,7 @@ import { EventSource } from "eventsource";
 import Koa from "koa";
 import { request } from "undici";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { defaultPatience } from "../../src/http/reply/body-reply.js";
 import { silentLogger } from "../silent.js";
 import { at, chain } from "../store/branches.js";

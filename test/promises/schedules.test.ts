@@ -3,7 +3,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
 import { blockData, genesis, network, randomFrom, transferData } from "../follow/schedule.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";

@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { ask } from "../http/ask.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";

@@ -10,7 +10,9 @@ import { createApiPlugin, followNode, type TipSource } from "../../src/index.js"
 import type { Peer } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryDispatch } from "../../types/webhooks.js";
-import type { ApiPlugin, LakeOptions, Logger, PoolResult } from "../../types/node-context.js";
+import type { Logger, PoolResult } from "../../types/node-context.js";
+import type { LakeOptions } from "../../types/options.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { isLong } from "../fixtures/long.js";
 import { branch } from "../store/branches.js";

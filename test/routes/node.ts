@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createApiPlugin } from "../../src/index.js";
 import { parseManifest } from "../../src/lake/manifest.js";
 import type { TransactionData } from "../../types/events.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { type Figures, figuresOf } from "../e2e/figures.js";
 import { peer } from "../e2e/peer.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import type { Webhooks } from "../../types/webhooks.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";

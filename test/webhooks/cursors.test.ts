@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import type { BlockData } from "../../types/events.js";
 import type { Webhook, WebhookSecret } from "../../types/webhooks.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";

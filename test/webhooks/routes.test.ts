@@ -7,7 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import type { ApiPlugin } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
 import type { OpenApiDocument } from "../../src/http/openapi/document.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { knownEvents } from "../../src/follow/host/known-events.js";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../../types/events.js";
-import type { ApiPlugin } from "../../../types/node-context.js";
+import type { ApiPlugin } from "../../../types/plugin.js";
 
 /** Applies blocks beyond a store's end as a host does, and reverts them again. */
 export const createForging = (events: EventEmitter, served: () => ApiPlugin) => {

@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { createApiPlugin } from "../../../src/plugin/plugin.js";
 import { followNode } from "../../../src/plugin/replica-context.js";
-import type { ApiPlugin } from "../../../types/node-context.js";
+import type { ApiPlugin } from "../../../types/plugin.js";
 import { answerWith } from "./asking.js";
 import { usage } from "./usage.js";
 

@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../../src/plugin/plugin.js";
-import type { ApiPlugin } from "../../../types/node-context.js";
+import type { ApiPlugin } from "../../../types/plugin.js";
 import { benchNetwork } from "../chain/chain.js";
 import { sizes, type SizeName } from "../chain/sizes.js";
 import { answerWith } from "./asking.js";

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { ApiPlugin } from "../../../types/node-context.js";
+import type { ApiPlugin } from "../../../types/plugin.js";
 import { loadChain } from "../../data/read.js";
 import { freePort } from "../../free-port.js";
 import { type Served, servedOn } from "../ark-core/served.js";

@@ -1,0 +1,77 @@
+import type { WebhookOptions } from "./webhooks.js";
+
+/** Final blocks in files that never change (src/lake/README.md). */
+export interface LakeOptions {
+  /** Folder of the files; created if missing. Each node has one of its own. */
+  dir: string;
+  /** A folder keeps what it began with. Default: 10,000. */
+  blocksPerFile?: number;
+  /** Blocks between two snapshots of the store; 0: none are taken. Default: 100,000. */
+  snapshotEvery?: number;
+  /** Snapshots that are kept. Default: 2. */
+  keepSnapshots?: number;
+}
+
+/** Every option. Defaults and units: `src/options/options.ts`. */
+export interface PorticoOptions {
+  /** Path at which the interface is mounted. */
+  basePath?: string;
+  /** API generation for requests that name none. */
+  defaultVersion?: 1 | 2;
+  /**
+   * How the second generation writes amounts: JSON numbers with all their digits, or decimal strings. One request chooses the other
+   * form by the header `API-Amounts: number|string`, or by its path: `/api/numbers/...`, `/api/strings/...`.
+   */
+  amounts?: "number" | "string";
+  /** Largest request body, in bytes. */
+  bodyLimit?: number;
+  /** Requests and milliseconds of work per minute and client address, and who is exempt (addresses or CIDR); false switches the limit off. */
+  rateLimit?: false | { perMinute?: number; workPerMinute?: number; exempt?: string[] };
+  /** Proxies (addresses or CIDR) whose X-Forwarded-For is trusted. */
+  trustedProxies?: string[];
+  /** Origins allowed by CORS: "*" or a list; false switches CORS off. */
+  cors?: false | { origins?: "*" | string[] };
+  /** Reply bodies of at least this many bytes are compressed; false switches compression off. */
+  compression?: false | { threshold?: number };
+  /** Bytes of replies kept in memory; up to twice as many while a new tip is being prepared. */
+  cacheSize?: number;
+  /** Milliseconds that the host's pool, peers and sync may take to answer a request; after that it is answered with 503. */
+  hostTimeout?: number;
+  /** Connections that may be open at a time to servers that `listen` made. */
+  maxConnections?: number;
+  /** The same from one address, unless `rateLimit.exempt` or `trustedProxies` names it. */
+  maxConnectionsPerAddress?: number;
+  /** Milliseconds that `stop()` waits for open requests. */
+  stopTimeout?: number;
+  /** Rows of the store that one request may scan where no index has the answer; a request that needs more is refused with 400. */
+  searchRows?: number;
+  /** Whether the states at earlier heights are kept and served. Default true. */
+  history?: boolean;
+  /** Most blocks that can be reverted: the number of undo records kept. If the host goes back further, the store is rebuilt from `blocks`. */
+  undoBlocks?: number;
+  /** Blocks behind the tip at which a block counts as final. Default: twice the number of active delegates at the tip. */
+  finality?: number;
+  /** Milliseconds that blocks taken off the chain are kept, for readers that saw them. */
+  followOrphans?: number;
+  /** Milliseconds that the host's own events are kept, for readers that have not seen them. */
+  followHostEvents?: number;
+  /** Bytes that they may take in the store: beyond that, the oldest are removed. */
+  followHostEventsSize?: number;
+  /** Event streams and change streams that may be open at a time; one more is answered with 503. */
+  maxStreams?: number;
+  /** `GET {basePath}/console`: a page for those who run the node. */
+  console?: boolean;
+  /**
+   * `GET {basePath}/metrics` for Prometheus; with a token, only for clients that send it as `Authorization: Bearer TOKEN`. Nothing is counted
+   * while it is off.
+   */
+  metrics?: boolean | { token: string };
+  /** Whether entries of the access log name the client's address, found by `trustedProxies`. Default: false. */
+  logClients?: boolean;
+  /** Block times without a block after which `GET {basePath}/health/ready` says `stale`; false for a node that is not meant to move. */
+  staleAfter?: false | number;
+  /** Writes final blocks into files for other nodes and replicas, and serves them at `/lake`. Default: false. */
+  lake?: false | LakeOptions;
+  /** The webhook engine; false switches it off. */
+  webhooks?: false | WebhookOptions;
+}

@@ -1,0 +1,94 @@
+import type { Router } from "@koa/router";
+import type * as Koa from "koa";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { ChainAdapter } from "./chain-adapter.js";
+import type { BlockMark } from "./followed-node.js";
+import type { ProcessMetrics } from "./node-context.js";
+import type { Webhooks } from "./webhooks.js";
+
+/** Why no requests should be sent to a node at present, in a word for machines: `problem` of `GET {basePath}/health/ready`. */
+export type ReadyProblem =
+  | "starting"
+  | "catching up"
+  | "behind the host"
+  /** The host's chain is another than the one that is served; or a replica's state is another than its node's, and is not served. */
+  | "diverged"
+  /** No block for `staleAfter` block times. */
+  | "stale"
+  | "store cannot be written"
+  | "full disk"
+  | "stopping"
+  /** A replica whose node has not answered for some seconds; what it has is still served. */
+  | "node unreachable"
+  /** Anything else; `detail` says what. */
+  | "failing";
+
+/** Health of the plugin, as `GET {basePath}/health` reports it. */
+export interface Health {
+  status: "ok" | "starting" | "failing" | "stopped";
+  /** Height of the tip; 0 while there is none. For a host's own ChainAdapter: the height when it was last asked, at start or by a request. */
+  height: number;
+  /** What keeps a block from being indexed or the chain from being read, or how far a rebuild of the store is. Absent while nothing is wrong. */
+  problem?: string;
+  /** The last block; this and the next two are absent while there is no state to read. */
+  tip?: BlockMark;
+  /** The newest block that is taken to be final. */
+  final?: BlockMark;
+  /** The oldest block whose state can be asked for here (`at`): the tip where no history is kept. */
+  oldest?: BlockMark;
+  /** Of a replica: blocks to the node's tip. */
+  behind?: number;
+  /** Of a replica: milliseconds since it was last known to have all blocks of the node; 0 while it has them. */
+  lag?: number;
+}
+
+/** Requests outside `basePath` go to `next`, or are answered with 404 if there is none. */
+export type RequestListener = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+
+/** What `createApiPlugin` returns. */
+export interface ApiPlugin {
+  /**
+   * The Koa router of everything under `basePath`: `app.use(plugin.router.routes())`. Its `stack` lists the routes by path and name, the name
+   * being the `operationId` of the OpenAPI document. After `next()`, `ctx._matchedRoute` and `ctx._matchedRouteName` tell which one answered,
+   * `ctx.params` the parameters of its path; where no route was found, they are absent.
+   */
+  readonly router: Router;
+  /** Where this plugin reads the chain: the host's adapter, or the LMDB store. */
+  readonly chain: ChainAdapter;
+  /** Set between `start` and `stop`; otherwise undefined, as it always is if webhooks are switched off or there is no `dataDir`. */
+  readonly webhooks: Webhooks | undefined;
+  health(): Health;
+  /** The metrics of this process, for `otherMetrics` in another; none where they are off. */
+  metrics(): Promise<ProcessMetrics>;
+  /**
+   * A listener for `http.createServer` or a framework that takes one, such as Express or Connect (`app.use(plugin.callback())`).
+   * It must come before any body parser of the host. It reads the URL when the request's turn comes: a host that changes `request.url`
+   * leaves it so until the reply, as frameworks do.
+   */
+  callback(): RequestListener;
+  /** Adds the interface to a Koa app, beside whatever else it serves. */
+  mount(app: Koa): void;
+  /**
+   * Opens a server of its own, by default on 127.0.0.1 (port 0: any that is free), and starts the plugin if it is not started. Can be
+   * called again, for another address. `outside` answers requests outside `basePath`, which get a 404 otherwise. Rejects as `start` does, and with the system's error (such as EADDRINUSE). If `stop` is called
+   * meanwhile, it resolves with a server that is closed.
+   */
+  listen(port: number, host?: string, outside?: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server>;
+  /**
+   * Resolves when requests can be served, or when `stop` is called meanwhile.
+   * @throws PorticoError STORE_IN_USE, STORE_FOREIGN, STORE_DAMAGED, OPTION_INVALID (the file of the webhook token); BLOCK_INVALID or
+   * BLOCK_DOES_NOT_CHAIN for what `blocks` supplies; or what `blocks.read` rejects with.
+   */
+  start(): Promise<void>;
+  /** Resolves when everything that the host has emitted so far can be read, and the webhook deliveries for it are stored. */
+  settled(): Promise<void>;
+  /**
+   * Gives a store that was made without history (option `history`) that of all its blocks, from those blocks, while it is served and grows;
+   * a store of some hundred bytes for each wallet is made beside it meanwhile. To be called when the plugin has started. Resolves with
+   * whether the whole history is there: at once if it already is, with false if it was ended by `signal` or `stop`.
+   * @throws PorticoError NOT_SUPPORTED for a chain of the host's own, in a reader, and where `history` is false
+   */
+  reindexHistory(during?: { signal?: AbortSignal | undefined; onProgress?: ((height: number, of: number) => void) | undefined }): Promise<boolean>;
+  /** Refuses new requests, finishes open ones, closes the store. Rejects if that cannot be closed. */
+  stop(): Promise<void>;
+}
