@@ -12,7 +12,7 @@ export const rooms = {
   },
   conditions: {
     what: "conditions of webhooks",
-    mutate: ["src/webhooks/conditions/{conditions,json-value,matcher,operators,pattern}.ts"],
+    mutate: ["src/webhooks/conditions/{conditions,json-value,matcher,matching,pattern}.ts"],
     tests: ["test/webhooks/{conditions,decimal,events,pattern}.test.ts"],
   },
   paging: {
@@ -22,7 +22,7 @@ export const rooms = {
   },
   retries: {
     what: "what a delivery's outcome means, and when it is tried again",
-    mutate: ["src/webhooks/deliver/{outcome,lanes}.ts"],
+    mutate: ["src/webhooks/deliver/{outcome,lanes,next}.ts"],
     tests: ["test/webhooks/{outcome,lanes}.test.ts"],
   },
   history: {

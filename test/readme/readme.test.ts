@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
-import { operatorNames } from "../../src/webhooks/conditions/operators.js";
+import { operatorNames } from "../../src/webhooks/conditions/conditions.js";
 import { growthPlot, plotFile } from "../bench/table/plot.js";
 import { readResults } from "../bench/table/results.js";
 import { contractOf, documents, fileOf, readDocument, tables, withTables } from "./tables.js";

@@ -4,7 +4,7 @@ import { surveyJson } from "../../src/http/input/exact-json.js";
 import { type InputKind, inputKeyword, orderKind } from "../../src/http/input/schema.js";
 import { transactionCodec } from "../../src/store/layout/block-codec.js";
 import { valuesAt } from "../../src/webhooks/conditions/json-value.js";
-import { createSubject } from "../../src/webhooks/conditions/operators.js";
+import { createSubject } from "../../src/webhooks/conditions/conditions.js";
 import type { Transaction } from "../../types/chain.js";
 import type { Expression } from "./find.js";
 import { longest, reviewed } from "./reviewed.js";

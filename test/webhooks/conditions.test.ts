@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect } from "chai";
-import { combine, compileCondition, explain, isNamePattern, namesEvent } from "../../src/webhooks/conditions/conditions.js";
+import { combine, compileCondition, explain, isNamePattern, namesEvent, operatorNames, operators, subjectsAt } from "../../src/webhooks/conditions/conditions.js";
 import { jsonLength, valuesAt } from "../../src/webhooks/conditions/json-value.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/conditions/matcher.js";
-import { operatorNames, operators, subjectsAt } from "../../src/webhooks/conditions/operators.js";
 import { compilePattern } from "../../src/webhooks/conditions/pattern.js";
 import type { Condition, ConditionResult, Operator } from "../../types/webhooks.js";
 

@@ -2,9 +2,8 @@ import { type TUnsafe, Type } from "@sinclair/typebox";
 import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/webhooks.js";
 import { isoTime, spanOf } from "../../http/input/iso-time.js";
 import { InputOf, ListOf, OneOf, requiredKeyword, Text, WholeNumber } from "../../http/input/schema.js";
-import { mostShown } from "../../webhooks/conditions/conditions.js";
+import { mostShown, operatorNames, operators } from "../../webhooks/conditions/conditions.js";
 import { limits } from "../../webhooks/registry/draft.js";
-import { operatorNames, operators } from "../../webhooks/conditions/operators.js";
 import { largestKept } from "../../webhooks/registry/dry-run.js";
 import { TextOrNull } from "./values/text.js";
 

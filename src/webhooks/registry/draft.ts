@@ -3,8 +3,7 @@ import type { BatchRule, Condition, WebhookDraft } from "../../../types/webhooks
 import { inputError, messageOf } from "../../errors.js";
 import { didYouMean } from "../../known-names.js";
 import { jsonLength } from "../conditions/json-value.js";
-import { isNamePattern, namesEvent } from "../conditions/conditions.js";
-import { operatorNames, operators, type ValueForm } from "../conditions/operators.js";
+import { isNamePattern, namesEvent, operatorNames, operators, type ValueForm } from "../conditions/conditions.js";
 import { patternSize } from "../conditions/pattern.js";
 import type { TargetGuard } from "../send/target-guard.js";
 

@@ -3,9 +3,8 @@ import type { ConditionResult, DryRunRequest, DryRunResult } from "../../../type
 import { loopShare } from "../../async/loop-share.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { canonicalEvent } from "../../follow/host/known-events.js";
-import { combine, compileCondition, type CompiledCondition, explain } from "../conditions/conditions.js";
+import { combine, compileCondition, type CompiledCondition, explain, type Subject, subjectsAt } from "../conditions/conditions.js";
 import { jsonLength } from "../conditions/json-value.js";
-import { type Subject, subjectsAt } from "../conditions/operators.js";
 import { createPatternWorker, type PatternWorker } from "../conditions/pattern.js";
 import { checkConditions, checkEvent } from "./draft.js";
 

@@ -1,4 +1,4 @@
-import type { About, PartOfGroup } from "../../../types/webhook-store.js";
+import type { About, PartOfGroup, WebhookRow } from "../../../types/webhook-store.js";
 import type { FollowEvent, Group } from "../../follow/index.js";
 
 /** One event of a group, and which webhooks it is for. */
@@ -70,3 +70,24 @@ export const takenBackBy = ({ event, id }: About, blockId: string | undefined): 
 /** What a reader still has to look at of the group: all of it, or what it left. */
 export const restOf = (events: readonly PlannedEvent[], part: PartOfGroup | undefined): readonly PlannedEvent[] =>
   part === undefined ? events : events.filter(({ index }) => index >= part.taken);
+
+/** Webhooks that are taken through the events of a plan together: at the end of each transaction, something is written for each of them. */
+const chunkSize = 50;
+
+/** Some fifty webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. */
+export const sharesOf = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[][] => {
+  const byTarget = new Map<string, number[]>();
+  for (const id of webhookIds) {
+    const target = webhooks.get(id)?.target ?? "";
+    const there = byTarget.get(target);
+    if (there === undefined) byTarget.set(target, [id]);
+    else there.push(id);
+  }
+  const shares: number[][] = [];
+  for (const ids of byTarget.values()) {
+    const open = shares.at(-1);
+    if (open === undefined || open.length + ids.length > chunkSize) shares.push([...ids]);
+    else open.push(...ids);
+  }
+  return shares.map((ids) => Array.from({ length: Math.ceil(ids.length / chunkSize) }, (_, index) => new Set(ids.slice(index * chunkSize, (index + 1) * chunkSize))));
+};

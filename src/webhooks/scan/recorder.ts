@@ -8,7 +8,7 @@ import type { Register } from "../registry/register.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
 import type { Holding } from "./holding.js";
-import { type Plan, type PlannedEvent, takenBackBy } from "./plan.js";
+import { type Plan, type PlannedEvent, sharesOf, takenBackBy } from "./plan.js";
 
 export interface RecorderNeeds {
   store: WebhookStore;
@@ -71,8 +71,6 @@ export interface Recorder {
 
 /** Milliseconds of writing in one transaction. */
 const turn = 2;
-/** Webhooks that are taken through the events of a plan together: at the end of each transaction, something is written for each of them. */
-const chunkSize = 50;
 
 const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
 
@@ -87,24 +85,6 @@ interface Piece {
   planned: PlannedEvent;
   chunk: ReadonlySet<number>;
 }
-
-/** Some fifty webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. */
-const sharesOf = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[][] => {
-  const byTarget = new Map<string, number[]>();
-  for (const id of webhookIds) {
-    const target = webhooks.get(id)?.target ?? "";
-    const there = byTarget.get(target);
-    if (there === undefined) byTarget.set(target, [id]);
-    else there.push(id);
-  }
-  const shares: number[][] = [];
-  for (const ids of byTarget.values()) {
-    const open = shares.at(-1);
-    if (open === undefined || open.length + ids.length > chunkSize) shares.push([...ids]);
-    else open.push(...ids);
-  }
-  return shares.map((ids) => Array.from({ length: Math.ceil(ids.length / chunkSize) }, (_, index) => new Set(ids.slice(index * chunkSize, (index + 1) * chunkSize))));
-};
 
 const sequenceOf = (data: unknown): number => {
   const sequence = typeof data === "object" && data !== null ? (data as { sequence?: unknown }).sequence : undefined;

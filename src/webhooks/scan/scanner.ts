@@ -4,7 +4,7 @@ import type { WebhookStore } from "../../../types/webhook-store.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { logFailure } from "../log-failure.js";
 import { type Cursor, cursorText, type Follow, type Group } from "../../follow/index.js";
-import type { Undecided } from "../conditions/matcher.js";
+import type { Undecided } from "../conditions/matching.js";
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../registry/register.js";
 import type { After } from "../timekeeper.js";
