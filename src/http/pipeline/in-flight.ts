@@ -1,15 +1,10 @@
 import type { ServerResponse } from "node:http";
+import { createOpenCount, type OpenCount } from "../../async/open-count.js";
 
-/** Counts the requests being answered, and tells when there are none. */
-export interface InFlight {
-  readonly count: number;
-  enter(): void;
-  /** Ends what `enter` began. */
-  leave(): void;
+/** Counts the requests being answered. */
+export interface InFlight extends OpenCount {
   /** Leaves when the response has been sent, or its connection closed. To listen to each would cost a third as much again as a ready reply. */
   leaveOnceClosed(response: ServerResponse): void;
-  /** Resolves as soon as no request is being answered. */
-  none(): Promise<void>;
 }
 
 /** Whether the event `close` has been emitted and will not come any more. A response of HTTP/2 has no `closed`. */
@@ -23,23 +18,6 @@ export const onceClosed = (response: ServerResponse, then: () => void): void => 
 };
 
 export const createInFlight = (): InFlight => {
-  let count = 0;
-  let waiting: (() => void)[] = [];
-  const leave = (): void => {
-    count -= 1;
-    if (count > 0) return;
-    waiting.forEach((resolve) => resolve());
-    waiting = [];
-  };
-  return {
-    get count() {
-      return count;
-    },
-    enter: () => {
-      count += 1;
-    },
-    leave,
-    leaveOnceClosed: (response) => onceClosed(response, leave),
-    none: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
-  };
+  const open = createOpenCount();
+  return Object.assign(open, { leaveOnceClosed: (response: ServerResponse) => onceClosed(response, open.leave) });
 };

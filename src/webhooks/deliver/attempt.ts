@@ -1,6 +1,7 @@
 import type { Logger } from "../../../types/node-context.js";
 import type { DeliveryRow } from "../../../types/webhook-store.js";
 import { isPromised } from "../../async/maybe-promise.js";
+import { createOpenCount } from "../../async/open-count.js";
 import { type FullClock, readingsOf } from "../../clock.js";
 import { logFailure } from "../log-failure.js";
 import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
@@ -103,22 +104,6 @@ const createRecord = (needs: AttemptsNeeds, done: (attempt: Attempt, isDelivered
   return { record, recordLost };
 };
 
-/** Counts the requests that are under way. */
-const createCount = () => {
-  let count = 0;
-  const onNone: (() => void)[] = [];
-  return {
-    begin: (): void => void count++,
-    end: (): void => {
-      count--;
-      if (count === 0) for (const resolve of onNone.splice(0)) resolve();
-    },
-    isAny: (): boolean => count > 0,
-    /** Resolves when there is none. */
-    ended: (): Promise<void> => new Promise((resolve) => (count === 0 ? resolve() : onNone.push(resolve))),
-  };
-};
-
 interface Sent {
   answered(attempt: Attempt, sent: readonly DeliveryRow[], answer: Answer, duration: number): void;
   failed(attempt: Attempt, error: unknown): void;
@@ -139,7 +124,8 @@ const send = ({ sender, time, nodeKey }: AttemptsNeeds, attempt: Attempt, events
 /** The other steps: sends what was taken, records the outcome, and lets go of it. */
 export const createAttempts = (needs: AttemptsNeeds) => {
   const { payloads, onOutcome, time, logger, pumpSoon } = needs;
-  const requests = createCount();
+  /** Requests that are under way. */
+  const requests = createOpenCount();
   let abandoned = false;
 
   const done = (attempt: Attempt, isDelivered: boolean, isWhole?: boolean): void => {
@@ -157,12 +143,12 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   };
 
   const failed: Sent["failed"] = (attempt, error) => {
-    requests.end();
+    requests.leave();
     givenBack(attempt, error);
   };
 
   const answered: Sent["answered"] = (attempt, sent, answer, duration) => {
-    requests.end();
+    requests.leave();
     try {
       onOutcome?.(answer.failure === null ? "delivered" : "failed", duration);
     } catch (error) {
@@ -171,7 +157,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     if (abandoned) return;
     try {
       attempt.state = "recording";
-      record(attempt, sent, answer, duration, requests.isAny);
+      record(attempt, sent, answer, duration, () => requests.count > 0);
     } catch (error) {
       givenBack(attempt, error);
     }
@@ -179,13 +165,13 @@ export const createAttempts = (needs: AttemptsNeeds) => {
 
   const sendLoaded = (attempt: Attempt, events: readonly Loaded[]): void => {
     if (events.length > 0) return send(needs, attempt, events, { answered, failed });
-    requests.end();
+    requests.leave();
     if (!abandoned) recordLost(attempt, []);
   };
 
   /** No promise but the request's own: thousands of attempts are made in a second. */
   const run = (attempt: Attempt): void => {
-    requests.begin();
+    requests.enter();
     try {
       const loaded = loadEvents(payloads, attempt.rows);
       if (isPromised(loaded)) loaded.then((events) => sendLoaded(attempt, events)).catch((error: unknown) => failed(attempt, error));
@@ -201,6 +187,6 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     abandon: (): void => {
       abandoned = true;
     },
-    ended: requests.ended,
+    ended: requests.none,
   };
 };
