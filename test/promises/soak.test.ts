@@ -13,8 +13,6 @@ const parts = isLong ? 10 : 2;
 const interval = 50;
 const token = "a-token-of-thirty-two-characters!";
 
-/** Has garbage collected at a signal, and says within the same turn what is left: a block later there are MB of new garbage. */
-const collecting = ["--expose-gc", "--import", 'data:text/javascript,process.on("SIGUSR2",()=>{gc();const{heapUsed,external}=process.memoryUsage();process.stdout.write(`held ${heapUsed+external}\\n`)})'];
 /** Collections of a sample, of which the least counts: what is under way at one of them is not held. */
 const collections = 3;
 /** Samples of each part. */
@@ -23,7 +21,7 @@ const perPart = isLong ? 5 : 1;
 /**
  * What the node keeps up to a bound of its own, beside replies. In a soak that fills it on its way it looks like a leak, of 25 MB in all, so it is
  * full when the first sample is taken: lists of delegates at earlier heights (20,000 rows, `src/store/history/past-snapshot.ts`; a list has
- * 52), and payloads of deliveries (2^22 characters, `src/webhooks/deliver/payloads.ts`).
+ * 52), and payloads of deliveries (2^22 characters, `src/webhooks/deliver/payloads.ts`); and the replies at the heights that are asked for.
  */
 const kept = { lists: Math.ceil(20_000 / 52), characters: 2 ** 22 };
 
@@ -86,7 +84,7 @@ describe("a node that forges, is read, followed and asked for earlier heights, a
     const workbench = createWorkbench();
     const receiver = await createReceiver();
     const random = randomFrom(seedOr(31));
-    const node = workbench.node([...collecting, programOf("examples/standalone/main.ts"), "--port", "0", "--data-dir", workbench.folder, "--forge-interval", String(interval), "--webhook-token", token, "--log-format", "json"]);
+    const node = workbench.node(["--expose-gc", programOf("test/promises/soak-node.ts"), "--port", "0", "--data-dir", workbench.folder, "--forge-interval", String(interval), "--webhook-token", token, "--log-format", "json"]);
     const api = `${urlIn(await node.line(/http:\/\/\S+/)).replace(/\/api.*|\/$/, "")}/api`;
     const ask = async (path: string): Promise<string> => {
       const response = await fetch(`${api}${path}`);
@@ -139,11 +137,9 @@ describe("a node that forges, is read, followed and asked for earlier heights, a
       [waits, idleWaits, rounds, sampled] = [[], [], 0, height];
       return sample;
     };
-    /** Of the last blocks, as many as lists are kept: of all blocks, ever fewer would be at hand, and each round take longer. */
-    const questions = (height: number): string[] => {
-      const at = height - Math.floor(random() * Math.min(height, kept.lists));
-      return ["/wallets?limit=10", "/transactions?limit=100", "/delegates", `/delegates?at=${at}`, `/transactions?at=${at}&limit=10`, `/blocks/${at}`];
-    };
+    const questionsAt = (at: number): string[] => [`/delegates?at=${at}`, `/transactions?at=${at}&limit=10`, `/blocks/${at}`];
+    /** At earlier heights: of the first blocks. Later ones have ever more delegates, and their lists cost ever more. */
+    const questions = (height: number): string[] => ["/wallets?limit=10", "/transactions?limit=100", "/delegates", ...questionsAt(1 + Math.floor(random() * Math.min(height, kept.lists)))];
 
     try {
       let height = await heightNow();
@@ -157,7 +153,8 @@ describe("a node that forges, is read, followed and asked for earlier heights, a
       let replayed = 0;
       /** Delivers what was, again and again, until as many payloads as are kept have gone out. */
       const fillUp = async (): Promise<void> => {
-        for (let at = 1; at <= kept.lists; at++) await ask(`/delegates?at=${at}`);
+        // What is asked for twice is kept.
+        for (let at = 1; at <= kept.lists; at++) for (const path of [...questionsAt(at), ...questionsAt(at)]) await ask(path);
         while (characters < 1.5 * kept.characters) {
           expect(await post("/webhooks/1/replay", { from: 1, to: kept.lists })).to.equal(202);
           replayed += kept.lists;
