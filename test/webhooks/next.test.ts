@@ -179,7 +179,10 @@ describe("what a target is sent next", () => {
     change(1, 2, { state: "delivered", dueAt: null, finishedAt: 1 });
     change(1, 3, { state: "delivered", dueAt: null, finishedAt: 1 });
     append([1]);
+    lane.more = { passed: 0, size: 4 };
     expect(next(now, { ordered: false })).to.equal(undefined);
+    lane.open.count = 0;
+    expect(next(now, { ordered: false })).to.equal("first 1: 4");
   });
 
   it("is of retries in strict order the earliest event, whichever is due first", () => {
