@@ -69,15 +69,19 @@ const packed = (value: bigint): Buffer => {
 /** Whole numbers of any size and sign as bytes, without their names. */
 export const packAmounts = (values: readonly bigint[]): Buffer => Buffer.concat(values.map(packed));
 
-/** Most amounts fit into a number, which is read several times as fast. */
+/** Most amounts fit into a number, or into 64 bits, which are read several times as fast as digits. */
 const magnitudeAt = (bytes: Buffer, begin: number, end: number): bigint => {
-  if (begin === end) return 0n;
-  return end - begin <= 6 ? BigInt(bytes.readUIntBE(begin, end - begin)) : BigInt(`0x${bytes.toString("hex", begin, end)}`);
+  const length = end - begin;
+  if (length === 0) return 0n;
+  if (length <= 6) return BigInt(bytes.readUIntBE(begin, length));
+  // Before the bytes of an amount there is always one more: from it on, eight are there.
+  return length <= 8 ? BigInt.asUintN(8 * length, bytes.readBigUInt64BE(end - 8)) : BigInt(`0x${bytes.toString("hex", begin, end)}`);
 };
 
-export const unpackAmounts = (bytes: Buffer): bigint[] => {
+/** The amounts from a place in bytes to their end. */
+export const unpackAmounts = (bytes: Buffer, from = 0): bigint[] => {
   const values: bigint[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = from; at < bytes.length; ) {
     const head = bytes[at] ?? 0;
     const end = at + 1 + (head >>> 1);
     const magnitude = magnitudeAt(bytes, at + 1, end);
@@ -98,7 +102,7 @@ export interface HeightRow {
 export const packHeight = ({ supply, wallets, digest }: HeightRow): Buffer => Buffer.concat([digest, packAmounts([supply, BigInt(wallets)])]);
 
 export const unpackHeight = (bytes: Buffer): HeightRow => {
-  const [supply = 0n, wallets = 0n] = unpackAmounts(bytes.subarray(digestLength));
+  const [supply = 0n, wallets = 0n] = unpackAmounts(bytes, digestLength);
   return { supply, wallets: Number(wallets), digest: bytes.subarray(0, digestLength) };
 };
 

@@ -1,6 +1,7 @@
 import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
 import { PorticoError } from "../../errors.js";
 import type { Environment } from "./environment.js";
+import { createSeek } from "./seek.js";
 import { canBeKey, type DatabaseName } from "../layout/keys.js";
 
 /**
@@ -14,7 +15,7 @@ export interface Reading {
   /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
   range(database: DatabaseName, options: RangeOptions): Iterable<{ key: Buffer; value: unknown }>;
   keys(database: DatabaseName, options: RangeOptions): Iterable<Buffer>;
-  /** The value of the first key of a range. */
+  /** The value of the first key of a range. Not within a write transaction (seek.ts). */
   first(database: DatabaseName, bounds: { start: Buffer; end: Buffer }): unknown;
   /** How many keys a range has. */
   count(database: DatabaseName, options: RangeOptions): number;
@@ -84,10 +85,7 @@ export const createReading = ({ db }: Pick<Environment, "db">, transaction?: Rea
     bytes: (database, key) => (db[database] as BytesWithin).getBinary(key, within),
     range: (database, options) => db[database].getRange({ ...options, ...within }),
     keys: (database, options) => db[database].getKeys({ ...options, ...within }),
-    first: (database, { start, end }) => {
-      for (const { value } of db[database].getRange({ start, end, limit: 1, ...within })) return value;
-      return undefined;
-    },
+    first: createSeek(db, transaction),
     count: (database, options) => db[database].getKeysCount({ ...options, ...within }),
   };
 };
