@@ -198,8 +198,11 @@ export interface ChainSnapshot {
   wallet(identifier: string): MaybePromise<Wallet | undefined>;
   wallets(query: WalletQuery): MaybePromise<Page<Wallet>>;
 
-  /** By username, address or public key. */
-  delegate(identifier: string): MaybePromise<Delegate | undefined>;
+  /**
+   * By username, address or public key. `only`: the members that the caller reads, where these are not all; the adapter may leave out the
+   * others, or take no notice of it.
+   */
+  delegate<Member extends keyof Delegate = keyof Delegate>(identifier: string, only?: readonly Member[]): MaybePromise<Pick<Delegate, Member> | undefined>;
   delegates(query: DelegateQuery): MaybePromise<Page<Delegate>>;
 
   block(key: { height: number } | { id: string }): MaybePromise<Block | undefined>;

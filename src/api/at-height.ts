@@ -60,8 +60,8 @@ class AtHeight implements ChainSnapshot {
     return this.snapshot.wallets(query);
   }
 
-  delegate(identifier: string): MaybePromise<Delegate | undefined> {
-    return this.snapshot.delegate(identifier);
+  delegate<Member extends keyof Delegate = keyof Delegate>(identifier: string, only?: readonly Member[]): MaybePromise<Pick<Delegate, Member> | undefined> {
+    return this.snapshot.delegate(identifier, only);
   }
 
   delegates(query: DelegateQuery): MaybePromise<Page<Delegate>> {

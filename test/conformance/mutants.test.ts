@@ -281,6 +281,16 @@ const mutants: Mutant[] = [
       })),
   },
   {
+    fault: "a delegate of whom some members are asked for comes without the last of them",
+    noticedBy: /^look-ups: a delegate/,
+    answers: (sound) => ({
+      delegate: (name, only) => {
+        const found = sound.delegate(name) as Delegate | undefined;
+        return found && { ...found, ...(only === undefined ? {} : { [only.at(-1) ?? "rank"]: undefined }) };
+      },
+    }),
+  },
+  {
     fault: "a delegate loses its rank when it resigns, not when the round ends",
     noticedBy: /^figures: the chain up to height 12/,
     answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, rank: delegate.resigned ? null : delegate.rank })),

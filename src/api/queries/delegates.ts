@@ -1,11 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Delegate } from "../../../types/chain.js";
 import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, amountUnit, DecimalNumber, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { type DelegateResource, presentDelegate } from "../resources/delegate.js";
+import { type DelegateResource, presentDelegate, type ShownDelegate, shownOfDelegate } from "../resources/delegate.js";
 import type { ApiState } from "../state.js";
 import { Address, inKnownCase, PublicKey } from "./fields.js";
 import { type ListRequest, overlap, pageOf } from "./page.js";
@@ -65,8 +64,8 @@ export const listDelegates = (
   pageOf(request, (query) => chain.delegates(query), (delegate) => presentDelegate(delegate, rules.epoch));
 
 /** A delegate by username, address or public key. @throws PorticoError DELEGATE_NOT_FOUND */
-export const findDelegate = (identifier: string, { chain }: ApiState): MaybePromise<Delegate> =>
-  andThen(chain.delegate(inKnownCase(identifier)), (found) => {
+export const findDelegate = (identifier: string, { chain }: ApiState): MaybePromise<ShownDelegate> =>
+  andThen(chain.delegate(inKnownCase(identifier), shownOfDelegate), (found) => {
     if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND", identifier === "search" ? "Delegate not found. To search delegates, use POST /delegates/search." : undefined);
     return found;
   });

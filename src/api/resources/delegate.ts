@@ -24,7 +24,25 @@ export const DelegateResource = Type.Object(
   { title: "Delegate" },
 );
 
-export const presentDelegate = (delegate: Delegate, epoch: Epoch): Static<typeof DelegateResource> => ({
+/** What a reply shows of a delegate. */
+export const shownOfDelegate = [
+  "username",
+  "address",
+  "publicKey",
+  "voteBalance",
+  "rank",
+  "resigned",
+  "producedBlocks",
+  "lastBlock",
+  "approval",
+  "forgedFees",
+  "forgedRewards",
+  "forgedTotal",
+] as const satisfies (keyof Delegate)[];
+
+export type ShownDelegate = Pick<Delegate, (typeof shownOfDelegate)[number]>;
+
+export const presentDelegate = (delegate: ShownDelegate, epoch: Epoch): Static<typeof DelegateResource> => ({
   username: delegate.username,
   address: delegate.address,
   publicKey: delegate.publicKey,

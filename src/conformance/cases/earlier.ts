@@ -29,6 +29,7 @@ const answersOf =
     for (const key of keys) {
       answers[`wallet ${key}`] = rowOf("wallet", await snapshot.wallet(key));
       answers[`delegate ${key}`] = rowOf("delegate", await snapshot.delegate(key));
+      for (const member of ["voteBalance", "rank", "balance"] as const) answers[`${member} of ${key}`] = (await snapshot.delegate(key, [member]))?.[member];
       const voters = await snapshot.wallets({ filter: { vote: key }, order: { field: "balance", direction: "desc" }, ...all });
       answers[`voters of ${key}`] = { total: voters.total, rows: rowsOf("wallet", voters.rows) };
     }

@@ -41,6 +41,9 @@ const delegateCase: CaseDefinition = {
         for (const name of [delegate.username, delegate.address, delegate.publicKey]) {
           same(rowOf("delegate", await snapshot.delegate(name)), rowOf("delegate", delegate), `delegate ${name}`);
         }
+        for (const member of ["voteBalance", "rank", "balance"] as const) {
+          same((await snapshot.delegate(delegate.username, [member]))?.[member], delegate[member], `${member} of the delegate ${delegate.username}, asked for alone`);
+        }
       }
       const answers = ["gus.1", gus.address, gus.publicKey].map((name) => snapshot.delegate(name));
       await expectOne("gus by any of its names", answers, "username", "gus.1");

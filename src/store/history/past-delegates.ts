@@ -10,8 +10,10 @@ export function* delegatesAt(now: DelegateList, past: Past, tip: Tip): Sliced<De
   for (const { address } of now.all) {
     const wallet = walletAt(address, past);
     const delegate = wallet && delegateAt(wallet, past);
-    if (delegate !== undefined) all.push(delegate);
-    if (delegate !== undefined && wallet !== undefined && wallet.secondPublicKey !== null) secondPublicKeys.set(address, wallet.secondPublicKey);
+    if (delegate !== undefined && wallet !== undefined) {
+      all.push({ ...delegate, balance: wallet.balance });
+      if (wallet.secondPublicKey !== null) secondPublicKeys.set(address, wallet.secondPublicKey);
+    }
     yield;
   }
   const ranks = new Map(all.flatMap(({ publicKey, rank }): [string, number][] => (rank === null ? [] : [[publicKey, rank]])));

@@ -49,17 +49,21 @@ export const walletAt = (address: string, past: Pick<Past, "reading" | "height" 
 };
 
 /** What a wallet must be known by for what it had as a delegate. */
-type DelegateWallet = Pick<WalletRecord, "number" | "username" | "publicKey" | "address" | "resigned" | "vote" | "balance">;
+type DelegateWallet = Pick<WalletRecord, "number" | "username" | "publicKey" | "address" | "resigned" | "vote">;
 
 /** The wallet of a delegate, which is in memory as it is at the tip. */
 export const walletOfDelegateAt = (now: Delegate, past: Past): DelegateWallet | undefined => {
   const { address } = now;
   const number = existing(past.delegates().numbers.get(address), `wallet ${address}`);
   if (number >= past.wallets) return undefined;
-  const figures = firstAbove(historyKinds.figures, number, past);
   const traits = firstAbove(historyKinds.traits, number, past);
   const { username, publicKey, resigned, vote } = traits === undefined ? now : unpackTraits(traits);
-  return { number, username, publicKey, address, resigned, vote, balance: figures === undefined ? now.balance : unpackFigures(figures).balance };
+  return { number, username, publicKey, address, resigned, vote };
+};
+
+export const balanceAt = ({ number }: Pick<WalletRecord, "number">, now: Pick<Delegate, "balance">, past: Past): bigint => {
+  const figures = firstAbove(historyKinds.figures, number, past);
+  return figures === undefined ? now.balance : unpackFigures(figures).balance;
 };
 
 /** What a delegate had beyond its wallet, but for its rank. */
@@ -70,9 +74,9 @@ const delegateFiguresAt = (number: number, publicKey: string, past: Past): Omit<
   return { ...figures, lastBlock: lastBlockAt(lastHeight, past.reading) };
 };
 
-/** What a wallet had as a delegate; undefined if it was none. */
-export const delegateAt = (wallet: DelegateWallet, past: Past): Delegate | undefined => {
-  const { number, username, publicKey, address, resigned, vote, balance } = wallet;
+/** What a wallet had as a delegate, but for its balance; undefined if it was none. */
+export const delegateAt = (wallet: DelegateWallet, past: Past): Omit<Delegate, "balance"> | undefined => {
+  const { number, username, publicKey, address, resigned, vote } = wallet;
   if (username === null || publicKey === null) return undefined;
   const { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = delegateFiguresAt(number, publicKey, past);
   const rank = firstAbove(historyKinds.ranks, number, past)?.readUInt32BE(0) ?? past.delegates().ranks.get(publicKey) ?? 0;
@@ -91,7 +95,6 @@ export const delegateAt = (wallet: DelegateWallet, past: Past): Delegate | undef
     lastBlock,
     resigned,
     vote,
-    balance,
   };
 };
 

@@ -30,7 +30,7 @@ import { addressNamed, heightOf, readBlock, readRound, readTransaction, transact
 import { comparisonOf } from "../records/sorting.js";
 import { requireWhole } from "./completeness.js";
 import { delegatesAt } from "./past-delegates.js";
-import { delegateAt, heightRowAt, type Past, stateOf, walletAt, walletOfDelegateAt } from "./past-records.js";
+import { balanceAt, delegateAt, heightRowAt, type Past, stateOf, walletAt, walletOfDelegateAt } from "./past-records.js";
 import { votersAt } from "./past-voters.js";
 import { walletChanges } from "./wallet-changes.js";
 
@@ -155,11 +155,15 @@ class PastSnapshot implements ChainSnapshot {
     return voters.get(name) ?? this.search.run(read.call(this));
   }
 
-  delegate(identifier: string): Delegate | undefined {
+  delegate<Member extends keyof Delegate = keyof Delegate>(identifier: string, only?: readonly Member[]): Pick<Delegate, Member> | undefined {
     const now = findDelegate(this.now.delegates(), identifier);
     const wallet = now && walletOfDelegateAt(now, this.past);
-    if (wallet === undefined || ![wallet.address, wallet.publicKey, wallet.username].includes(identifier)) return undefined;
-    return delegateAt(wallet, this.past);
+    if (now === undefined || wallet === undefined || ![wallet.address, wallet.publicKey, wallet.username].includes(identifier)) return undefined;
+    const delegate = delegateAt(wallet, this.past);
+    // The balance is in one more place of the store, and the reply about one delegate has none.
+    const isWhole = only?.every((member) => member !== "balance") !== true;
+    const found = delegate && isWhole ? { ...delegate, balance: balanceAt(wallet, now, this.past) } : delegate;
+    return found as Pick<Delegate, Member> | undefined;
   }
 
   delegates(query: DelegateQuery): MaybePromise<Page<Delegate>> {

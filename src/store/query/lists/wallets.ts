@@ -1,4 +1,4 @@
-import type { Wallet } from "../../../../types/chain.js";
+import type { Delegate, Wallet } from "../../../../types/chain.js";
 import type { MaybePromise, Page, WalletQuery } from "../../../../types/chain-adapter.js";
 import type { WalletRecord } from "../../layout/codec.js";
 import type { DelegateList } from "./delegate-list.js";
@@ -10,7 +10,7 @@ import type { Search } from "../search.js";
 import { accessPathsTo } from "./wallet-access-paths.js";
 
 /** A wallet as clients see it, with what it has as a delegate. */
-export const presentWallet = (record: WalletRecord, delegates: Pick<DelegateList, "byAddress">): Wallet => {
+export const presentWallet = (record: WalletRecord, delegates: { byAddress: ReadonlyMap<string, Pick<Delegate, "voteBalance" | "producedBlocks">> }): Wallet => {
   const delegate = record.username === null ? undefined : delegates.byAddress.get(record.address);
   return {
     address: record.address,
