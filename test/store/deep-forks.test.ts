@@ -5,6 +5,7 @@ import type { ChainRules } from "../../src/chain/rules.js";
 import { systemClock } from "../../src/clock.js";
 import { createProblems } from "../../src/problems.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
+import { retryPace } from "../../src/store/sync/retry.js";
 import type { StoreChange } from "../../src/store/state/change-log.js";
 import type { Store } from "../../src/store/state/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
@@ -41,10 +42,15 @@ describe("a store whose host goes back further than undo records reach", functio
     witnessed: () => undefined,
   };
 
+  /** Tries and problems as with the library's own pace, ten times as fast. */
+  const pace = { first: retryPace.first / 10, last: retryPace.last / 10, patience: retryPace.patience / 10 };
+  const create = (source: BlockSource | undefined): Follower =>
+    createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20, retryPace: pace, problems: createProblems(logger) });
+
   const start = async (source: BlockSource | undefined): Promise<void> => {
     ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
     events = new EventEmitter();
-    follower = createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20, problems: createProblems(logger) });
+    follower = create(source);
     await follower.start();
     await follower.settled();
   };
@@ -122,7 +128,7 @@ describe("a store whose host goes back further than undo records reach", functio
     ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
     expect(store.isComplete()).to.equal(true);
     const source = sourceOf(after);
-    follower = createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20, problems: createProblems(logger) });
+    follower = create(source);
     await follower.start();
     expect(follower.isReady()).to.equal(false);
     await follower.settled();

@@ -8,6 +8,7 @@ import { createProblems } from "../../src/problems.js";
 import { createReading } from "../../src/store/lmdb/reading.js";
 import { withApplied } from "../../src/store/follow/orphans.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
+import { type RetryPace, retryPace } from "../../src/store/sync/retry.js";
 import type { Store, StoreNeeds } from "../../src/store/state/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
@@ -60,14 +61,14 @@ describe("the follower", () => {
   let events: EventEmitter;
   let follower: Follower;
 
-  const create = (source: BlockSource | undefined): Follower => {
+  const create = (source: BlockSource | undefined, pace = retryPace): Follower => {
     told.length = 0;
-    return createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, problems: createProblems(logger) });
+    return createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, retryPace: pace, problems: createProblems(logger) });
   };
-  const follow = async (source?: BlockSource, start = true, needs: Partial<StoreNeeds> = {}): Promise<void> => {
+  const follow = async (source?: BlockSource, start = true, needs: Partial<StoreNeeds> = {}, pace?: RetryPace): Promise<void> => {
     ({ store, rules } = openTemporaryStore(chain.network, {}, needs));
     events = new EventEmitter();
-    follower = create(source);
+    follower = create(source, pace);
     if (start) await follower.start();
   };
   /** Follows again with the store as it was left. */
@@ -281,7 +282,7 @@ describe("the follower", () => {
 
   it("tries again although the host repeats, or takes back, what the store has or never had", async () => {
     const source = sourceOf(chain.blocks.slice(0, 30));
-    await follow(source);
+    await follow(source, true, {}, { first: 10, last: 6_000, patience: 200 });
     let isDown = true;
     const read = source.read.bind(source);
     source.read = (from, limit) => {

@@ -6,7 +6,7 @@ import { closeAll } from "../../async/close-all.js";
 import { PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
 import { type CatchingUp, type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
-import { createRetrying } from "./retry.js";
+import { createRetrying, type RetryPace } from "./retry.js";
 import { headerOf, runsOf, type ToldBlock } from "./runs.js";
 
 export interface FollowerNeeds extends CatchingUpNeeds {
@@ -15,6 +15,8 @@ export interface FollowerNeeds extends CatchingUpNeeds {
   events: HostEvents;
   /** Milliseconds between two comparisons of the tip with the block source. */
   lookInterval?: number;
+  /** How soon a failure is followed by another try, and becomes a problem. */
+  retryPace?: RetryPace;
 }
 
 export type Standing = "catching up" | "behind the host" | "diverged";
@@ -199,7 +201,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
   let stopped = false;
   const awaited = createAwaited(idAt, source !== undefined);
   let looking: NodeJS.Timeout | undefined;
-  const retrying = createRetrying(() => enqueue(caughtUp), logger, store.environment.writes);
+  const retrying = createRetrying(() => enqueue(caughtUp), { logger, writes: store.environment.writes, pace: needs.retryPace });
 
   /** `work` returns whether the store is where the host is. */
   const attempt = (work: () => Promise<boolean>): Promise<void> =>

@@ -17,19 +17,33 @@ export interface Retrying {
   stop(): void;
 }
 
-/** Milliseconds between a failure and the next try: `first`, doubled each time, up to `last`. */
-const retryDelay = { first: 100, last: 60_000, unwritable: 1_000 };
-/** A failure that is retried sooner than this (milliseconds) is not a problem yet: hosts emit a block before their database has it. */
-const patience = 2_000;
+/** In milliseconds. */
+export interface RetryPace {
+  /** Between a failure and the next try: `first`, doubled each time, up to `last`. */
+  first: number;
+  last: number;
+  /** A failure that is retried sooner than this is not a problem yet: hosts emit a block before their database has it. */
+  patience: number;
+}
+
+export const retryPace: RetryPace = { first: 100, last: 60_000, patience: 2_000 };
+/** Milliseconds to the next try where the store cannot be written. */
+const unwritableDelay = 1_000;
 
 /** Such as ENOENT. While the store cannot be written, those follow from it. */
 const isOfSystem = (error: unknown): boolean => error instanceof Error && "syscall" in error;
 
+interface RetryingNeeds {
+  logger: Logger;
+  writes: Pick<WriteWatch, "failed" | "isFailing">;
+  pace?: RetryPace | undefined;
+}
+
 /** `tryAgain` is called when another try is due. */
-export const createRetrying = (tryAgain: () => void, logger: Logger, writes: Pick<WriteWatch, "failed" | "isFailing">): Retrying => {
+export const createRetrying = (tryAgain: () => void, { logger, writes, pace = retryPace }: RetryingNeeds): Retrying => {
   let stopped = false;
   let problem: string | undefined;
-  let delay = retryDelay.first;
+  let delay = pace.first;
   let retry: NodeJS.Timeout | undefined;
   const isStopped = (): boolean => stopped;
 
@@ -48,7 +62,7 @@ export const createRetrying = (tryAgain: () => void, logger: Logger, writes: Pic
 
   const scheduleRetry = (): void => {
     retryIn(delay);
-    delay = Math.min(delay * 2, retryDelay.last);
+    delay = Math.min(delay * 2, pace.last);
   };
 
   return {
@@ -57,7 +71,7 @@ export const createRetrying = (tryAgain: () => void, logger: Logger, writes: Pic
       try {
         if (!(await work())) return;
         problem = undefined;
-        delay = retryDelay.first;
+        delay = pace.first;
         cancelRetry();
       } catch (error) {
         // A try that is due already stands: however many blocks fail until then, they fail for one reason.
@@ -66,11 +80,11 @@ export const createRetrying = (tryAgain: () => void, logger: Logger, writes: Pic
         if (isUnwritable(error)) writes.failed("blocks", error);
         if (isUnwritable(error) || (isOfSystem(error) && writes.isFailing("blocks"))) {
           problem = undefined;
-          return retryIn(retryDelay.unwritable);
+          return retryIn(unwritableDelay);
         }
         const message = messageOf(error);
         const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
-        if (delay < patience) logger.debug(told);
+        if (delay < pace.patience) logger.debug(told);
         else {
           problem = message;
           logger.error(told);
