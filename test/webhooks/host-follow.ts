@@ -1,5 +1,5 @@
 import type { HostEvents } from "../../types/events.js";
-import type { Logger } from "../../types/node-context.js";
+import type { Logger, Network } from "../../types/node-context.js";
 import { systemClock } from "../../src/clock.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createFollow } from "../../src/follow/create-follow.js";
@@ -17,12 +17,13 @@ export interface HostFollowNeeds {
   events: HostEvents;
   declared?: string[];
   logger: Logger;
+  network?: Network;
 }
 
 /** Following where the host keeps the chain: its events alone, in the log beside the webhooks. */
-export const followHostEvents = ({ environment, dataDir, events, declared = [], logger }: HostFollowNeeds): { follow: Follow; feed: HostFeed } => {
+export const followHostEvents = ({ environment, dataDir, events, declared = [], logger, network = loadChain("core3-testnet-a").network }: HostFollowNeeds): { follow: Follow; feed: HostFeed } => {
   const log = createHostLog(environment.environment, { writes: true });
-  const follow = createFollow({ changes: undefined, log: () => log, rules: createChainRules(loadChain("core3-testnet-a").network), finality: undefined });
+  const follow = createFollow({ changes: undefined, log: () => log, rules: createChainRules(network), finality: undefined });
   const feed = startHostFeed({
     ...{ events, log, logger, clock: systemClock, logged: follow.logged },
     names: describeEvents(declared, false).map(({ event }) => event),

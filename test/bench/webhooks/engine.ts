@@ -5,6 +5,8 @@ import { EventEmitter } from "eventemitter3";
 import type { WebhookOptions } from "../../../types/webhooks.js";
 import { systemClock } from "../../../src/clock.js";
 import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
+import { benchNetwork } from "../chain/chain.js";
+import { sizes } from "../chain/sizes.js";
 import { followHostEvents } from "../../webhooks/host-follow.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
 
@@ -21,7 +23,7 @@ export const openEngine = async (options: WebhookOptions = {}): Promise<BenchEng
   const events = new EventEmitter();
   const silent = (): void => undefined;
   const logger = { debug: silent, info: silent, warn: silent, error: console.error };
-  const { follow, feed } = followHostEvents({ environment, dataDir, events, logger });
+  const { follow, feed } = followHostEvents({ environment, dataDir, events, logger, network: benchNetwork(sizes["10k"]) });
   const engine = createWebhookEngine(
     { allowTargets: ["127.0.0.1"], ...options },
     {
