@@ -1,5 +1,9 @@
 import type { About, PartOfGroup, WebhookRow } from "../../../types/webhook-store.js";
-import type { FollowEvent, Group } from "../../follow/index.js";
+import { runSliced, type Sliced } from "../../async/time-slicing.js";
+import { cursorText, type FollowEvent, type Group } from "../../follow/index.js";
+import type { Undecided } from "../conditions/matching.js";
+import type { Register } from "../registry/register.js";
+import type { Place } from "./places.js";
 
 /** One event of a group, and which webhooks it is for. */
 export interface PlannedEvent {
@@ -16,6 +20,8 @@ export interface PlannedEvent {
 
 /** A group, matched: what is to be written of it. */
 export interface Plan {
+  /** Where the webhooks are before it. */
+  place: Place;
   group: Group;
   events: PlannedEvent[];
   /** The last event of the group for each webhook. */
@@ -70,6 +76,53 @@ export const takenBackBy = ({ event, id }: About, blockId: string | undefined): 
 /** What a reader still has to look at of the group: all of it, or what it left. */
 export const restOf = (events: readonly PlannedEvent[], part: PartOfGroup | undefined): readonly PlannedEvent[] =>
   part === undefined ? events : events.filter(({ index }) => index >= part.taken);
+
+/** Matches the rest of a group for some webhooks: for each, what is certain, and what only patterns decide that are tried on long texts. */
+const planOf = function* (register: Register, group: Group, place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined): Sliced<{ plan: Plan; undecided: Map<number, Undecided[]> }> {
+  const aboutOf = createAboutOf(group);
+  const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as PlannedEvent[]];
+  const matcher = register.matcher();
+  let transactions = 0;
+  for (const [index, event] of group.events.entries()) {
+    if (event.event === "transaction.applied") transactions++;
+    const planned: PlannedEvent = { event, index, about: aboutOf(event), transactions, ids: [] };
+    events.push(planned);
+    if (!matcher.listens(event.event)) continue;
+    const matched = matcher.match(event.event, event.data);
+    planned.ids = matched.ids.filter((id) => ids.has(id));
+    for (const one of matched.undecided) if (ids.has(one.id)) undecided.set(one.id, [...(undecided.get(one.id) ?? []), one]);
+    for (const id of planned.ids) last.set(id, index);
+    yield;
+  }
+  return { plan: { place, group, events: [...restOf(events, place.part)], last, seenTransactions }, undecided };
+};
+
+/** Deliveries after which no further group is planned with those before it. */
+const enough = 100;
+
+/** Where readers are that have seen all of a group. */
+export const placeAfter = ({ group }: Pick<Plan, "group">): Place => ({ cursor: cursorText(group.after) });
+
+/** It takes back what others brought: that must be written before. */
+const isReversal = ({ events }: Group): boolean => events.some(({ event }) => event.endsWith(".reverted"));
+
+/**
+ * Plans the first groups: as many as are worth one transaction, for where each has an event or two, a transaction each would be most of the work. One that
+ * takes something back, or in which something is undecided, stands alone.
+ */
+export const planFirst = async (register: Register, groups: readonly Group[], place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined) => {
+  const plans: Plan[] = [];
+  let deliveries = 0;
+  for (const group of groups) {
+    const [before] = plans.slice(-1);
+    if (before !== undefined && (deliveries >= enough || isReversal(before.group) || isReversal(group))) break;
+    const { plan, undecided } = await runSliced(planOf(register, group, before === undefined ? place : placeAfter(before), ids, before === undefined ? seenTransactions : undefined), "cooperative");
+    if (undecided.size > 0) return before === undefined ? { plans: [plan], undecided } : { plans, undecided: new Map<number, Undecided[]>() };
+    plans.push(plan);
+    for (const event of plan.events) deliveries += event.ids.length;
+  }
+  return { plans, undecided: new Map<number, Undecided[]>() };
+};
 
 /** Webhooks that are taken through the events of a plan together: at the end of each transaction, something is written for each of them. */
 const chunkSize = 50;

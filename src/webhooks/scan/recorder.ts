@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { About, DeliveryRow, Message, PartOfGroup, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, Message, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { canonicalEvent } from "../../follow/host/known-events.js";
 import { namesEvent } from "../conditions/conditions.js";
@@ -8,7 +8,8 @@ import type { Register } from "../registry/register.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
 import type { Holding } from "./holding.js";
-import { type Plan, type PlannedEvent, sharesOf, takenBackBy } from "./plan.js";
+import type { Place } from "./places.js";
+import { placeAfter, type Plan, type PlannedEvent, sharesOf, takenBackBy } from "./plan.js";
 
 export interface RecorderNeeds {
   store: WebhookStore;
@@ -29,12 +30,12 @@ export interface RecorderNeeds {
   onOutcome?: OnOutcome | undefined;
 }
 
-/** What came of a part of a plan. */
+/** What came of plans. */
 export interface Recorded {
   /** Webhooks that got something to deliver, or of which something was taken back. */
   touched: Set<number>;
-  /** Webhooks that have no room for the event at which they stopped. */
-  full: Map<number, PartOfGroup | undefined>;
+  /** Webhooks that have no room for the next event, and where they stopped. */
+  full: Map<number, Place>;
 }
 
 interface Writing extends Recorded {
@@ -46,27 +47,27 @@ interface Writing extends Recorded {
   written: [messageId: number, message: Message, event: FollowEvent][];
 }
 
-/** What one transaction of a plan knows: nobody else writes meanwhile. */
+/** What one transaction knows: nobody else writes meanwhile. */
 interface Turn {
   webhooks: ReadonlyMap<number, WebhookRow>;
   isCurrent(webhookId: number): boolean;
   /** Deliveries that are not settled, by webhook, as far as they were counted. */
   unsettled: Map<number, number>;
   /** Places that are written at its end: each webhook's last one. */
-  reached: Map<number, PartOfGroup | undefined>;
+  reached: Map<number, Place>;
 }
 
-/** Where the webhooks of a plan are, within the transactions that write it. */
+/** Where the webhooks of plans are, within the transactions that write these. */
 export interface PlanPlaces {
   /** False where it was set elsewhere, or its webhook disabled, since the plan was made: then nothing is written for it. */
   isCurrent(webhookId: number): boolean;
   /** Tells whose place in the store is to be written, and where that is. */
-  put(webhookId: number, part: PartOfGroup | undefined): void;
+  put(webhookId: number, place: Place): void;
 }
 
-/** Writes a plan, a few milliseconds at a time: in each transaction the deliveries of some events to some webhooks, and the places of these after them. */
+/** Writes plans, a few milliseconds at a time: in each transaction the deliveries of some events to some webhooks, and the places of these after them. */
 export interface Recorder {
-  record(plan: Plan, webhookIds: ReadonlySet<number>, places: PlanPlaces): Promise<Recorded>;
+  record(plans: readonly Plan[], webhookIds: ReadonlySet<number>, places: PlanPlaces): Promise<Recorded>;
 }
 
 /** Milliseconds of writing in one transaction. */
@@ -82,6 +83,7 @@ interface Prior {
 
 /** One event for a chunk of webhooks. */
 interface Piece {
+  plan: Plan;
   planned: PlannedEvent;
   chunk: ReadonlySet<number>;
 }
@@ -100,6 +102,9 @@ const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined,
 };
 
 const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
+
+/** Where readers are that have seen a part of a group. */
+const placeWithin = ({ group }: Plan, taken: number, transactions: number): Place => ({ cursor: cursorText(group.after), part: { before: cursorText(group.before), taken, transactions } });
 
 const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => ({
   at: event.at,
@@ -180,7 +185,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
   const { takeBack, priorOf } = createEarlier(needs);
   const countUnsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
-  return (plan: Plan, { planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, unsettled, reached }: Turn): void => {
+  return ({ plan, planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, unsettled, reached }: Turn): void => {
     const { touched, full, written } = writing;
     const { event, index, about } = planned;
     const blockId = event.block?.id;
@@ -205,7 +210,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
       const open = unsettled.get(webhookId) ?? countUnsettled(webhookId);
       unsettled.set(webhookId, open);
       if (open >= window) {
-        full.set(webhookId, index === 0 ? undefined : { before: cursorText(plan.group.before), taken: index, transactions: transactions - (event.event === "transaction.applied" ? 1 : 0) });
+        full.set(webhookId, index === 0 ? plan.place : placeWithin(plan, index, transactions - (event.event === "transaction.applied" ? 1 : 0)));
         continue;
       }
       const isLast = plan.last.get(webhookId) === index;
@@ -216,13 +221,13 @@ const createWritePiece = (needs: RecorderNeeds) => {
       store.append(message, recipients);
       written.push([store.lastMessage(), message, event]);
     }
-    const part = { before: cursorText(plan.group.before), taken: index + 1, transactions };
+    const place = placeWithin(plan, index + 1, transactions);
     // With what was taken back: if the process is killed now, and the chain returns to where they were, they are to look at it again.
-    for (const webhookId of lost) if (isCurrent(webhookId) && !full.has(webhookId)) reached.set(webhookId, part);
+    for (const webhookId of lost) if (isCurrent(webhookId) && !full.has(webhookId)) reached.set(webhookId, place);
     for (const { webhookId, last } of recipients) {
       touched.add(webhookId);
       unsettled.set(webhookId, (unsettled.get(webhookId) ?? 0) + 1);
-      reached.set(webhookId, last === true ? undefined : part);
+      reached.set(webhookId, last === true ? placeAfter(plan) : place);
     }
   };
 };
@@ -246,11 +251,11 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
     const events = plan.events.filter((planned) => planned.ids.length > 0 || others.has(planned));
     if (events.length === 0) return [];
     const concerned = others.size > 0 ? webhookIds : [...webhookIds].filter((id) => plan.last.has(id));
-    return sharesOf(concerned, register.rows()).flatMap((chunks) => events.flatMap((planned) => chunks.map((chunk) => ({ planned, chunk }))));
+    return sharesOf(concerned, register.rows()).flatMap((chunks) => events.flatMap((planned) => chunks.map((chunk) => ({ plan, planned, chunk }))));
   };
 
   /** Writes as many pieces as a turn allows. Returns how many are done then. */
-  const writeSome = (plan: Plan, pieces: readonly Piece[], done: number, writing: Writing, places: PlanPlaces): number => {
+  const writeSome = (pieces: readonly Piece[], done: number, writing: Writing, places: PlanPlaces): number => {
     const begun = performance.now();
     const current = new Map<number, boolean>();
     const isCurrent = (webhookId: number): boolean => {
@@ -264,19 +269,19 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
     let next = done;
     do {
       const piece = pieces[next++];
-      if (piece !== undefined) writePiece(plan, piece, writing, { webhooks, isCurrent, unsettled, reached });
+      if (piece !== undefined) writePiece(piece, writing, { webhooks, isCurrent, unsettled, reached });
     } while (next < pieces.length && performance.now() - begun < turn);
-    for (const [webhookId, part] of reached) places.put(webhookId, part);
+    for (const [webhookId, place] of reached) places.put(webhookId, place);
     return next;
   };
 
   return {
-    record: async (plan, webhookIds, places) => {
+    record: async (plans, webhookIds, places) => {
       const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [], superseded: [], written: [] };
-      const pieces = piecesOf(plan, webhookIds);
+      const pieces = plans.flatMap((plan) => piecesOf(plan, webhookIds));
       for (let done = 0; done < pieces.length; ) {
         try {
-          done = await store.transactionSoon(() => writeSome(plan, pieces, done, writing, places));
+          done = await store.transactionSoon(() => writeSome(pieces, done, writing, places));
           writing.superseded.forEach(() => onOutcome?.("superseded"));
           for (const one of writing.written) onMessage(...one);
         } finally {

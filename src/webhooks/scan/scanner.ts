@@ -1,14 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
-import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { logFailure } from "../log-failure.js";
 import { type Cursor, cursorText, type Follow, type Group } from "../../follow/index.js";
-import type { Undecided } from "../conditions/matching.js";
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../registry/register.js";
 import type { After } from "../timekeeper.js";
-import { createAboutOf, type Plan, type PlannedEvent, restOf } from "./plan.js";
+import { placeAfter, type Plan, planFirst, type PlannedEvent } from "./plan.js";
 import { createPlaces, type Place, type Places, type Seat } from "./places.js";
 import type { RecentEvents } from "../registry/dry-run.js";
 import type { Recorder } from "./recorder.js";
@@ -58,26 +56,6 @@ interface Life {
   wake(): void;
 }
 
-/** Matches the rest of a group for some webhooks: for each, what is certain, and what only patterns decide that are tried on long texts. */
-const planOf = function* (register: Register, group: Group, place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined): Sliced<{ plan: Plan; undecided: Map<number, Undecided[]> }> {
-  const aboutOf = createAboutOf(group);
-  const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as PlannedEvent[]];
-  const matcher = register.matcher();
-  let transactions = 0;
-  for (const [index, event] of group.events.entries()) {
-    if (event.event === "transaction.applied") transactions++;
-    const planned: PlannedEvent = { event, index, about: aboutOf(event), transactions, ids: [] };
-    events.push(planned);
-    if (!matcher.listens(event.event)) continue;
-    const matched = matcher.match(event.event, event.data);
-    planned.ids = matched.ids.filter((id) => ids.has(id));
-    for (const one of matched.undecided) if (ids.has(one.id)) undecided.set(one.id, [...(undecided.get(one.id) ?? []), one]);
-    for (const id of planned.ids) last.set(id, index);
-    yield;
-  }
-  return { plan: { group, events: [...restOf(events, place.part)], last, seenTransactions }, undecided };
-};
-
 /** The groups that come next, and whether there are more. */
 const read = async (follow: Follow, { place, options, until }: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
   const { part, cursor } = place;
@@ -97,17 +75,16 @@ const decideOne = async ({ register, patterns }: ScannerNeeds, { event }: Planne
   return undecided !== undefined && undecided.decide(patterns);
 };
 
-/** Takes the webhooks of a seat through one group. */
+/** Takes the webhooks of a seat through the groups that come next. */
 const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
   const { register, recorder, onWork } = needs;
   /** Webhooks that wait for the thread that tries patterns, by themselves. */
   const alone = new Set<Promise<void>>();
 
-  const write = async (seat: Seat, plan: Plan, ids: ReadonlySet<number>): Promise<void> => {
-    const end = cursorText(plan.group.after);
-    const recording = recorder.record(plan, ids, {
+  const write = async (seat: Seat, plans: readonly Plan[], ids: ReadonlySet<number>, end: Place): Promise<void> => {
+    const recording = recorder.record(plans, ids, {
       isCurrent: (id) => places.isCurrent(seat, id),
-      put: (id, part) => places.put(seat, id, { cursor: end, part }),
+      put: (id, place) => places.put(seat, id, place),
     });
     const { touched, full } = await recording.catch((error: unknown) => {
       // What was to be taken back, and is not, may be sent.
@@ -115,9 +92,9 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
       throw error;
     });
     for (const id of ids) {
-      const left = full.get(id);
-      if (!full.has(id)) places.move(seat, id, { cursor: end });
-      else places.wait(seat, id, left === undefined ? undefined : { cursor: end, part: left });
+      const place = full.get(id);
+      if (place === undefined) places.move(seat, id, end);
+      else places.wait(seat, id, place);
     }
     if (touched.size > 0) onWork(touched);
   };
@@ -133,7 +110,7 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
       }
       const last = events.findLast(({ ids }) => ids.length > 0)?.index;
       if (!life.isRunning() || !places.isAt(seat, id, place, true)) return;
-      await write(seat, { ...plan, events, last: new Map(last === undefined ? [] : [[id, last]]) }, new Set([id]));
+      await write(seat, [{ ...plan, events, last: new Map(last === undefined ? [] : [[id, last]]) }], new Set([id]), placeAfter(plan));
     })()
       .catch(life.failed)
       .finally(() => {
@@ -144,12 +121,16 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
     alone.add(work);
   };
 
-  const take = async (seat: Seat, group: Group, place: Place, seenTransactions: number | undefined): Promise<void> => {
+  /** Returns how many groups were taken, and where that leads. */
+  const take = async (seat: Seat, groups: readonly Group[], place: Place, seenTransactions: number | undefined): Promise<{ taken: number; end: Place }> => {
     const present = places.present(seat, place);
-    const { plan, undecided } = await runSliced(planOf(register, group, place, present, seenTransactions), "cooperative");
+    const { plans, undecided } = await planFirst(register, groups, place, present, seenTransactions);
     for (const id of undecided.keys()) present.delete(id);
-    await write(seat, plan, present);
-    for (const id of undecided.keys()) takeAlone(seat, plan, id, place);
+    const [last] = plans.slice(-1);
+    const end = last === undefined ? place : placeAfter(last);
+    await write(seat, plans, present, end);
+    for (const id of undecided.keys()) if (last !== undefined) takeAlone(seat, last, id, place);
+    return { taken: plans.length, end };
   };
 
   return { take, alone };
@@ -233,10 +214,10 @@ const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }:
     // Of the group that was taken in part, the rest is not on the chain any more.
     if (seat.place.part !== undefined && place.part === undefined) for (const id of seat.ids) places.move(seat, id, place);
     let at = place;
-    for (const [index, group] of groups.entries()) {
+    for (let left = groups; left.length > 0; ) {
       if (!isRunning()) return;
-      await take(seat, group, at, index === 0 ? seenTransactions : undefined);
-      at = { cursor: cursorText(group.after) };
+      const { taken, end } = await take(seat, left, at, left === groups ? seenTransactions : undefined);
+      [left, at] = [left.slice(taken), end];
     }
     if (atEnd || groups.length === 0) places.rest(seat, at);
   };
