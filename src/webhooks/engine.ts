@@ -52,7 +52,7 @@ export interface WebhookEngine extends Webhooks {
   takeOld(journal: { events: readonly HeardEvent[]; taken(): void }): void;
   /** Begins to read and to deliver. */
   start(): void;
-  /** Reads nothing more; gives what is under way `grace` milliseconds (default 2,000) to end; all else waits in the store. */
+  /** Reads and sends nothing more; gives what is under way `grace` milliseconds (default 2,000) to end; all else waits in the store. */
   stop(grace?: number): Promise<void>;
   /** Resolves when all webhooks have seen what there is, or have as much to deliver as they may. */
   settled(): Promise<void>;
@@ -169,7 +169,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
       return endUpkeep;
     },
     end: (endUpkeep, grace) =>
-      closeAll(scanner.stop, dryRuns.close, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),
+      closeAll(dispatcher.rest, scanner.stop, dryRuns.close, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),
   });
 
   return {

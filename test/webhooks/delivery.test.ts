@@ -526,6 +526,7 @@ describe("delivery", () => {
       const stopped = stage.engine.stop(10_000);
       responses[0]?.end();
       await stopped;
+      expect(receiver.received).to.have.length(1);
       expect(stage.engine.deliveries(id, "delivered", everything).rows.map((row) => row.id)).to.deep.equal([1]);
       expect(stage.events.eventNames()).to.deep.equal([]);
       receiver.answer = (_request, response) => response.end();

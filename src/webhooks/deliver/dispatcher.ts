@@ -47,7 +47,9 @@ export interface Dispatcher {
   refresh(): void;
   /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
   isUnderWay(row: Pick<DeliveryRow, "id" | "attemptCount">): boolean;
-  /** Sends nothing more, gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
+  /** Sends nothing more. */
+  rest(): void;
+  /** After `rest`: gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
   stop(grace: number): Promise<void>;
 }
 
@@ -232,11 +234,11 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
 
   return {
     start: loop.start,
+    rest: loop.stop,
     wake,
     refresh: loop.look,
     isUnderWay: ({ id, attemptCount }) => underWay.get(id) === attemptCount,
     stop: async (grace) => {
-      loop.stop();
       stopTaking();
       const abandon = (): void => {
         attempts.abandon();
