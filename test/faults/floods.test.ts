@@ -92,7 +92,8 @@ describe("a healthy client", () => {
 
   for (const kind of floodKinds) {
     it(`is answered beside ${kind}, of which nothing is left when they end`, async function () {
-      this.timeout(60_000);
+      // A thousand questions, idle and flooded, take as long as each of them may.
+      this.timeout(isLong ? 300_000 : 60_000);
       const before = await look();
       const idle = await waits();
       const end = await startFlood(kind);
@@ -107,13 +108,12 @@ describe("a healthy client", () => {
         await end();
       }
       const back = await untilBack(before);
+      if (isLong) console.log({ kind, idle, flooded, held: during.held, connections: during.connections, kept: [before.kept, during.kept, back.kept] });
       // MB: each stream that is not read once kept 4 of events.
       expect(during.kept).to.be.below(before.kept + 128);
       // Milliseconds of processor time: they do not depend on what else the machine does.
       expect(during.held).to.be.below(100);
-      if (!isLong) return;
-      console.log({ kind, idle, flooded, held: during.held, connections: during.connections, kept: [before.kept, during.kept, back.kept] });
-      expect(flooded.p99).to.be.below(Math.max(50, 2 * idle.p99));
+      if (isLong) expect(flooded.p99).to.be.below(Math.max(50, 2 * idle.p99));
     });
   }
 });
