@@ -8,6 +8,7 @@ import type { Transport } from "../pipeline/request-context.js";
 import type { BodyStream } from "../pipeline/streams.js";
 import type { RequestId } from "../pipeline/request-id.js";
 import { failureOf } from "../reply/error-reply.js";
+import type { Chunk } from "../route.js";
 import { isBelow, localTarget } from "../routing/resolve.js";
 import { turnOf } from "./pipelining.js";
 
@@ -60,7 +61,13 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
         // Clients wait for the head before there is anything to tell them.
         response.writeHead(status, headers).flushHeaders();
         response.on("drain", () => body.resume());
-        body.to(response);
+        const write = (chunk: Chunk): boolean => {
+          const hasRoom = response.write(chunk);
+          // Node.js would do so in its next tick, where it would be in nobody's share of the event loop.
+          response.socket?.uncork();
+          return hasRoom;
+        };
+        body.to({ write, end: () => void response.end() });
         return;
       }
       if (body !== undefined) headers.push("Content-Length", String(body.length));

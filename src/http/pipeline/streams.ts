@@ -1,4 +1,6 @@
 import type { ServerResponse } from "node:http";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import { loopShare } from "../../async/loop-share.js";
 import { messageOf } from "../../errors.js";
 import type { Logger } from "../../../types/node-context.js";
 import type { StreamBody } from "../reply/reply.js";
@@ -7,6 +9,9 @@ import { onceClosed } from "./in-flight.js";
 
 /** Milliseconds that a client gets for what an endless stream has left when the node stops. */
 const lastMoments = 1000;
+
+/** Bytes from which on handing a chunk to its connection takes long enough for thousands of streams to hold up others. */
+const largeChunk = 16_384;
 
 /** Where the bytes of a body go. */
 export interface Sink {
@@ -32,6 +37,8 @@ export class BodyStream {
   private pumping: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private over = false;
+  /** Whether the sink takes more. It may say so while the pump waits for its share of the event loop. */
+  private hasRoom = true;
   /** Bytes of the body so far. */
   produced = 0;
 
@@ -50,6 +57,7 @@ export class BodyStream {
   resume(): void {
     if (this.sink === undefined || this.over) return;
     clearTimeout(this.timer);
+    this.hasRoom = true;
     this.pumping ??= this.pump(this.sink).finally(() => (this.pumping = undefined));
   }
 
@@ -91,6 +99,15 @@ export class BodyStream {
     return this.over;
   }
 
+  private hand(chunk: Chunk, sink: Sink): MaybePromise<void> {
+    const write = (): void => {
+      if (this.isOver()) return;
+      this.produced += typeof chunk === "string" ? Buffer.byteLength(chunk) : chunk.length;
+      this.hasRoom = sink.write(chunk);
+    };
+    return chunk.length < largeChunk ? write() : loopShare.run(write);
+  }
+
   private async pump(sink: Sink): Promise<void> {
     const { body, failed } = this.needs;
     try {
@@ -105,8 +122,10 @@ export class BodyStream {
           this.finish();
           return;
         }
-        this.produced += typeof next.value === "string" ? Buffer.byteLength(next.value) : next.value.length;
-        if (next.value.length > 0 && !sink.write(next.value)) {
+        const handed = next.value.length > 0 ? this.hand(next.value, sink) : undefined;
+        if (handed !== undefined) await handed;
+        if (this.isOver()) return;
+        if (!this.hasRoom) {
           this.timer = setTimeout(() => this.cut(), body.patience).unref();
           return;
         }
