@@ -68,5 +68,5 @@ export const createLoopShare = (length: number): LoopShare => {
   };
 };
 
-/** For parsing bodies and for what streams read and write: the process has one event loop. */
+/** For bodies, what is answered to them, and for what streams read and write: the process has one event loop. */
 export const loopShare = createLoopShare(5);

@@ -33,7 +33,8 @@ const askOn = (socket: Socket, question: () => string | Buffer, atATime = 1): vo
 };
 
 let asked = 0;
-const dearestBody = gzipSync(`{"addresses":[${"1e22,".repeat(3_000)}1e22]}`);
+/** With as many numbers of this kind as a search takes. */
+const dearestBody = gzipSync(`{"addresses":[${"1e22,".repeat(999)}1e22]}`);
 const dearestSearch = (): Buffer =>
   post("/api/transactions/search?limit=100&orderBy=amount:desc", JSON.stringify({ fee: { from: 1 }, amount: { from: asked++ % 1_000, to: 95_000 }, type: 0 }));
 

@@ -36,7 +36,7 @@ const refusalOf = (error: unknown): PorticoError => {
 const deepestNesting = 100;
 
 /** Numbers of a body that a double may not hold: more than any legitimate body of so many bytes has. */
-const mostExact = (limit: number): number => Math.max(10_000, Math.floor(limit / 64));
+const mostExact = (limit: number): number => Math.max(1_000, Math.floor(limit / 64));
 
 /** Arrays, objects and members with a name, the dearest of all to make: in legitimate bodies each has thirty bytes and more. */
 const mostParts = (limit: number): number => Math.max(1_000, Math.floor(limit / 16));
@@ -129,6 +129,11 @@ export const createBodyReader = (usual: number, gate: BodyGate): ReadBody => {
       ctx.request.rawBody = await gate.pass(ctx.req, most, () => unlessBrokenOff(ctx.req, read(ctx.req)));
     }
     const raw = ctx.request.rawBody as string;
-    return raw === "" ? undefined : loopShare.run(() => metered(meter, () => exactly(raw, most, before)));
+    if (raw === "") return undefined;
+    return loopShare.run(() => {
+      // Nobody waits for the answer any more, but others for this round.
+      if (ctx.req.socket.destroyed) throw new PorticoError("BAD_REQUEST", "The connection was closed before the request body was parsed.");
+      return metered(meter, () => exactly(raw, most, before));
+    });
   };
 };

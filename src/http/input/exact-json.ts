@@ -15,6 +15,7 @@ export const exactNumber = (text: string): number | bigint => {
   if (text.length > longestNumber) {
     throw new NumberError(`longer than ${longestNumber} characters`);
   }
+  if (endOfDigits(text, text.startsWith("-") ? 1 : 0) === text.length) return BigInt(text);
   const whole = wholeNumber(text);
   if (whole === undefined && !Number.isFinite(value)) {
     throw new NumberError("beyond the range of a double");

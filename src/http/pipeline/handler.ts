@@ -1,5 +1,6 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Logger } from "../../../types/node-context.js";
+import { loopShare } from "../../async/loop-share.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { messageOf, type PorticoError } from "../../errors.js";
 import { createPrewarm } from "../cache/prewarm.js";
@@ -129,9 +130,11 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const send = createSend<State>({ answered: createAnswered(needs), defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, maxStreams: options.maxStreams, release: releaseState, isStopping });
   const upToBody = [match, authorize, parse, readBody];
   const upToWrite = [lookUp, openState, lookUpAtState, ask, write];
+  const answer = (context: Context): MaybePromise<void> => andThen(climb(context, upToWrite), () => releaseUnlessKept(context));
   const run = inStages<Context>([
     (context) => climb(context, upToBody),
-    (context) => andThen(climb(context, upToWrite), () => releaseUnlessKept(context)),
+    // What has a body is mostly a search. Those that were parsed in one round would otherwise all be planned in one turn.
+    (context) => (context.body === undefined ? answer(context) : andThen(loopShare.run(() => answer(context)), (done) => done)),
     (context) => {
       context.charge();
       return send(context);
