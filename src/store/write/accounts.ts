@@ -6,7 +6,7 @@ import { appendToList } from "../records/posting-list.js";
 import { type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walletCodec } from "../layout/codec.js";
 import { idKey, lists, textKey } from "../layout/keys.js";
 import { indexLock } from "./lock-index.js";
-import { readDelegate, readWallet } from "../records/records.js";
+import { readDelegate } from "../records/records.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import { indexWallet } from "./wallet-index.js";
 import type { Writing } from "./writing.js";
@@ -34,10 +34,8 @@ export const writeDelegates = function* (
   const delegates = new Map<string, DelegateRecord>();
   const read = (publicKey: string): DelegateRecord | undefined => {
     const found = readDelegate(reading, publicKey);
-    if (found !== undefined && history !== undefined) {
-      const number = (wallets.get(found.address) ?? readWallet(reading, found.address))?.number;
-      if (number !== undefined) history.delegate(number, found);
-    }
+    const number = found === undefined || history === undefined ? undefined : standings.numberOf(publicKey, wallets);
+    if (found !== undefined && number !== undefined) history?.delegate(number, found);
     return found;
   };
   const delegate = (publicKey: string): DelegateRecord | undefined => {
@@ -81,16 +79,9 @@ export const writeDelegates = function* (
 export const writeWallets = function* (
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, rankedSets, standings, digest, history, stateOnly }: Writing,
+  { journal, rankedSets, standings, digest, history, stateOnly }: Writing,
 ): Sliced<void> {
-  const numbers = new Map<string, number | undefined>();
-  const delegateNumber = (publicKey: string): number | undefined => {
-    if (!numbers.has(publicKey)) {
-      const address = readDelegate(reading, publicKey)?.address;
-      numbers.set(publicKey, address === undefined ? undefined : (wallets.get(address) ?? readWallet(reading, address))?.number);
-    }
-    return numbers.get(publicKey);
-  };
+  const delegateNumber = (publicKey: string): number | undefined => standings.numberOf(publicKey, wallets);
   for (const [address, { before }] of changes.wallets) {
     const after = wallets.get(address);
     if (after === undefined) continue;

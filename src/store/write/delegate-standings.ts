@@ -17,6 +17,8 @@ export interface Candidate {
  */
 export interface DelegateStandings {
   all(): Sliced<Candidate[]>;
+  /** Number of a delegate's wallet, which may be one of `written`: those of a block that are not in the store yet. */
+  numberOf(publicKey: string, written?: ReadonlyMap<string, { number: number }>): number | undefined;
   /** To be called for every delegate record that is written, */
   delegateWritten(record: DelegateRecord): void;
   /** and then for the wallets of that block. */
@@ -27,6 +29,12 @@ export interface DelegateStandings {
 
 export const createDelegateStandings = (reading: WriterReading): DelegateStandings => {
   let known: Map<string, Candidate> | undefined;
+  const numbers = new Map<string, number>();
+
+  const readNumber = (publicKey: string, written?: ReadonlyMap<string, { number: number }>): number | undefined => {
+    const address = readDelegate(reading, publicKey)?.address;
+    return address === undefined ? undefined : (written?.get(address) ?? readWallet(reading, address))?.number;
+  };
 
   const read = function* (): Sliced<Map<string, Candidate>> {
     const found = new Map<string, Candidate>();
@@ -45,6 +53,11 @@ export const createDelegateStandings = (reading: WriterReading): DelegateStandin
       known ??= yield* read();
       return [...known.values()];
     },
+    numberOf: (publicKey, written) => {
+      const number = numbers.get(publicKey) ?? readNumber(publicKey, written);
+      if (number !== undefined) numbers.set(publicKey, number);
+      return number;
+    },
     delegateWritten: ({ publicKey, voteBalance }) => {
       const candidate = known?.get(publicKey);
       if (candidate !== undefined) known?.set(publicKey, { ...candidate, voteBalance });
@@ -54,6 +67,9 @@ export const createDelegateStandings = (reading: WriterReading): DelegateStandin
       const { voteBalance } = known.get(publicKey) ?? readDelegate(reading, publicKey) ?? { voteBalance: 0n };
       known.set(publicKey, { publicKey, username, resigned, voteBalance });
     },
-    forget: () => (known = undefined),
+    forget: () => {
+      known = undefined;
+      numbers.clear();
+    },
   };
 };

@@ -27,7 +27,7 @@ export interface HistoryRows {
   wallet(before: WalletRecord | undefined, after: WalletRecord, delegateNumber: (publicKey: string) => number | undefined): void;
   /** The record as it was before the block. Of several in one block, the first counts. */
   delegate(number: number, before: DelegateRecord): void;
-  ranks(before: readonly RankedDelegate[], after: readonly RankedDelegate[], reading: Getting): void;
+  ranks(before: readonly RankedDelegate[], after: readonly RankedDelegate[], delegateNumber: (publicKey: string) => number | undefined): void;
   /** To be called last, with the state after the block and its digest. */
   end(state: StateRecord, digest: Buffer): void;
 }
@@ -74,12 +74,12 @@ export const createHistoryRows = (height: number, put: (key: Buffer, value: Buff
       written.add(number);
       put(historyRowKey(historyKinds.delegates, number, height), packDelegate({ ...before, lastHeight: before.lastBlock?.height ?? 0 }));
     },
-    ranks: (before, after, reading) => {
+    ranks: (before, after, delegateNumber) => {
       const old = new Map(before.map(({ publicKey }, place) => [publicKey, place + 1]));
       const now = new Map(after.map(({ publicKey }, place) => [publicKey, place + 1]));
       for (const publicKey of new Set([...old.keys(), ...now.keys()])) {
         const rank = old.get(publicKey) ?? 0;
-        const number = rank === (now.get(publicKey) ?? 0) ? undefined : numberOfDelegate(publicKey, reading);
+        const number = rank === (now.get(publicKey) ?? 0) ? undefined : delegateNumber(publicKey);
         if (number !== undefined) put(historyRowKey(historyKinds.ranks, number, height), numberKey(rank));
       }
     },

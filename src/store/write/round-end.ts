@@ -2,7 +2,7 @@ import { delegatePart, ranksPart } from "../../chain/digest.js";
 import { rankDelegates, roundOf } from "../../chain/rounds.js";
 import { delegateCodec, rankingCodec } from "../layout/codec.js";
 import { idKey, numberKey } from "../layout/keys.js";
-import { existing, rankingKey, readBlock, readDelegate, readRanking, readRound, readWallet } from "../records/records.js";
+import { existing, rankingKey, readBlock, readDelegate, readRanking, readRound } from "../records/records.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { Writing } from "./writing.js";
 
@@ -13,7 +13,7 @@ export const endRound = function* (height: number, writing: Writing): Sliced<voi
 };
 
 /** The round counts as missed for those of its active delegates who forged none of its blocks. */
-const countMissed = function* (height: number, { journal, reading, rules, digest, history }: Writing): Sliced<void> {
+const countMissed = function* (height: number, { journal, reading, rules, standings, digest, history }: Writing): Sliced<void> {
   const { round, firstHeight } = roundOf(height, rules.milestones);
   const generators = new Set<string>();
   for (let at = firstHeight; at <= height; at++) {
@@ -23,7 +23,7 @@ const countMissed = function* (height: number, { journal, reading, rules, digest
   for (const { publicKey } of existing(readRound(reading, round), `round ${round}`)) {
     if (generators.has(publicKey)) continue;
     const record = existing(readDelegate(reading, publicKey), `delegate ${publicKey}`);
-    const number = history === undefined ? undefined : readWallet(reading, record.address)?.number;
+    const number = history === undefined ? undefined : standings.numberOf(publicKey);
     if (number !== undefined) history?.delegate(number, record);
     const after = { ...record, missedBlocks: record.missedBlocks + 1 };
     journal.put("delegates", idKey(publicKey), delegateCodec.pack(after));
@@ -37,10 +37,11 @@ const writeRanking = function* (height: number, { journal, reading, rules, stand
   const ranking = rankDelegates(yield* standings.all());
   yield;
   const keysOf = (ranked: readonly { publicKey: string }[]): string[] => ranked.map(({ publicKey }) => publicKey);
-  digest.takeOff(ranksPart(keysOf(readRanking(reading))));
+  const before = readRanking(reading);
+  digest.takeOff(ranksPart(keysOf(before)));
   digest.add(ranksPart(keysOf(ranking)));
   const next = roundOf(height + 1, rules.milestones);
-  if (height > 1) history?.ranks(readRanking(reading), ranking, reading);
+  if (height > 1) history?.ranks(before, ranking, standings.numberOf);
   journal.put("meta", rankingKey, rankingCodec.pack(ranking));
   journal.put("rounds", numberKey(next.round), rankingCodec.pack(ranking.slice(0, next.activeDelegates)));
 };
