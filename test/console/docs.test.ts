@@ -33,16 +33,20 @@ describe("the interactive reference, in Chromium", function () {
     const options = readHostOptions(["--data-dir", join(folder, "data"), "--port", "0", "--forge-interval", "500"]);
     host = await startHost(options, { logger: silentLogger, clock: systemClock });
     browser = await chromium.launch({ executablePath, args });
+    await load();
   });
   after(async () => {
     await browser?.close();
     await host?.stop();
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
-  beforeEach(async () => {
-    faults.length = 0;
+  afterEach(() => expect(faults.splice(0)).to.deep.equal([]));
+
+  /** Of some four seconds of Chromium's work, so tests that open different operations share a page. */
+  const load = async (colorScheme: "light" | "dark" = "light", width = 1280): Promise<void> => {
     if (browser === undefined || host === undefined) throw new Error("there is nothing to look at");
-    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await (page as Page | undefined)?.close();
+    page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
     const { origin } = new URL(host.url);
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
     page.on("pageerror", (error) => faults.push(error.message));
@@ -50,11 +54,7 @@ describe("the interactive reference, in Chromium", function () {
     page.setDefaultTimeout(20_000);
     await page.goto(`${host.url}/docs`);
     await page.waitForSelector(".opblock-tag");
-  });
-  afterEach(async () => {
-    await page.close();
-    expect(faults).to.deep.equal([]);
-  });
+  };
 
   /** Opens an operation of a group that is closed, as all are at first. */
   const opened = async (group: string, operation: string): Promise<ReturnType<Page["locator"]>> => {
@@ -97,11 +97,7 @@ describe("the interactive reference, in Chromium", function () {
 
   it("is light or dark as the reader's system is, and stands out from what is behind it by axe-core, on a phone too", async () => {
     for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
-      await page.goto("about:blank");
-      await page.goto(`${host?.url ?? ""}/docs`);
-      await page.waitForSelector(".opblock-tag");
+      await load(colorScheme, width);
       await opened("wallets", "getWallet");
       expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"), colorScheme).to.equal(0);
       expect(await page.evaluate("document.documentElement.classList.contains('dark-mode')")).to.equal(colorScheme === "dark");
