@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
@@ -108,12 +109,18 @@ describe("readers of a node's store", function () {
       const answers = await Promise.all(paths.map(async (path) => [path, await text(own + path)] as const));
       states.push(new Map(answers));
     };
+    /** Resolves when a reader has said once more where the chain is: on a busy machine the node would be through before they have answered. */
+    const answered = async (): Promise<void> => {
+      const before = replies.length;
+      while (!replies.slice(before).some(({ path }) => path === "/blockchain")) await delay(1);
+    };
     const move = async (event: string, height: number): Promise<void> => {
       begun++;
       events.emit(event, chain.blocks[height - 1]);
       await node.settled();
       committed++;
       await note();
+      await answered();
     };
 
     await note();
