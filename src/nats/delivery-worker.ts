@@ -8,6 +8,7 @@ import { createHttpSender, type Sender } from "../webhooks/send/http-sender.js";
 import { createResolver, createTargetGuard } from "../webhooks/send/target-guard.js";
 import { keepLink, type NatsOptions, queueOf } from "./connection.js";
 import { consumerName, type DeliveryJob, type DeliveryJobs, type DeliveryResults, ensureQueue, heartbeat, mostJobs, parsed, type WorkerSign } from "./delivery-job.js";
+import { createPacking } from "./packing.js";
 
 export interface DeliveryWorkerOptions {
   /** Requests at a time. Default: 64. */
@@ -42,20 +43,17 @@ const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOp
   };
 };
 
-/** Tells what came of jobs: all of one turn of the event loop in one message. */
+/** Tells what came of jobs. */
 const createAnswers = (to: NatsConnection, subject: string) => {
-  let answers: NonNullable<DeliveryResults["answers"]> = [];
-  const tell = (results: DeliveryResults): void => to.publish(subject, JSON.stringify(results));
-  const send = (): void => {
-    const told = answers;
-    answers = [];
-    if (!to.isClosed()) tell({ answers: told });
-  };
+  const pack = createPacking(Infinity, async (answers) => {
+    if (to.isClosed()) return;
+    to.publish(subject, `{"answers":[${answers.join(",")}]}`);
+    // The server has it.
+    await to.flush();
+  });
   return {
-    begun: (jobs: readonly DeliveryJob[]): void => tell({ begun: jobs.map(({ id }) => id) }),
-    put: (id: string, answer: DeliveryAnswer): void => {
-      if (answers.push({ id, answer }) === 1) setImmediate(send);
-    },
+    begun: (jobs: readonly DeliveryJob[]): void => to.publish(subject, JSON.stringify({ begun: jobs.map(({ id }) => id) } satisfies DeliveryResults)),
+    put: (id: string, answer: DeliveryAnswer): void => pack(JSON.stringify({ id, answer })),
   };
 };
 

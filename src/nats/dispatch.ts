@@ -5,6 +5,7 @@ import type { Logger } from "../../types/node-context.js";
 import type { DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../types/webhooks.js";
 import { keepLink, type NatsOptions, queueOf } from "./connection.js";
 import { type DeliveryJob, type DeliveryJobs, type DeliveryResults, ensureQueue, goneAfter, mostJobs, parsed, type WorkerSign } from "./delivery-job.js";
+import { createPacking } from "./packing.js";
 
 export interface DispatchOptions {
   /** As the node's `webhooks.timeout`. Default: 15,000. */
@@ -47,8 +48,6 @@ const queueTime = 10_000;
 const slack = 2_000;
 /** A request is given to workers so often; then the node sends it itself. */
 const mostTries = 2;
-/** Characters of jobs in one message: a server takes a megabyte, if nothing else was said. */
-const mostText = 262_144;
 
 const stopped: DeliveryAnswer = { status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage: "response", error: "The node has stopped." } };
 
@@ -133,29 +132,6 @@ interface QueueNeeds {
   limits: Limits;
 }
 
-/** Puts jobs of one turn of the event loop into one message, or a few. */
-const createPacking = (results: string, limits: Limits, put: (message: string) => Promise<void>): Queue["publish"] => {
-  let packed: { texts: string[]; length: number; failed: (() => void)[] } = { texts: [], length: 0, failed: [] };
-
-  const send = (): void => {
-    const { texts, failed } = packed;
-    if (texts.length === 0) return;
-    packed = { texts: [], length: 0, failed: [] };
-    const common: Omit<DeliveryJobs, "jobs"> = { results, deadline: Date.now() + queueTime, ...limits };
-    put(`${JSON.stringify(common).slice(0, -1)},"jobs":[${texts.join(",")}]}`).catch(() => failed.forEach((fail) => fail()));
-  };
-
-  return (job, fail) => {
-    const text = JSON.stringify(job);
-    if (packed.length + text.length > mostText) send();
-    if (packed.texts.length === 0) setImmediate(send);
-    packed.texts.push(text);
-    packed.length += text.length;
-    packed.failed.push(fail);
-    if (packed.texts.length === mostJobs) send();
-  };
-};
-
 /** The queue may be gone, with all that the server had in memory: it is made anew, and the jobs published once more. */
 const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs, limits }: QueueNeeds): Promise<Queue> => {
   const manager = await jetstreamManager(to);
@@ -168,7 +144,12 @@ const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, 
     await ensureQueue(manager, queue);
     await put(message);
   };
-  return { publish: createPacking(results, limits, (message) => put(message).catch(() => putAgain(message))) };
+  const pack = createPacking(mostJobs, (jobs) => {
+    const common: Omit<DeliveryJobs, "jobs"> = { results, deadline: Date.now() + queueTime, ...limits };
+    const message = `${JSON.stringify(common).slice(0, -1)},"jobs":[${jobs.join(",")}]}`;
+    return put(message).catch(() => putAgain(message));
+  });
+  return { publish: (job, failed) => pack(JSON.stringify(job), failed) };
 };
 
 /**
