@@ -9,6 +9,21 @@ export const underWay = (socket: Socket | null): ServerResponse | undefined =>
 /** By connection: how to give up each of its requests that wait for the ones before them. */
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
+/** Requests behind others on their connections that go on in one round of the event loop: a thousand at a time would hold up all other clients. */
+const atATime = 16;
+const goingOn: (() => void)[] = [];
+
+const goOn = (): void => {
+  const some = goingOn.splice(0, atATime);
+  if (goingOn.length > 0) setImmediate(goOn);
+  some.forEach((next) => next());
+};
+
+/** After what other clients have asked: replies that can be sent without waiting would otherwise follow one another. */
+const afterOthers = (next: () => void): void => {
+  if (goingOn.push(next) === 1) setImmediate(goOn);
+};
+
 /** Node.js resumes a connection by itself when a reply has been sent. */
 const keepPaused = function (this: Socket): void {
   this.pause();
@@ -50,8 +65,7 @@ export const turnOf = ({ socket }: IncomingMessage, response: ServerResponse): M
     const giveUp = (): void => resolve(false);
     join(socket, giveUp);
     response.once("socket", () => {
-      // After what other clients have asked: replies that can be sent without waiting would otherwise follow one another.
-      setImmediate(() => {
+      afterOthers(() => {
         resolve(true);
         leave(socket, giveUp);
       });
