@@ -9,7 +9,10 @@ export const underWay = (socket: Socket | null): ServerResponse | undefined =>
 /** By connection: how to give up each of its requests that wait for the ones before them. */
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
-/** Requests behind others on their connections that go on in one round of the event loop: a thousand at a time would hold up all other clients. */
+/**
+ * Requests behind others on their connections that go on in one round of the event loop: a thousand at a time would hold up all other clients. Counted,
+ * not timed in the loop's share: they are answered once the promise of their turn has come true, which is after it could be timed.
+ */
 const atATime = 16;
 const goingOn: (() => void)[] = [];
 

@@ -134,7 +134,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const run = inStages<Context>([
     (context) => climb(context, upToBody),
     // What has a body is mostly a search. Those that were parsed in one round would otherwise all be planned in one turn.
-    (context) => (context.body === undefined ? answer(context) : andThen(loopShare.run(() => answer(context)), (done) => done)),
+    (context) => (context.body === undefined ? answer(context) : loopShare.run(() => answer(context))),
     (context) => {
       context.charge();
       return send(context);

@@ -161,8 +161,8 @@ class PastSnapshot implements ChainSnapshot {
     if (now === undefined || wallet === undefined || ![wallet.address, wallet.publicKey, wallet.username].includes(identifier)) return undefined;
     const delegate = delegateAt(wallet, this.past);
     // The balance is in one more place of the store, and the reply about one delegate has none.
-    const isWhole = only?.every((member) => member !== "balance") !== true;
-    const found = delegate && isWhole ? { ...delegate, balance: balanceAt(wallet, now, this.past) } : delegate;
+    const wantsBalance = only === undefined || only.some((member) => member === "balance");
+    const found = delegate && wantsBalance ? { ...delegate, balance: balanceAt(wallet, now, this.past) } : delegate;
     return found as Pick<Delegate, Member> | undefined;
   }
 

@@ -3,6 +3,7 @@ import { type DelegateRecord, delegateCodec } from "../layout/codec.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { WriterReading } from "../lmdb/reading.js";
 import { readDelegate, readWallet } from "../records/records.js";
+import { numberOfDelegate } from "./history.js";
 
 export interface Candidate {
   publicKey: string;
@@ -17,7 +18,7 @@ export interface Candidate {
  */
 export interface DelegateStandings {
   all(): Sliced<Candidate[]>;
-  /** Number of a delegate's wallet, which may be one of `written`: those of a block that are not in the store yet. */
+  /** As `numberOfDelegate` finds it, which is asked once for each. */
   numberOf(publicKey: string, written?: ReadonlyMap<string, { number: number }>): number | undefined;
   /** To be called for every delegate record that is written, */
   delegateWritten(record: DelegateRecord): void;
@@ -30,11 +31,6 @@ export interface DelegateStandings {
 export const createDelegateStandings = (reading: WriterReading): DelegateStandings => {
   let known: Map<string, Candidate> | undefined;
   const numbers = new Map<string, number>();
-
-  const readNumber = (publicKey: string, written?: ReadonlyMap<string, { number: number }>): number | undefined => {
-    const address = readDelegate(reading, publicKey)?.address;
-    return address === undefined ? undefined : (written?.get(address) ?? readWallet(reading, address))?.number;
-  };
 
   const read = function* (): Sliced<Map<string, Candidate>> {
     const found = new Map<string, Candidate>();
@@ -54,7 +50,7 @@ export const createDelegateStandings = (reading: WriterReading): DelegateStandin
       return [...known.values()];
     },
     numberOf: (publicKey, written) => {
-      const number = numbers.get(publicKey) ?? readNumber(publicKey, written);
+      const number = numbers.get(publicKey) ?? numberOfDelegate(publicKey, reading, written);
       if (number !== undefined) numbers.set(publicKey, number);
       return number;
     },

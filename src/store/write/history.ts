@@ -48,10 +48,10 @@ const heightRow = ({ tip, supply, wallets }: StateRecord, digest: Buffer): [key:
 
 const packTip = ({ height, id }: Pick<Tip, "height" | "id">): [number, string] => [height, id];
 
-/** Number of a delegate's wallet. */
-export const numberOfDelegate = (publicKey: string, reading: Getting): number | undefined => {
+/** Number of a delegate's wallet, which may be one of `written`: those of a block that are not in the store yet. */
+export const numberOfDelegate = (publicKey: string, reading: Getting, written?: ReadonlyMap<string, { number: number }>): number | undefined => {
   const address = readDelegate(reading, publicKey)?.address;
-  return address === undefined ? undefined : readWallet(reading, address)?.number;
+  return address === undefined ? undefined : (written?.get(address) ?? readWallet(reading, address))?.number;
 };
 
 /** `put` writes a row, which is new. */

@@ -40,8 +40,8 @@ export interface Places {
   put(seat: Seat, id: number, place: Place): void;
   /** Moves on, without writing it at once. */
   move(seat: Seat, id: number, place: Place): void;
-  /** There is no room for the next event: at the place given, or where it is. */
-  wait(seat: Seat, id: number, place: Place | undefined): void;
+  /** At this place there is no room for the next event. */
+  wait(seat: Seat, id: number, place: Place): void;
   busy(seat: Seat, id: number, is: boolean): void;
   /** There is nothing after this place now. */
   rest(seat: Seat, place: Place): void;
@@ -244,7 +244,7 @@ const createMoves = (readerOf: (seat: Seat, id: number) => Reader | undefined, w
     const reader = readerOf(seat, id);
     if (reader === undefined) return;
     reader.isFull = true;
-    if (place !== undefined) reader.place = place;
+    reader.place = place;
     reader.isDirty = true;
   },
   busy: (seat, id, is) => {

@@ -103,6 +103,9 @@ const enough = 100;
 /** Where readers are that have seen all of a group. */
 export const placeAfter = ({ group }: Pick<Plan, "group">): Place => ({ cursor: cursorText(group.after) });
 
+/** Where readers are that have seen a part of a group. */
+export const placeWithin = ({ group }: Pick<Plan, "group">, taken: number, transactions: number): Place => ({ ...placeAfter({ group }), part: { before: cursorText(group.before), taken, transactions } });
+
 /** It takes back what others brought: that must be written before. */
 const isReversal = ({ events }: Group): boolean => events.some(({ event }) => event.endsWith(".reverted"));
 
@@ -112,16 +115,20 @@ const isReversal = ({ events }: Group): boolean => events.some(({ event }) => ev
  */
 export const planFirst = async (register: Register, groups: readonly Group[], place: Place, ids: ReadonlySet<number>, seenTransactions: number | undefined) => {
   const plans: Plan[] = [];
+  let undecided: ReadonlyMap<number, Undecided[]> = new Map();
   let deliveries = 0;
   for (const group of groups) {
-    const [before] = plans.slice(-1);
+    const before = plans.at(-1);
     if (before !== undefined && (deliveries >= enough || isReversal(before.group) || isReversal(group))) break;
-    const { plan, undecided } = await runSliced(planOf(register, group, before === undefined ? place : placeAfter(before), ids, before === undefined ? seenTransactions : undefined), "cooperative");
-    if (undecided.size > 0) return before === undefined ? { plans: [plan], undecided } : { plans, undecided: new Map<number, Undecided[]>() };
-    plans.push(plan);
-    for (const event of plan.events) deliveries += event.ids.length;
+    const [at, seen] = before === undefined ? [place, seenTransactions] : [placeAfter(before), undefined];
+    const found = await runSliced(planOf(register, group, at, ids, seen), "cooperative");
+    if (before !== undefined && found.undecided.size > 0) break;
+    plans.push(found.plan);
+    ({ undecided } = found);
+    if (undecided.size > 0) break;
+    for (const event of found.plan.events) deliveries += event.ids.length;
   }
-  return { plans, undecided: new Map<number, Undecided[]>() };
+  return { plans, undecided };
 };
 
 /** Webhooks that are taken through the events of a plan together: at the end of each transaction, something is written for each of them. */

@@ -9,7 +9,7 @@ import type { OnOutcome } from "../send/http-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
 import type { Holding } from "./holding.js";
 import type { Place } from "./places.js";
-import { placeAfter, type Plan, type PlannedEvent, sharesOf, takenBackBy } from "./plan.js";
+import { placeAfter, placeWithin, type Plan, type PlannedEvent, sharesOf, takenBackBy } from "./plan.js";
 
 export interface RecorderNeeds {
   store: WebhookStore;
@@ -102,9 +102,6 @@ const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined,
 };
 
 const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
-
-/** Where readers are that have seen a part of a group. */
-const placeWithin = ({ group }: Plan, taken: number, transactions: number): Place => ({ cursor: cursorText(group.after), part: { before: cursorText(group.before), taken, transactions } });
 
 const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => ({
   at: event.at,
