@@ -47,6 +47,14 @@ describe("what a flood of bodies or connections can hold", () => {
       expect((await post("/api/transactions", large ?? "")).status).to.not.equal(413);
     }));
 
+  it("by numbers of a search that a double may not hold is a thousand of them", () =>
+    withNode(async (port) => {
+      const search = async (count: number): Promise<string> => (await ask(port, "/api/transactions/search", { method: "POST", body: `{"addresses":[${Array.from({ length: count }, () => "1e22").join(",")}]}` })).text;
+      const refused = /more than 1000 with so many digits or an exponent/;
+      expect(await search(1_000)).to.not.match(refused);
+      expect(await search(1_001)).to.match(refused);
+    }));
+
   /** A server whose bodies pass a gate. */
   const withGate = async (limits: Partial<BodyGateLimits>, use: (open: (head: string) => Socket, answerOf: (socket: Socket) => Promise<string>) => Promise<void>): Promise<void> => {
     const gate = createBodyGate({ most: 10_000, mostOfClient: 6_000, leastRate: 1_000, grace: 60_000, ...limits, clientOf: ({ headers }) => String(headers["x-client"]) });
