@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
 import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { inBackgroundProcess } from "../background-process.js";
 import { makeFolder } from "../make-folder.js";
 
 /** Files that appear as a whole, under their name, and never change after that. */
@@ -53,18 +53,45 @@ const whole = async <T>(path: string, write: (draft: string) => Promise<T>): Pro
 
 export const putFile = (path: string, bytes: Uint8Array): Promise<void> => whole(path, (draft) => writeFile(draft, bytes, { flush: true }));
 
-/** Writes what `source` gives, compressed. */
-export const putGzip = (path: string, source: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Promise<Written> =>
-  whole(path, async (draft) => {
-    const sum = createHash("sha256");
-    let bytes = 0;
-    const measured = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-      for await (const chunk of chunks) {
-        sum.update(chunk);
-        bytes += chunk.length;
-        yield chunk;
-      }
-    };
-    await pipeline(source, createGzip(), measured, createWriteStream(draft, { flush: true }), { signal });
+/** Bytes that are compressed, and written, at a time. */
+const chunkSize = 64 * 2 ** 10;
+
+/** Bytes of a file written before they are flushed: whoever flushes beside it, as the node does its blocks, waits for all that is not. */
+const flushEvery = 4 * 2 ** 20;
+
+/** Writes what `source` gives into a file, compressed. */
+export const gzipInto = async (path: string, source: AsyncIterable<string | Uint8Array>, signal?: AbortSignal): Promise<Written> => {
+  const sum = createHash("sha256");
+  let bytes = 0;
+  let flushed = 0;
+  const file = await open(path, "w");
+  const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of chunks) {
+      sum.update(chunk);
+      await file.writeFile(chunk);
+      bytes += chunk.length;
+      if (bytes - flushed < flushEvery) continue;
+      await file.datasync();
+      flushed = bytes;
+    }
+    await file.sync();
+  };
+  try {
+    await pipeline(source, createGzip({ chunkSize }), write, { signal });
     return { bytes, sha256: sum.digest("hex") };
-  });
+  } finally {
+    await file.close();
+  }
+};
+
+export const putGzip = (path: string, source: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Promise<Written> => whole(path, (draft) => gzipInto(draft, source, signal));
+
+/** What pack-process.ts is to do. */
+export interface PackTask {
+  from: string;
+  to: string;
+}
+
+/** Writes a large file, compressed. A process of its own does it: it would hold a core of the node's for minutes. */
+export const packFile = (path: string, from: string, signal: AbortSignal): Promise<Written> =>
+  whole(path, async (to) => (await inBackgroundProcess("pack-process", import.meta.url, { from, to } satisfies PackTask, signal)) as Written);

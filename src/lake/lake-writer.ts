@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
@@ -8,7 +7,7 @@ import type { Logger } from "../../types/node-context.js";
 import type { FullBlock } from "../chain/blocks/block.js";
 import { blockLine } from "../chain/blocks/block-data.js";
 import { messageOf, PorticoError } from "../errors.js";
-import { draftMark, putFile, putGzip, readIfThere } from "./files.js";
+import { draftMark, packFile, putFile, putGzip, readIfThere } from "./files.js";
 import { blockFileName, type BlockFile, type Manifest, manifestBytes, manifestFile, olderManifest, parseManifest, sha256Of, signManifest, snapshotFileName } from "./manifest.js";
 
 export interface LakeOptions {
@@ -180,7 +179,7 @@ const createLakeWork = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: La
     const { before, manifest } = await readOwn();
     const { height, id, layout, digest } = copy;
     const file = snapshotFileName(height, id);
-    const written = await putGzip(join(dir, file), createReadStream(copy.file), signal);
+    const written = await packFile(join(dir, file), copy.file, signal);
     const all = [...(manifest?.snapshots ?? []), { height, id, file, ...written, layout, digest }];
     await publish(before, { network: { nethash }, final, blocks: manifest?.blocks ?? [], snapshots: all.slice(-keepSnapshots) });
     for (const old of all.slice(0, -keepSnapshots)) await rm(join(dir, old.file), { force: true });

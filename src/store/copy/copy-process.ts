@@ -1,11 +1,11 @@
-import type { Network } from "../../../types/node-context.js";
+import { answerTask } from "../../background-process.js";
 import { createChainRules } from "../../chain/rules.js";
-import { messageOf } from "../../errors.js";
+import type { Network } from "../../../types/node-context.js";
 import { takeBack, type TakenBack } from "./take-back.js";
 
 /**
- * A process of its own that takes a copy of the store back to a height. LMDB ends the process where it finds its list of free pages damaged:
- * that must not be the node's.
+ * The program that takes a copy of the store back to a height. LMDB ends the process where it finds its list of free pages damaged: that must
+ * not be the node's.
  */
 
 export interface CopyTask {
@@ -18,12 +18,7 @@ export interface CopyTask {
   undoBlocks: number;
 }
 
-export type CopyAnswer = { copy: TakenBack | undefined } | { error: string };
+/** Null: it cannot be taken back that far. */
+export type CopyResult = TakenBack | null;
 
-process.once("message", (task: CopyTask) => {
-  const answer = (message: CopyAnswer): void => void process.send?.(message, () => process.disconnect());
-  takeBack(task, createChainRules(task.network)).then(
-    (copy) => answer({ copy }),
-    (error: unknown) => answer({ error: messageOf(error) }),
-  );
-});
+answerTask(async (task: CopyTask): Promise<CopyResult> => (await takeBack(task, createChainRules(task.network))) ?? null);

@@ -1,11 +1,8 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
-import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { BlockData } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
+import { inBackgroundProcess } from "../../background-process.js";
 import { runSliced } from "../../async/time-slicing.js";
 import { blockLine } from "../../chain/blocks/block-data.js";
 import type { ChainRules } from "../../chain/rules.js";
@@ -16,9 +13,8 @@ import { type Environment, storeFile } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
 import { keepFromOthers } from "../lmdb/file-mode.js";
 import { scanDigest } from "../write/state-digest.js";
-import type { CopyAnswer, CopyTask } from "./copy-process.js";
+import type { CopyResult, CopyTask } from "./copy-process.js";
 import { createStore, type Store } from "../state/store.js";
-import type { TakenBack } from "./take-back.js";
 
 /** A copy of a store as it was at a block, without webhooks and their secrets. */
 export interface StoreCopy {
@@ -61,39 +57,6 @@ export interface CopyOptions {
 /** A host's genesis may have amounts of any kind, for which JSON has no form. */
 const asJson = ({ network, parseBlock }: ChainRules): Network => ({ ...network, genesisBlock: JSON.parse(blockLine(parseBlock(network.genesisBlock))) as BlockData });
 
-const fromSources = import.meta.url.endsWith(".ts");
-
-/** The node, its clients and its blocks come first. */
-const yieldToOthers = (pid: number | undefined): void => {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // It has ended already, or may not: it is then as any other process.
-  }
-};
-
-/** Has the copy taken back to the height by a process of its own, which ends with this call, whatever comes of it. */
-const takeBackElsewhere = async (task: CopyTask, stopping: AbortSignal): Promise<TakenBack | undefined> => {
-  const file = fileURLToPath(new URL(`./copy-process.${fromSources ? "ts" : "js"}`, import.meta.url));
-  const ending = new AbortController();
-  const signal = AbortSignal.any([stopping, ending.signal]);
-  const child = fork(file, { execArgv: fromSources ? ["--import", "tsx"] : [], stdio: ["ignore", "ignore", "ignore", "ipc"], signal, killSignal: "SIGKILL" });
-  // That it was ended.
-  child.on("error", () => undefined);
-  yieldToOthers(child.pid);
-  try {
-    const ended = once(child, "exit", { signal });
-    child.send(task);
-    const [answer] = (await Promise.race([once(child, "message", { signal }), ended])) as [CopyAnswer | number | null];
-    if (typeof answer !== "object" || answer === null) throw new Error("the process that makes the snapshot has ended");
-    await ended;
-    if ("error" in answer) throw new Error(answer.error);
-    return answer.copy;
-  } finally {
-    ending.abort();
-  }
-};
-
 /**
  * Copies an open store into `folder`, which is emptied, and takes the copy back to a height. The copying holds one state of the store, as a
  * reader does; writes go on. Undefined if the store cannot be taken back that far.
@@ -107,9 +70,10 @@ export const copyStore = async ({ root }: Pick<Environment, "root">, { folder, s
   makeFolder(first);
   await root.backup(storeFile(first), false);
   signal.throwIfAborted();
-  const taken = await takeBackElsewhere({ folder: first, result: folder, network: asJson(rules), ...task }, signal);
+  const whole: CopyTask = { folder: first, result: folder, network: asJson(rules), ...task };
+  const taken = (await inBackgroundProcess("copy-process", import.meta.url, whole, signal)) as CopyResult;
   rmSync(first, { recursive: true, force: true });
-  return taken && { file: storeFile(folder), layout: schemaVersion, ...taken };
+  return taken === null ? undefined : { file: storeFile(folder), layout: schemaVersion, ...taken };
 };
 
 /**

@@ -1,0 +1,54 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { constants, setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "./errors.js";
+
+/** What a process answers to its task. */
+type Answer = { result: unknown } | { error: string };
+
+/** The node, its clients and its blocks come first. */
+const yieldToOthers = (pid: number | undefined): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended already, or may not: it is then as any other process.
+  }
+};
+
+/**
+ * Gives a task to a process of its own, of the lowest priority, which ends with this call, whatever comes of it. The program `name`, without
+ * its extension, lies beside the module at `base`, and calls `answerTask`. Tasks and results have a form in JSON.
+ */
+export const inBackgroundProcess = async (name: string, base: string, task: object, stopping: AbortSignal): Promise<unknown> => {
+  const isSource = base.endsWith(".ts");
+  const file = fileURLToPath(new URL(`./${name}.${isSource ? "ts" : "js"}`, base));
+  const ending = new AbortController();
+  const signal = AbortSignal.any([stopping, ending.signal]);
+  const child = fork(file, { execArgv: isSource ? ["--import", "tsx"] : [], stdio: ["ignore", "ignore", "ignore", "ipc"], signal, killSignal: "SIGKILL" });
+  // That it was ended.
+  child.on("error", () => undefined);
+  yieldToOthers(child.pid);
+  try {
+    const ended = once(child, "exit", { signal });
+    child.send(task);
+    const [answer] = (await Promise.race([once(child, "message", { signal }), ended])) as [Answer | number | null];
+    if (typeof answer !== "object" || answer === null) throw new Error(`the background process ${name} has ended`);
+    await ended;
+    if ("error" in answer) throw new Error(answer.error);
+    return answer.result;
+  } finally {
+    ending.abort();
+  }
+};
+
+/** To be called by the program of such a process: does its one task, and answers. */
+export const answerTask = (work: (task: never) => Promise<unknown>): void => {
+  process.once("message", (task) => {
+    const answer = (message: Answer): void => void process.send?.(message, () => process.disconnect());
+    work(task as never).then(
+      (result) => answer({ result }),
+      (error: unknown) => answer({ error: messageOf(error) }),
+    );
+  });
+};
