@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { Logger } from "../../../types/node-context.js";
 import type { DeliveryRow, Pause, WebhookRow } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
@@ -37,11 +38,11 @@ export interface Records {
   end(): Promise<void>;
 }
 
-/**
- * Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. One transaction takes no more of
- * them: everybody else waits until it ends, about a millisecond.
- */
-const gather = { most: 64, wait: 10 };
+/** Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. */
+const gather = { most: 256, wait: 10 };
+
+/** Milliseconds of writing in one transaction: everybody else waits until it ends. What is left is written in the next. */
+const turn = 2;
 
 /** Gathers what is to be written, so that much of it goes into one transaction. */
 interface Gathering<Entry> {
@@ -54,35 +55,30 @@ interface Gathering<Entry> {
   end(): Promise<void>;
 }
 
-/** `write`: one batch after another; never rejects; resolves to false if nothing of it could be written, which is then tried again with what comes next. */
-const createGathering = <Entry>(write: (batch: readonly Entry[]) => Promise<boolean>): Gathering<Entry> => {
-  let entries: Entry[] = [];
+/** `write`: some of the entries, from the first on; never rejects; resolves to how many, 0 if none could be written: they are then tried again with what comes next. */
+const createGathering = <Entry>(write: (entries: readonly Entry[]) => Promise<number>): Gathering<Entry> => {
+  const entries: Entry[] = [];
   let writing: Promise<void> | undefined;
-  let underWay = 0;
-  let isUrgent = false;
+  /** How many, from the first on, are to be written without waiting for others. */
+  let urgent = 0;
   let waiting: NodeJS.Timeout | undefined;
 
-  const isDue = (): boolean => entries.length > 0 && (isUrgent || entries.length >= gather.most);
-
   const writeAll = async (): Promise<void> => {
-    let isWritten = true;
-    while (isWritten && isDue()) {
-      const batch = entries.splice(0, gather.most);
-      isUrgent = isUrgent && entries.length > 0;
-      underWay = batch.length;
-      isWritten = await write(batch);
-      underWay = 0;
-      if (!isWritten) entries = [...batch, ...entries];
+    let written = 1;
+    while (written > 0 && urgent > 0) {
+      written = await write(entries);
+      entries.splice(0, written);
+      urgent -= Math.min(urgent, written);
     }
     writing = undefined;
-    if (isWritten) expect();
+    if (written > 0) expect();
   };
 
   const begin = (): void => {
     clearTimeout(waiting);
     waiting = undefined;
-    isUrgent = true;
-    if (entries.length > 0) writing ??= writeAll();
+    urgent = entries.length;
+    if (urgent > 0) writing ??= writeAll();
   };
 
   /** What waits is written after a moment. */
@@ -96,7 +92,7 @@ const createGathering = <Entry>(write: (batch: readonly Entry[]) => Promise<bool
       if (mayWait && entries.length < gather.most) expect();
       else begin();
     },
-    count: () => entries.length + underWay,
+    count: () => entries.length,
     begin,
     end: async () => {
       begin();
@@ -108,7 +104,7 @@ const createGathering = <Entry>(write: (batch: readonly Entry[]) => Promise<bool
 type Entry = { done(): void } & ({ ended: Ended } | { ended?: undefined; webhookId: number; lost: readonly number[] });
 
 /** What one transaction goes by. */
-interface Turn {
+interface Known {
   webhooks: ReadonlyMap<number, WebhookRow>;
   revisions: Revisions;
   now: Now;
@@ -135,7 +131,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       ? read.rows
       : ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
 
-  const recordEnd = (recorded: Recorded, ended: Ended, { webhooks, revisions, now }: Turn): void => {
+  const recordEnd = (recorded: Recorded, ended: Ended, { webhooks, revisions, now }: Known): void => {
     const { webhookId, target, origin, attempt, isBatch, isPing, pause } = ended;
     if (pause !== undefined) store.putPause(target, pause);
     // As it is in memory: its row may hold a long list. What decides is read anew.
@@ -172,16 +168,21 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     recorded.webhookIds.add(webhookId);
   };
 
-  return (recorded: Recorded, batch: readonly Entry[]): void => {
-    const turn: Turn = {
+  return (recorded: Recorded, entries: readonly Entry[]): number => {
+    const begun = performance.now();
+    const known: Known = {
       webhooks: register.rows(),
       revisions: { register: store.registerRevision(), work: store.workRevision() },
       now: { passed: time.passed(), schedule: time.schedule(), wall: clock.now() },
     };
-    for (const entry of batch) {
-      if (entry.ended !== undefined) recordEnd(recorded, entry.ended, turn);
+    let written = 0;
+    for (const entry of entries) {
+      if (written > 0 && performance.now() - begun >= turn) break;
+      if (entry.ended !== undefined) recordEnd(recorded, entry.ended, known);
       else recordLost(recorded, entry.webhookId, entry.lost);
+      written++;
     }
+    return written;
   };
 };
 
@@ -197,22 +198,23 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     }
   };
 
-  const gathering = createGathering<Entry>(async (batch) => {
+  const gathering = createGathering<Entry>(async (entries) => {
     const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
+    let written: readonly Entry[];
     try {
-      await store.transactionSoon(() => write(recorded, batch));
+      written = entries.slice(0, await store.transactionSoon(() => write(recorded, entries)));
     } catch (error) {
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       logFailure(logger, "the outcomes of deliveries cannot be written", error);
-      return false;
+      return 0;
     }
-    // The batch is written, whatever fails from here on, and must not be written again.
+    // They are written, whatever fails from here on, and must not be again.
     for (const one of recorded.rows) logRow(one, logger);
     for (const warning of recorded.warnings) logger.warn(warning);
     safely(() => recorded.givenUp.forEach((state) => onOutcome?.(state)));
     safely(() => onRecorded(recorded));
-    for (const { done } of batch) safely(done);
-    return true;
+    for (const { done } of written) safely(done);
+    return written.length;
   });
 
   return {

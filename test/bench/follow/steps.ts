@@ -14,7 +14,7 @@ const rounds = 9;
 const [messages, webhooks] = [250, 8];
 const total = messages * webhooks;
 /** As the engine writes them. */
-const [appendedTogether, recordedTogether] = [20, 64];
+const [appendedTogether, recordedTogether] = [20, 160];
 const body = `{"timestamp":1700000000000,"data":${JSON.stringify({ text: "x".repeat(800) })},"event":"transaction.applied"}`;
 
 /** Microseconds each. */
