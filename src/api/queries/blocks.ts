@@ -51,7 +51,7 @@ export const pageOfBlocks = async <Row>(
   present: (block: Block) => Row,
 ): Promise<PageAnswer<Row>> => {
   const named = filter === undefined ? undefined : await withBlockIds(filter, state);
-  return pageOf({ ...rest, filter: named }, (query) => state.chain.blocks(query), present);
+  return pageOf({ filter: named, ...rest }, (query) => state.chain.blocks(query), present);
 };
 
 type PresentedBlock = Static<typeof BlockResource>;

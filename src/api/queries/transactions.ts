@@ -72,7 +72,7 @@ export const presentTransactionOf = (transaction: Transaction, { chain, rules }:
 
 /** Resolves the block that a filter names by id or height, as paths do, to its id. */
 export const withBlockId = ({ blockId, ...filter }: TransactionFilter, state: ApiState): MaybePromise<TransactionFilter> =>
-  blockId === undefined ? filter : andThen(blockIdNamed(blockId, state), (id) => ({ ...filter, blockId: id }));
+  blockId === undefined ? filter : andThen(blockIdNamed(blockId, state), (id) => ({ blockId: id, ...filter }));
 
 export const listTransactions = (
   { filter, ...rest }: ListRequest<TransactionFilter, TransactionQuery["order"]>,
@@ -80,7 +80,7 @@ export const listTransactions = (
 ): MaybePromise<PageAnswer<Static<typeof TransactionResource>>> =>
   andThen(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) =>
     pageOf(
-      { ...rest, filter: narrowed },
+      { filter: narrowed, ...rest },
       (query) => state.chain.transactions(query),
       (transaction) => presentTransactionOf(transaction, state),
     ),

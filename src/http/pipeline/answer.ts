@@ -24,11 +24,11 @@ const createWriter =
   ({ endpoint, input, asked }: ParsedRequest<State>, answer: unknown, state: State, isKept: boolean): Reply =>
     createReply(
       {
-        ...endpoint.write(answer, input, asked),
         height: state.height ?? state.tip?.height,
         validated: endpoint.cached,
         cacheControl: endpoint.route.authenticated === true ? "no-store" : state.isFinal === true ? immutable : "no-cache",
         lasting: isKept && endpoint.cached,
+        ...endpoint.write(answer, input, asked),
       },
       threshold,
     );
@@ -90,7 +90,7 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
     // Ranges are for GET alone (RFC 9110, 14.2).
     const asked = method === "GET" ? headers : { ...headers, range: undefined };
     const needs: BodyReplyNeeds = { asked, height: endpoint.route.stateless === true ? undefined : height, threshold, addHeaders: (pairs) => context.addHeaders(pairs) };
-    return andThen(endpoint.ask({ ...input, body, headers }, state), (answer) =>
+    return andThen(endpoint.ask({ headers, ...input, body }, state), (answer) =>
       andThen(bodyReply(answer as BodyAnswer, needs), (made) => {
         context.reply = made;
       }),

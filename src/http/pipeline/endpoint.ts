@@ -110,10 +110,11 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
     if (refusesAt) refuseAt(pairs);
     const { at, ...rest } = readQuery(layOut(pairs)) as { at?: string };
     const all = takesAt || at === undefined ? rest : { at, ...rest };
+    // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
     const common = { params: parsedParams, body: undefined, prefix, at: takesAt ? at : undefined };
-    if (route.kind !== "list") return { ...common, query: own ? all : undefined, page: undefined };
+    if (route.kind !== "list") return { query: own ? all : undefined, page: undefined, ...common };
     const { page, query } = splitPaging(all);
-    return { ...common, query: own ? query : undefined, page };
+    return { query: own ? query : undefined, page, ...common };
   };
 };
 

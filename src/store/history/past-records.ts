@@ -71,7 +71,7 @@ const delegateFiguresAt = (number: number, publicKey: string, past: Past): Omit<
   const row = firstAbove(historyKinds.delegates, number, past);
   if (row === undefined) return existing(readDelegate(past.reading, publicKey), `delegate ${publicKey}`);
   const { lastHeight, ...figures } = unpackDelegate(row);
-  return { ...figures, lastBlock: lastBlockAt(lastHeight, past.reading) };
+  return { lastBlock: lastBlockAt(lastHeight, past.reading), ...figures };
 };
 
 /** What a wallet had as a delegate, but for its balance; undefined if it was none. */

@@ -1,7 +1,7 @@
 import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
 import { PorticoError } from "../../errors.js";
 import type { Environment } from "./environment.js";
-import { createSeek } from "./seek.js";
+import { createSeek, transactionToGive } from "./seek.js";
 import { canBeKey, type DatabaseName } from "../layout/keys.js";
 
 /**
@@ -15,7 +15,7 @@ export interface Reading {
   /** Keys and values in order, from `start` (inclusive) to `end` (exclusive); in reverse from `start` downwards. */
   range(database: DatabaseName, options: RangeOptions): Iterable<{ key: Buffer; value: unknown }>;
   keys(database: DatabaseName, options: RangeOptions): Iterable<Buffer>;
-  /** The value of the first key of a range. Not within a write transaction (seek.ts). */
+  /** The value of the first key of a range. */
   first(database: DatabaseName, bounds: { start: Buffer; end: Buffer }): unknown;
   /** How many keys a range has. */
   count(database: DatabaseName, options: RangeOptions): number;
@@ -80,12 +80,14 @@ export const createCheckedReading = (reading: Reading): Reading => {
 
 export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
   const within = transaction === undefined ? {} : { transaction };
+  /** A copy: lmdb-js adds to what it is given. What is spread comes last: the other way round, V8 makes a hidden class of each copy, which stays until a full collection. */
+  const inTransaction = (database: DatabaseName, options: RangeOptions): RangeOptions => ({ transaction: transaction && transactionToGive(db[database], transaction), ...options }) as RangeOptions;
   return {
     get: (database, key) => (canBeKey(key) ? db[database].get(key, within) : undefined),
     bytes: (database, key) => (db[database] as BytesWithin).getBinary(key, within),
-    range: (database, options) => db[database].getRange({ ...options, ...within }),
-    keys: (database, options) => db[database].getKeys({ ...options, ...within }),
+    range: (database, options) => db[database].getRange(inTransaction(database, options)),
+    keys: (database, options) => db[database].getKeys(inTransaction(database, options)),
     first: createSeek(db, transaction),
-    count: (database, options) => db[database].getKeysCount({ ...options, ...within }),
+    count: (database, options) => db[database].getKeysCount(inTransaction(database, options)),
   };
 };

@@ -12,12 +12,26 @@ interface SeekOptions {
 
 const optionsOf = (options: SeekOptions): RangeOptions => options as RangeOptions;
 
-/** Whether a transaction is the one in which lmdb-js reads when it is given none: it is, until something has been committed since. */
-const isShared = (database: StoreDatabase, transaction: ReadTransaction): boolean => {
+/** What lmdb-js's types leave out: the write transaction that is open. */
+interface WithEnvironment {
+  env: { writeTxn?: unknown };
+}
+
+/** The transaction in which lmdb-js reads when it is given none: of what is committed now. Undefined within a write transaction. */
+export const sharedTransaction = (database: Pick<StoreDatabase, "useReadTransaction">): ReadTransaction | undefined => {
+  if ((database as unknown as WithEnvironment).env.writeTxn) return undefined;
   const shared = database.useReadTransaction();
   shared.done();
-  return shared === transaction;
+  return shared;
 };
+
+/**
+ * The transaction that lmdb-js has to be given to read in this one; undefined: none. It keeps one cursor of each database for reads to which
+ * none is given; for others it makes a native one each time, which costs as much again, and more when it is collected. None need be given
+ * until something has been committed since. Within a write transaction, lmdb-js would read what that has written.
+ */
+export const transactionToGive = (database: StoreDatabase, transaction: ReadTransaction | undefined): ReadTransaction | undefined =>
+  sharedTransaction(database) !== transaction ? transaction : undefined;
 
 const seekIn = (database: StoreDatabase, transaction: ReadTransaction | undefined): ((start: Buffer, end: Buffer) => unknown) => {
   const options: SeekOptions = { start: undefined, end: undefined, limit: 1, transaction: undefined };
@@ -25,17 +39,13 @@ const seekIn = (database: StoreDatabase, transaction: ReadTransaction | undefine
   return (start, end) => {
     options.start = start;
     options.end = end;
-    options.transaction = transaction === undefined || isShared(database, transaction) ? undefined : transaction;
+    options.transaction = transaction && transactionToGive(database, transaction);
     for (const { value } of entries) return value;
     return undefined;
   };
 };
 
-/**
- * Finds the first key of a range. lmdb-js keeps one cursor of each database for reads to which no transaction is given; for others it makes
- * a native one each time, which costs as much again, and more when it is collected. So none is given where it would be the same.
- * Not for use within a write transaction: there, lmdb-js reads what that has written if it is given none.
- */
+/** Finds the first key of a range, with one iteration for each database that is begun again each time. */
 export const createSeek = (db: StoreDatabases, transaction: ReadTransaction | undefined) => {
   const seeks: Partial<Record<DatabaseName, ReturnType<typeof seekIn>>> = {};
   return (database: DatabaseName, { start, end }: { start: Buffer; end: Buffer }): unknown => (seeks[database] ??= seekIn(db[database], transaction))(start, end);

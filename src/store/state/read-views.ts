@@ -5,6 +5,7 @@ import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { type DelegateList, readDelegates } from "../query/lists/delegate-list.js";
 import type { Environment } from "../lmdb/environment.js";
 import { createCheckedReading, createReading } from "../lmdb/reading.js";
+import { sharedTransaction } from "../lmdb/seek.js";
 import type { StateView } from "./snapshot.js";
 
 export interface ViewsNeeds {
@@ -59,9 +60,9 @@ const readOrEnd = (transaction: ReadTransaction, tipState: ViewsNeeds["tipState"
   }
 };
 
-export const createViews = ({ environment, rules, openTransaction, tipState }: ViewsNeeds): Views => {
+/** Views that are open, each on its transaction. `isKept`: whether one stays open though nobody reads in it. */
+const createHoldings = ({ environment, rules, openTransaction, tipState }: ViewsNeeds, isKept: (view: StateView) => boolean) => {
   const held = new Map<StateView, Held>();
-  let current: StateView | undefined;
   /** The list that was read last, of whichever state. */
   let known: DelegateList | undefined;
 
@@ -80,21 +81,16 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
 
   const letGo = (view: StateView): void => {
     const holding = held.get(view);
-    if (view === current || holding === undefined || holding.readers > 0) return;
+    if (isKept(view) || holding === undefined || holding.readers > 0) return;
     held.delete(view);
     holding.transaction.done();
   };
 
-  const show = (view: StateView | undefined): void => {
-    const before = current;
-    current = view;
-    if (before !== undefined) letGo(before);
-  };
-
   return {
-    ofNow: () => current,
-    ofLastCommit: open,
-    take: (view) => {
+    open,
+    letGo,
+    transactionOf: (view: StateView | undefined): ReadTransaction | undefined => view && held.get(view)?.transaction,
+    take: (view: StateView): (() => void) => {
       const holding = held.get(view);
       if (holding !== undefined) holding.readers++;
       return once(() => {
@@ -102,21 +98,57 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
         letGo(view);
       });
     },
-    prewarm: function* (view) {
+    prewarm: function* (view: StateView, current: StateView | undefined): Sliced<void> {
       const holding = held.get(view);
       const before = current === undefined ? undefined : held.get(current)?.delegates;
       if (holding !== undefined && before !== undefined) holding.delegates = known = yield* readDelegates(view.reading, view.state, before);
     },
-    show,
-    refresh: () => {
-      const [before, again] = [current, current && open()];
-      if (before === undefined || again === undefined) return;
-      // A state that was committed meanwhile is shown by its own commit.
-      if (again.state.tip.id === before.state.tip.id) show(again);
-      else letGo(again);
+    forget: () => held.clear(),
+  };
+};
+
+export const createViews = (needs: ViewsNeeds): Views => {
+  let current: StateView | undefined;
+  /** The newest transaction, where its state is another than the current one. */
+  let passed: ReadTransaction | undefined;
+  const { open, letGo, transactionOf, take, prewarm, forget } = createHoldings(needs, (view) => view === current);
+
+  const show = (view: StateView | undefined): void => {
+    const before = current;
+    current = view;
+    passed = undefined;
+    if (before !== undefined) letGo(before);
+  };
+
+  const refresh = (): void => {
+    const [before, again] = [current, current && open()];
+    if (before === undefined || again === undefined) return;
+    // A state that was committed meanwhile is shown by its own commit.
+    if (again.state.tip.id === before.state.tip.id) show(again);
+    else letGo(again);
+  };
+
+  /** Webhooks, say, are written without a new tip. Ranges are read faster in the newest transaction (lmdb/seek.ts). */
+  const keepNewest = (): void => {
+    const before = transactionOf(current);
+    const newest = before && sharedTransaction(needs.environment.root);
+    if (newest === undefined || newest === before || newest === passed) return;
+    refresh();
+    if (transactionOf(current) === before) passed = newest;
+  };
+
+  return {
+    ofNow: () => {
+      keepNewest();
+      return current;
     },
+    ofLastCommit: open,
+    take,
+    prewarm: (view) => prewarm(view, current),
+    show,
+    refresh,
     forget: () => {
-      held.clear();
+      forget();
       current = undefined;
     },
   };
