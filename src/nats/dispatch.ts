@@ -79,7 +79,7 @@ const createJobs = ({ timeout }: Limits) => {
     ask: (outgoing: OutgoingDelivery, publish: Queue["publish"], signal: AbortSignal): Promise<DeliveryAnswer | undefined> =>
       new Promise((resolve) => {
         if (signal.aborted) return void resolve(stopped);
-        const job: DeliveryJob = { ...outgoing, id: randomUUID() };
+        const job: DeliveryJob = { id: randomUUID(), ...outgoing };
         const end = (answer: DeliveryAnswer | undefined): void => {
           clearTimeout(timer);
           if (waiting.delete(job.id)) resolve(answer);

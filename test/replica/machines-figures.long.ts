@@ -34,7 +34,24 @@ const processorTime = (pid: number, thread?: "main"): number => {
 /** Megabytes of a process that are not backed by files. */
 const ownMemory = (pid: number): number => Number(/^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
-const pidOf = ({ pid }: HostProcess): number => pid ?? 0;
+const pidOf = ({ pid }: { pid?: number | undefined }): number => pid ?? 0;
+
+/** Answers any request after about as much work as a search is, as one made of Node.js alone would. Tells its port. */
+const bareServer = `
+  const { createHash } = require("node:crypto");
+  const text = "x".repeat(160000);
+  const answer = () => JSON.stringify({ digest: createHash("sha256").update(text).digest("hex") });
+  const reply = (response, text) => response.writeHead(200, { "content-type": "application/json", "content-length": text.length }).end(text);
+  const take = (request, response) => request.resume().on("end", () => reply(response, answer()));
+  const server = require("node:http").createServer(take).listen(0, "127.0.0.1", () => process.send(server.address().port));
+`;
+
+const startBare = async (): Promise<{ pid: number | undefined; port: number }> => {
+  const child = spawn(process.execPath, ["-e", bareServer], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  atEnd(() => void child.kill("SIGKILL"));
+  const [port] = (await once(child, "message")) as [number];
+  return { pid: child.pid, port };
+};
 
 /** Blocks of the chain again and again, without transactions, from its end to a height. */
 const longChain = (height: number): BlockData[] => {
@@ -124,24 +141,31 @@ describe("More machines", function () {
     });
   }
 
-  it("searches by two replicas of one node, and by one", async () => {
+  it("searches by two replicas of one node, and by one, beside two bare servers and one", async () => {
     const node = await new HostProcess("node", ["--no-forge"]).start();
     const replicas = await Promise.all([1, 2].map((n) => new HostProcess(`replica ${n}`, follow(node)).start()));
+    const bare = await Promise.all([1, 2].map(startBare));
     const requests = [{ path: "/api/transactions/search?limit=10", body: JSON.stringify({ type: 0, amount: { from: 1 } }) }];
     // A rate that leaves the cores time: as fast as it goes, load and replicas would want more cores than there may be.
-    const costOf = async (asked: readonly HostProcess[]): Promise<number> => {
+    const costOf = async (asked: readonly { pid?: number | undefined; port: number }[]): Promise<number> => {
       const used = (): number => asked.reduce((sum, one) => sum + processorTime(pidOf(one)), 0);
       const before = used();
       const loads = await Promise.all(asked.map(({ port }) => putLoad({ port, connections: 4, requests, rate: 200, duration: 3_000 })));
       return (used() - before) / loads.reduce((sum, load) => sum + load.requests, 0);
     };
-    await costOf(replicas);
-    const [one, two]: [number[], number[]] = [[], []];
+    // What two processes at once take from each other, the machine takes from any.
+    const sides = { replicas, bare };
+    const found = { replicas: { one: [] as number[], two: [] as number[] }, bare: { one: [] as number[], two: [] as number[] } };
+    for (const side of Object.values(sides)) await costOf(side);
     for (let round = 0; round < 5; round++) {
-      one.push(await costOf(replicas.slice(0, 1)));
-      two.push(await costOf(replicas));
+      for (const name of ["replicas", "bare"] as const) {
+        found[name].one.push(await costOf(sides[name].slice(0, 1)));
+        found[name].two.push(await costOf(sides[name]));
+      }
     }
-    tell("processor time of a search", `${(median(one) * 1000).toFixed(0)} µs with one replica, ${(median(two) * 1000).toFixed(0)} µs with two at once: with a core each, two do ${((2 * median(one)) / median(two)).toFixed(2)} times as many`);
+    for (const [name, { one, two }] of Object.entries(found)) {
+      tell(`processor time of a request, ${name}`, `${(median(one) * 1000).toFixed(0)} µs with one, ${(median(two) * 1000).toFixed(0)} µs with two at once: with a core each, two do ${((2 * median(one)) / median(two)).toFixed(2)} times as many`);
+    }
   });
 
   for (const scheme of ["http", "https"] as const) it(`deliveries by the node alone, and by two workers, over ${scheme}`, async function () {
