@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
-import { open } from "lmdb";
+import { type Key, open } from "lmdb";
 import type { DeliveryRow, Recipient, WebhookStore } from "../../types/webhook-store.js";
 import type { DeliveryState } from "../../types/webhooks.js";
 import { PorticoError } from "../../src/errors.js";
@@ -26,14 +26,19 @@ const inState = (row: DeliveryRow, state: DeliveryState, time: number): Delivery
   hold: state === "held" ? { releaseHeight: time, blockHeight: time - 2 } : null,
 });
 
+/** Of a first attempt that delivered it: with a body that a sheet has room for, or none. */
+const attemptWith = (body: string) => ({ at: 9, duration: 3, status: 200, stage: null, error: null, body });
+const delivered = (row: DeliveryRow, time: number, body: string): DeliveryRow => ({ ...inState(row, "delivered", time), failures: time % 7 === 0 ? 1 : 0, attemptCount: 1, attempts: [attemptWith(body)] });
+
 const beginIn = (kind: number, time: number): Recipient["begin"] => {
   if (kind === 0) return { state: "pending" };
   return kind === 1 ? { state: "ping" } : { state: "held", releaseHeight: time, blockHeight: time - 2 };
 };
 
 type Step =
-  | { kind: "append"; recipients: { webhookId: number; begin: number; time: number }[] }
+  | { kind: "append"; recipients: { webhookId: number; begin: number; time: number; last?: true | undefined; reverts?: string | undefined }[]; times: number }
   | { kind: "change"; pick: number; state: DeliveryState; time: number }
+  | { kind: "deliver"; picks: number[]; time: number; body: string }
   | { kind: "trim"; delivered: number; dead: number; limit: number }
   | { kind: "remove"; webhookId: number };
 
@@ -44,9 +49,17 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       weight: 4,
       arbitrary: fc.record({
         kind: fc.constant("append" as const),
-        recipients: fc.array(fc.record({ webhookId: fc.integer({ min: 1, max: 3 }), begin: fc.integer({ min: 0, max: 2 }), time }), { minLength: 1, maxLength: 4 }),
+        recipients: fc.array(
+          fc.record(
+            { webhookId: fc.integer({ min: 1, max: 3 }), begin: fc.constantFrom(0, 0, 0, 1, 2), time, last: fc.constant(true as const), reverts: fc.constantFrom("msg_0", "m".repeat(400)) },
+            { requiredKeys: ["webhookId", "begin", "time"] },
+          ),
+          { minLength: 1, maxLength: 4 },
+        ),
+        times: fc.constantFrom(1, 1, 3, 30),
       }),
     },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant("deliver" as const), picks: fc.array(fc.nat(), { minLength: 1, maxLength: 30 }), time, body: fc.constantFrom("", "ok", "x".repeat(100)) }) },
     { weight: 6, arbitrary: fc.record({ kind: fc.constant("change" as const), pick: fc.nat(), state: fc.constantFrom(...states), time }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("trim" as const), delivered: time, dead: time, limit: fc.integer({ min: 1, max: 20 }) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("remove" as const), webhookId: fc.integer({ min: 1, max: 3 }) }) },
@@ -55,10 +68,10 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 /** A model of the store as a plain list. */
-const createModel = () => {
-  const rows: DeliveryRow[] = [];
+const createModel = (old: readonly DeliveryRow[]) => {
+  const rows: DeliveryRow[] = [...old];
   const removed = new Set<number>();
-  let [messages, deliveries] = [0, 0];
+  let [messages, deliveries] = [old.length, old.length];
   return {
     rows,
     apply: (store: WebhookStore, step: Step): void => {
@@ -67,19 +80,39 @@ const createModel = () => {
           // Nothing is delivered to a removed webhook, whose remaining rows may already have been trimmed.
           const present = step.recipients.filter(({ webhookId }) => !removed.has(webhookId));
           if (present.length === 0) return;
-          messages++;
-          const message = { at: messages, json: `{"n":${messages}}` };
-          const recipients = present.map(({ webhookId, begin, time }) => ({ webhookId, event: "peer.added", key: `msg_${messages}`, begin: beginIn(begin, time) }));
-          const ids = store.transaction(() => store.append(message, recipients));
-          for (const [index, { webhookId, begin }] of recipients.entries()) {
-            const row = { id: ++deliveries, webhookId, messageId: messages, key: `msg_${messages}`, event: "peer.added", at: messages, failures: 0, attemptCount: 0, attempts: [] };
-            const at = begin.state === "held" ? begin.releaseHeight : 0;
-            const fresh = inState({ ...row, state: "pending", dueAt: null, finishedAt: null, hold: null }, begin.state === "ping" ? "pending" : begin.state, at);
-            rows.push(begin.state === "ping" ? { ...fresh, dueAt: 0 } : fresh);
-            expect(ids[index]).to.equal(deliveries);
-          }
+          const one = (): void => {
+            messages++;
+            const message = { at: messages, json: `{"n":${messages}}` };
+            const recipients = present.map(({ begin, time, ...rest }) => ({ ...rest, event: "peer.added", key: `msg_${messages}`, begin: beginIn(begin, time) }));
+            const ids = store.append(message, recipients);
+            for (const [index, { begin, ...rest }] of recipients.entries()) {
+              const row = { ...rest, id: ++deliveries, messageId: messages, at: messages, failures: 0, attemptCount: 0, attempts: [] };
+              const at = begin.state === "held" ? begin.releaseHeight : 0;
+              const fresh = inState({ ...row, state: "pending", dueAt: null, finishedAt: null, hold: null }, begin.state === "ping" ? "pending" : begin.state, at);
+              rows.push(begin.state === "ping" ? { ...fresh, dueAt: 0 } : fresh);
+              expect(ids[index]).to.equal(deliveries);
+            }
+          };
+          store.transaction(() => {
+            for (let time = 0; time < step.times; time++) one();
+          });
           return;
         }
+        case "deliver":
+          if (rows.length === 0) return;
+          // Read within the transaction, which must see what it has written so far.
+          store.transaction(() => {
+            for (const pick of step.picks) {
+              const index = pick % rows.length;
+              const before = rows[index]!;
+              expect(store.delivery(before.webhookId, before.id)).to.deep.equal(before);
+              rows[index] = delivered(before, step.time, step.body);
+              store.changeDelivery(before, rows[index]);
+            }
+            const { webhookId } = rows[(step.picks[0] ?? 0) % rows.length]!;
+            expect(store.deliveryIds(webhookId, "pending", 0, 5_000)).to.deep.equal(rows.filter((row) => row.webhookId === webhookId && row.state === "pending").map(({ id }) => id));
+          });
+          return;
         case "change": {
           if (rows.length === 0) return;
           const index = step.pick % rows.length;
@@ -107,8 +140,41 @@ const createModel = () => {
   };
 };
 
+/** Writes deliveries as layout 5 did: each as a row. */
+const writeLayout5 = async (dataDir: string, rows: readonly DeliveryRow[]): Promise<void> => {
+  const root = open<never, never>({ path: join(dataDir, "webhooks.mdb"), maxDbs: 32, noSubdir: true });
+  const put = (name: string, key: Key, value: unknown): void => {
+    const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } };
+    root.openDB<unknown, Key>({ name: `webhooks-${name}`, ...encoding } as object as { name: string }).putSync(key, value);
+  };
+  const counted = new Map<string, number>();
+  for (const row of rows) {
+    const { id, webhookId, messageId, state, finishedAt } = row;
+    put("deliveries", [webhookId, id], row);
+    put("messages", messageId, { at: row.at, json: `{"n":${messageId}}` });
+    put("states", [webhookId, state, id], true);
+    if (finishedAt !== null) put("finished", ["done", finishedAt, webhookId, id], true);
+    for (const name of [`references ${messageId}`, ...[state, "any"].flatMap((listed) => [`in-state ${webhookId} ${listed}`, `in-bucket ${webhookId} ${listed} ${"0".repeat(14)}`])]) {
+      counted.set(name, (counted.get(name) ?? 0) + 1);
+    }
+  }
+  for (const [name, value] of counted) put("counters", name, value);
+  for (const [name, value] of Object.entries({ schema: 5, instance: "0123456789ab", "last-message": rows.length, "last-delivery": rows.length })) put("counters", name, value);
+  await root.close();
+};
+
+/** Deliveries of an earlier version: some wait, some are delivered. */
+const oldRows = fc
+  .array(fc.record({ webhookId: fc.integer({ min: 1, max: 3 }), time: fc.option(time) }), { maxLength: 8 })
+  .map((given) =>
+    given.map(({ webhookId, time: at }, index): DeliveryRow => {
+      const row: DeliveryRow = { id: index + 1, webhookId, messageId: index + 1, key: `msg_${index + 1}`, event: "peer.added", at: index + 1, state: "pending", dueAt: null, finishedAt: null, hold: null, failures: 0, attemptCount: 0, attempts: [] };
+      return at === null ? row : delivered(row, at, "");
+    }),
+  );
+
 const compare = (store: WebhookStore, rows: readonly DeliveryRow[]): void => {
-  const all = { offset: 0, limit: 1_000 };
+  const all = { offset: 0, limit: 5_000 };
   for (const webhookId of [1, 2, 3]) {
     const own = rows.filter((row) => row.webhookId === webhookId);
     const newestFirst = own.toReversed();
@@ -118,19 +184,19 @@ const compare = (store: WebhookStore, rows: readonly DeliveryRow[]): void => {
       const those = newestFirst.filter((row) => row.state === state);
       expect(store.deliveries(webhookId, state, all)).to.deep.equal({ rows: those, total: those.length });
       const ids = those.map(({ id }) => id).reverse();
-      expect(store.deliveryIds(webhookId, state, 0, 1_000)).to.deep.equal(ids);
+      expect(store.deliveryIds(webhookId, state, 0, 5_000)).to.deep.equal(ids);
       expect(store.countOf(webhookId, state)).to.equal(ids.length);
       expect(store.deliveryIds(webhookId, state, 5, 2)).to.deep.equal(ids.filter((id) => id > 5).slice(0, 2));
     }
     const due = own.filter(({ dueAt }) => dueAt !== null).map(({ id, dueAt }) => ({ id, dueAt: dueAt ?? 0 }));
-    expect(store.retries(webhookId, 1_000)).to.deep.equal(due.sort((a, b) => a.dueAt - b.dueAt || a.id - b.id));
+    expect(store.retries(webhookId, 5_000)).to.deep.equal(due.sort((a, b) => a.dueAt - b.dueAt || a.id - b.id));
   }
   const keyed = (list: { webhookId: number; id: number }[]): string[] => list.map(({ webhookId, id }) => `${webhookId}/${id}`).sort();
   for (const height of [1, 10, 38]) {
-    expect(keyed(store.releasable(height, 1_000))).to.deep.equal(keyed(rows.filter(({ hold }) => hold !== null && hold.releaseHeight <= height)));
-    expect(keyed(store.heldFrom(height, 1_000))).to.deep.equal(keyed(rows.filter(({ hold }) => hold !== null && hold.blockHeight >= height)));
+    expect(keyed(store.releasable(height, 5_000))).to.deep.equal(keyed(rows.filter(({ hold }) => hold !== null && hold.releaseHeight <= height)));
+    expect(keyed(store.heldFrom(height, 5_000))).to.deep.equal(keyed(rows.filter(({ hold }) => hold !== null && hold.blockHeight >= height)));
   }
-  for (let messageId = 1; messageId <= 40; messageId++) {
+  for (let messageId = 1; messageId <= Math.max(40, ...rows.map((row) => row.messageId)); messageId++) {
     expect(store.message(messageId) !== undefined, `message ${messageId}`).to.equal(rows.some((row) => row.messageId === messageId));
   }
 };
@@ -152,15 +218,50 @@ describe("the webhook store", function () {
   it("answers like a plain list of deliveries after any operations", async () => {
     let folder = 0;
     await fc.assert(
-      fc.asyncProperty(steps, async (list) => {
-        const own = openWebhookStore(join(dataDir, String(++folder)));
-        const model = createModel();
-        for (const step of list) model.apply(own.store, step);
-        compare(own.store, model.rows);
-        await own.close();
+      fc.asyncProperty(oldRows, steps, async (old, list) => {
+        const own = join(dataDir, String(++folder));
+        if (old.length > 0) {
+          mkdirSync(own);
+          await writeLayout5(own, old);
+        }
+        const first = openWebhookStore(own);
+        const model = createModel(old);
+        for (const step of list) model.apply(first.store, step);
+        compare(first.store, model.rows);
+        await first.close();
+        const again = openWebhookStore(own);
+        compare(again.store, model.rows);
+        await again.close();
       }),
       { numRuns: count(25, 1_000) },
     );
+  });
+
+  it("keeps deliveries that their first attempt delivered many to a value, others in rows of their own, and nothing of either once they are trimmed", async () => {
+    const { store } = environment;
+    const append = (count: number): void => void store.transaction(() => {
+      for (let n = 0; n < count; n++) store.append({ at: n, json: "1" }, [{ webhookId: 1, event: "peer.added", key: `msg_${n}`, begin: { state: "pending" } }]);
+    });
+    append(100);
+    append(100);
+    store.transaction(() => {
+      for (let id = 1; id <= 200; id++) {
+        const row = store.delivery(1, id)!;
+        store.changeDelivery(row, delivered(row, 2, id % 10 === 0 ? "x".repeat(65) : "x".repeat(64)));
+      }
+    });
+    const kept = async (): Promise<Record<string, number>> => {
+      await environment.close();
+      const root = open<never, never>({ path: join(dataDir, "webhooks.mdb"), maxDbs: 32, noSubdir: true });
+      const names = ["sheets", "deliveries", "states", "finished", "messages"];
+      const counts = Object.fromEntries(names.map((name) => [name, root.openDB({ name: `webhooks-${name}`, keyEncoding: "ordered-binary" } as object as { name: string }).getKeysCount()]));
+      await root.close();
+      environment = openWebhookStore(dataDir);
+      return counts;
+    };
+    expect(await kept()).to.deep.equal({ sheets: 8, deliveries: 20, states: 20, finished: 28, messages: 200 });
+    while (environment.store.trim({ delivered: 3, dead: 0 }, 1_000) > 0);
+    expect(await kept()).to.deep.equal({ sheets: 0, deliveries: 0, states: 0, finished: 0, messages: 0 });
   });
 
   it("returns the right pages, even far down and after deliveries were deleted", () => {

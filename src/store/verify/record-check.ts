@@ -4,11 +4,17 @@ import { stateCodec, type StateRecord } from "../layout/codec.js";
 import { databases, numberKey } from "../layout/keys.js";
 import { stateKey } from "../records/records.js";
 import type { EntryCheck } from "./entry-check.js";
-import { hasCheckedRows } from "../webhooks/databases.js";
+import { hasCheckedRows, hasSheets } from "../webhooks/databases.js";
 import { decodeRow } from "../webhooks/row-encoding.js";
+import { readSheet } from "../webhooks/sheet.js";
 import { unpackRecord } from "./unpack-record.js";
 
 const isPacked = (database: string): boolean => database.startsWith("webhooks-") || (database in databases && databases[database as keyof typeof databases] !== "raw");
+
+const readerOf = (database: string): ((value: Buffer) => unknown) => {
+  if (hasSheets(database)) return readSheet;
+  return hasCheckedRows(database) ? decodeRow : unpackRecord;
+};
 
 /** Whether each record can be read, the blocks are all there from the first to the tip, and the tip is that of the state. */
 export const createRecordCheck = (): EntryCheck => {
@@ -18,7 +24,7 @@ export const createRecordCheck = (): EntryCheck => {
   let last: { height: number; id: string } | undefined;
 
   const read = (database: string, key: Buffer, value: Buffer): void => {
-    const record = hasCheckedRows(database) ? decodeRow(value) : unpackRecord(value);
+    const record = readerOf(database)(value);
     if (database === "meta" && key.equals(stateKey)) state = stateCodec.unpack(record as unknown[]);
     if (database !== "blocks") return;
     blocks++;

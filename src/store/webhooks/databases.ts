@@ -25,16 +25,24 @@ export interface WebhookDatabases {
   changes: Database<number, number>;
   /** Message number -> message. */
   messages: Database<Message, number>;
-  /** Webhook id, delivery id -> delivery. */
+  /** Webhook id, first delivery id -> deliveries that wait for their first attempt, or were delivered by it (sheet.ts). */
+  sheets: Database<Buffer, [number, number]>;
+  /** Webhook id, delivery id -> any other delivery. */
   deliveries: Database<DeliveryRow, [number, number]>;
-  /** Webhook id, state, delivery id: what is listed, and the queue in which first attempts wait. */
-  states: Database<true, [number, DeliveryState, number]>;
+  /**
+   * Webhook id, state, delivery id of those that are on no sheet: what is listed. Webhook id, "sheet", first delivery id: sheets with
+   * deliveries that wait.
+   */
+  states: Database<true, [number, DeliveryState | "sheet", number]>;
   /** Webhook id, due time, delivery id: deliveries between attempts. */
   due: Database<true, [number, number, number]>;
   /** "release", height, webhook id, delivery id; "block", height, webhook id, delivery id: held deliveries. */
   held: Database<true, ["release" | "block", number, number, number]>;
-  /** "dead" or "done", finish time, webhook id, delivery id: what retention looks at. */
-  finished: Database<true, ["dead" | "done", number, number, number]>;
+  /**
+   * What retention looks at. "dead" or "done", finish time, webhook id, delivery id; "sheet", the first finish time on it, webhook id, first
+   * delivery id.
+   */
+  finished: Database<true, ["dead" | "done" | "sheet", number, number, number]>;
   /** Id of a webhook that may have deliveries that are to be removed -> the last of them. */
   removed: Database<number, number>;
   /** Event, digest of a block's or transaction's id, message number -> the deliveries of that message, as webhook id and delivery id. */
@@ -81,7 +89,7 @@ export const counters = {
 } as const;
 
 /** Changes with every change of layout. Earlier ones are migrated (migrate.ts). */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 
 const names = {
   register: "webhooks-register",
@@ -89,6 +97,7 @@ const names = {
   replies: "webhooks-replies",
   changes: "webhooks-changes",
   messages: "webhooks-messages",
+  sheets: "webhooks-sheets",
   deliveries: "webhooks-deliveries",
   states: "webhooks-states",
   due: "webhooks-due",
@@ -103,11 +112,15 @@ const names = {
 /** Records are self-contained, and whole numbers may have any size. */
 const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
 
+/** Whether a database holds sheets (sheet.ts). */
+export const hasSheets = (name: string): boolean => name === names.sheets;
+
 /** Whether a database has rows with a checksum of their own (row-encoding.ts). */
 export const hasCheckedRows = (name: string): boolean => name === names.register || name === names.progress;
 
 export const openWebhookDatabases = (environment: OpenEnvironment): WebhookDatabases => {
-  const opened = Object.entries(names).map(([room, name]) => [room, environment.root.openDB({ name, ...encoding, ...(hasCheckedRows(name) ? { encoder: rowEncoder } : {}) } as never)]);
+  const encodingOf = (name: string) => ({ ...encoding, ...(hasCheckedRows(name) ? { encoder: rowEncoder } : {}), ...(hasSheets(name) ? { encoding: "binary", encoder: undefined } : {}) });
+  const opened = Object.entries(names).map(([room, name]) => [room, environment.root.openDB({ name, ...encodingOf(name) } as never)]);
   return Object.fromEntries(opened) as WebhookDatabases;
 };
 

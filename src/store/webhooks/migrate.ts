@@ -21,7 +21,7 @@ const nameBlocks = (db: WebhookDatabases): void => {
   const index = createAboutIndex(db, tally);
   const found = new Map<number, { about: About; deliveries: [number, number][] }>();
   for (const [webhookId, state, id] of db.states.getKeys()) {
-    if (state === "delivered" || state === "dropped") continue;
+    if (state === "delivered" || state === "dropped" || state === "sheet") continue;
     const row = db.deliveries.get([webhookId, id]);
     const message = row && db.messages.get(row.messageId);
     if (row === undefined || message === undefined) continue;
@@ -50,6 +50,7 @@ const bringDown = (db: WebhookDatabases, keys: readonly (readonly number[])[], c
     const row = db.deliveries.get([webhookId, id]);
     if (row !== undefined) outbox.changeDelivery(row, change(row));
   }
+  outbox.flush();
   tally.flush();
 };
 
@@ -102,6 +103,7 @@ const giveCursors = (db: WebhookDatabases, { keepsChain }: MigrationNeeds): void
     const row = db.deliveries.get([webhookId, id]);
     if (row !== undefined) outbox.removeDelivery(row);
   }
+  outbox.flush();
   for (const webhookId of [...db.removed.getKeys()]) db.removed.putSync(webhookId, Number.MAX_SAFE_INTEGER);
   tally.flush();
 };
@@ -112,13 +114,16 @@ const addChecksums = (db: WebhookDatabases): void => {
   for (const { key, value } of [...db.progress.getRange()]) db.progress.putSync(key, value);
 };
 
+/** Layout 6: deliveries are on sheets. Those that have rows keep them, and are listed beside the others until they go. */
+const beginSheets = (): void => undefined;
+
 export interface MigrationNeeds {
   /** Whether the store is beside the chain's. */
   keepsChain: boolean;
 }
 
 /** By the layout that each begins from. */
-const steps: Readonly<Record<number, (db: WebhookDatabases, needs: MigrationNeeds) => void>> = { 1: nameBlocks, 2: keepTime, 3: giveCursors, 4: addChecksums };
+const steps: Readonly<Record<number, (db: WebhookDatabases, needs: MigrationNeeds) => void>> = { 1: nameBlocks, 2: keepTime, 3: giveCursors, 4: addChecksums, 5: beginSheets };
 
 /** Returns the layout that it leads to: that which it was given if there is no way on from there. */
 export const migrate = (db: WebhookDatabases, from: number, needs: MigrationNeeds): number => {

@@ -1,7 +1,10 @@
 import type { Database, Key } from "lmdb";
-import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { DeliveryRow, Message, Recipient, WebhookStore } from "../../../types/webhook-store.js";
+import type { DeliveryState } from "../../../types/webhooks.js";
 import { createAboutIndex } from "./about.js";
 import { beyondAll, bucketSize, counters, type ListedState, type WebhookDatabases } from "./databases.js";
+import { fitsOnSheet } from "./sheet.js";
+import { createSheetReader, createSheetWriter, type SheetReader } from "./sheets.js";
 import type { Tally } from "./tally.js";
 
 type Write = <K extends Key>(database: Database<true, K>, key: K) => void;
@@ -34,8 +37,30 @@ const createNames = () => {
   };
 };
 
-/** Writes of deliveries, within one transaction. */
-export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
+/** Rows of deliveries that are on no sheet. */
+const putRow = (db: WebhookDatabases, row: DeliveryRow): void => {
+  db.deliveries.putSync([row.webhookId, row.id], row);
+  writeIndex(db, row, put);
+};
+
+const removeRow = (db: WebhookDatabases, row: DeliveryRow): void => {
+  writeIndex(db, row, remove);
+  db.deliveries.removeSync([row.webhookId, row.id]);
+};
+
+/** Member by member: to objects into which others were spread first, V8 adds members slowly. */
+const rowOf = ({ webhookId, event, key, last, reverts, begin }: Recipient, { at }: Message, messageId: number, id: number): DeliveryRow => {
+  const hold = begin.state === "held" ? { releaseHeight: begin.releaseHeight, blockHeight: begin.blockHeight } : null;
+  const state = begin.state === "held" ? "held" : "pending";
+  const row: DeliveryRow = { id, webhookId, messageId, key, event, at, state, dueAt: begin.state === "ping" ? 0 : null, finishedAt: null, hold, failures: 0, attemptCount: 0, attempts: [] };
+  if (last !== undefined) row.last = last;
+  if (reverts !== undefined) row.reverts = reverts;
+  return row;
+};
+
+/** Writes of deliveries, within one transaction, at whose end it is to be flushed. */
+export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, reader: SheetReader = createSheetReader(db)) => {
+  const sheets = createSheetWriter(db, reader);
   const namesOf = createNames();
   const count = ({ webhookId, id }: DeliveryRow, state: ListedState, by: 1 | -1): void => {
     const { inState, inBucket } = namesOf(webhookId, state, Math.floor(id / bucketSize));
@@ -45,9 +70,12 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
 
   const about = createAboutIndex(db, tally);
 
+  /** One that was written as a row stays one. */
+  const isOnSheet = (row: DeliveryRow): boolean => fitsOnSheet(row) && sheets.has(row.webhookId, row.id);
+
   const insert = (row: DeliveryRow): void => {
-    db.deliveries.putSync([row.webhookId, row.id], row);
-    writeIndex(db, row, put);
+    if (fitsOnSheet(row)) sheets.add(row);
+    else putRow(db, row);
     count(row, row.state, 1);
     count(row, "any", 1);
   };
@@ -56,31 +84,26 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
     const messageId = tally.add(counters.lastMessage, 1);
     db.messages.putSync(messageId, message);
     tally.add(counters.references(messageId), recipients.length);
-    const ids = recipients.map(({ begin, ...recipient }) => {
-      const id = tally.add(counters.lastDelivery, 1);
-      insert({
-        id,
-        messageId,
-        ...recipient,
-        at: message.at,
-        state: begin.state === "held" ? "held" : "pending",
-        dueAt: begin.state === "ping" ? 0 : null,
-        finishedAt: null,
-        hold: begin.state === "held" ? { releaseHeight: begin.releaseHeight, blockHeight: begin.blockHeight } : null,
-        failures: 0,
-        attemptCount: 0,
-        attempts: [],
-      });
-      return id;
+    const ids = recipients.map((recipient) => {
+      const row = rowOf(recipient, message, messageId, tally.add(counters.lastDelivery, 1));
+      insert(row);
+      return row.id;
     });
     about.add(messageId, message, recipients.map(({ webhookId }, index) => [webhookId, ids[index] ?? 0]));
     return ids;
   };
 
   const changeDelivery: WebhookStore["changeDelivery"] = (before, after) => {
-    writeIndex(db, before, remove);
-    writeIndex(db, after, put);
-    db.deliveries.putSync([after.webhookId, after.id], after);
+    if (isOnSheet(before)) {
+      if (fitsOnSheet(after)) sheets.put(after);
+      else {
+        sheets.remove(before.webhookId, before.id);
+        putRow(db, after);
+      }
+    } else {
+      writeIndex(db, before, remove);
+      putRow(db, after);
+    }
     if (before.state === after.state) return;
     count(before, before.state, -1);
     count(after, after.state, 1);
@@ -88,8 +111,8 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
 
   /** Removes a delivery, and its message along with the last delivery that shares it. */
   const removeDelivery = (row: DeliveryRow): void => {
-    writeIndex(db, row, remove);
-    db.deliveries.removeSync([row.webhookId, row.id]);
+    if (isOnSheet(row)) sheets.remove(row.webhookId, row.id);
+    else removeRow(db, row);
     count(row, row.state, -1);
     count(row, "any", -1);
     if (tally.add(counters.references(row.messageId), -1) > 0) return;
@@ -97,17 +120,63 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally) => {
     db.messages.removeSync(row.messageId);
   };
 
-  return { append, changeDelivery, removeDelivery, supersede: about.supersede };
+  return { append, changeDelivery, removeDelivery, supersede: about.supersede, flush: sheets.flush, onSheet: sheets.delivery };
 };
 
 export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
 
-/** Questions about deliveries. None loads rows that it does not answer with. */
-export const createOutboxReader = (db: WebhookDatabases, instance: string, countOfKey: (key: string) => number) => {
+/** Two sequences as one, in the order in which each is. */
+const merged = function* (one: Iterable<number>, other: Iterable<number>, isBefore: (a: number, b: number) => boolean): Generator<number, void> {
+  const [ones, others] = [one[Symbol.iterator](), other[Symbol.iterator]()];
+  try {
+    let [a, b] = [ones.next(), others.next()];
+    while (a.done !== true || b.done !== true) {
+      if (b.done === true || (a.done !== true && isBefore(a.value, b.value))) {
+        yield (a as IteratorYieldResult<number>).value;
+        a = ones.next();
+      } else {
+        yield b.value;
+        b = others.next();
+      }
+    }
+  } finally {
+    ones.return?.();
+    others.return?.();
+  }
+};
+
+/** Ascending. */
+const mergedUp = function* (one: Iterable<number>, other: Iterable<number>): Generator<number, void> {
+  yield* merged(one, other, (a, b) => a < b);
+};
+
+/** Descending. */
+const mergedDown = function* (one: Iterable<number>, other: Iterable<number>): Generator<number, void> {
+  yield* merged(one, other, (a, b) => a > b);
+};
+
+/** Some of a sequence; the rest is not asked for. */
+const some = (numbers: Iterable<number>, offset: number, limit: number): number[] => {
+  const taken: number[] = [];
+  let left = offset;
+  if (limit <= 0) return taken;
+  for (const number of numbers) {
+    if (left-- > 0) continue;
+    taken.push(number);
+    if (taken.length >= limit) break;
+  }
+  return taken;
+};
+
+/** Questions about deliveries. None loads rows that it does not answer with. `writing`: what the open transaction has not written yet. */
+export const createOutboxReader = (db: WebhookDatabases, instance: string, { sheets, countOfKey, writing }: { sheets: SheetReader; countOfKey(key: string): number; writing(): OutboxWriter | undefined }) => {
   /** Rows of layouts before 4 have no name of their own: receivers may have seen this one. */
   const named = (row: DeliveryRow): DeliveryRow => ((row.key as string | undefined) === undefined ? { ...row, key: `msg_${instance}_${row.id}_${row.at.toString(36)}` } : row);
 
   const delivery = (webhookId: number, id: number): DeliveryRow | undefined => {
+    const open = writing();
+    const onSheet = open === undefined ? sheets.delivery(webhookId, id) : open.onSheet(webhookId, id);
+    if (onSheet !== undefined) return onSheet;
     const row = db.deliveries.get([webhookId, id]);
     return row && named(row);
   };
@@ -124,22 +193,29 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, count
     return undefined;
   };
 
+  const rowIdsBelow = function* (webhookId: number, state: DeliveryState | undefined, highest: number): Generator<number, void> {
+    if (state === undefined) for (const [, id] of db.deliveries.getKeys({ start: [webhookId, highest], end: [webhookId, 0], reverse: true })) yield id;
+    else for (const [, , id] of db.states.getKeys({ start: [webhookId, state, highest], end: [webhookId, state, 0], reverse: true })) yield id;
+  };
+
   const deliveries: WebhookStore["deliveries"] = (webhookId, state, page) => {
+    writing()?.flush();
     const listed = state ?? "any";
     const total = (db.counters.get(counters.inState(webhookId, listed)) as number | undefined) ?? 0;
     const begin = seek(webhookId, listed, page.offset);
     if (begin === undefined) return { rows: [], total };
-    const newestFirst = { reverse: true, offset: begin.offset, limit: page.limit };
-    if (state === undefined) {
-      const range = db.deliveries.getRange({ start: [webhookId, begin.highest], end: [webhookId, 0], ...newestFirst });
-      return { rows: [...range].map(({ value }) => named(value)), total };
-    }
-    const keys = db.states.getKeys({ start: [webhookId, state, begin.highest], end: [webhookId, state, 0], ...newestFirst });
-    return { rows: [...keys].map(([, , id]) => delivery(webhookId, id)).filter((row) => row !== undefined), total };
+    const ids = some(mergedDown(rowIdsBelow(webhookId, state, begin.highest), sheets.idsBelow(webhookId, state, begin.highest)), begin.offset, page.limit);
+    return { rows: ids.map((id) => delivery(webhookId, id)).filter((row) => row !== undefined), total };
   };
 
-  const deliveryIds: WebhookStore["deliveryIds"] = (webhookId, state, after, limit) =>
-    [...db.states.getKeys({ start: [webhookId, state, after + 1], end: [webhookId, state, beyondAll], limit })].map(([, , id]) => id);
+  const rowIds = function* (webhookId: number, state: DeliveryState, after: number): Generator<number, void> {
+    for (const [, , id] of db.states.getKeys({ start: [webhookId, state, after + 1], end: [webhookId, state, beyondAll] })) yield id;
+  };
+
+  const deliveryIds: WebhookStore["deliveryIds"] = (webhookId, state, after, limit) => {
+    writing()?.flush();
+    return some(mergedUp(rowIds(webhookId, state, after), sheets.ids(webhookId, state, after)), 0, limit);
+  };
 
   const retries: WebhookStore["retries"] = (webhookId, limit) =>
     [...db.due.getKeys({ start: [webhookId, 0, 0], end: [webhookId, beyondAll, 0], limit })].map(([, dueAt, id]) => ({ id, dueAt }));

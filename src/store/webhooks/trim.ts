@@ -1,18 +1,41 @@
+import type { DeliveryRow } from "../../../types/webhook-store.js";
 import { counters, type WebhookDatabases } from "./databases.js";
 import type { OutboxWriter } from "./outbox.js";
+import type { SheetReader } from "./sheets.js";
 import type { Tally } from "./tally.js";
 
 type DeliveryKey = [webhookId: number, id: number];
 
-/** Deliveries that finished before a time, oldest first. */
-const finishedBefore = (db: WebhookDatabases, kind: "dead" | "done", time: number, limit: number): DeliveryKey[] =>
+/** Where deliveries are. */
+export interface TrimNeeds {
+  db: WebhookDatabases;
+  sheets: SheetReader;
+}
+
+const some = <T>(all: Iterable<T>, limit: number): T[] => {
+  const taken: T[] = [];
+  if (limit > 0) for (const one of all) if (taken.push(one) >= limit) break;
+  return taken;
+};
+
+/** Deliveries with rows of their own that finished before a time, oldest first. */
+const finishedBefore = (kind: "dead" | "done", time: number, limit: number, { db }: TrimNeeds): DeliveryKey[] =>
   [...db.finished.getKeys({ start: [kind, 0, 0, 0], end: [kind, time, 0, 0], limit })].map(([, , webhookId, id]) => [webhookId, id]);
 
+/** Those on sheets. */
+const deliveredBefore = (time: number, limit: number, { sheets }: TrimNeeds): DeliveryKey[] => some(sheets.deliveredBefore(time), limit);
+
+const allOf = (webhookId: number, last: number, limit: number, { db, sheets }: TrimNeeds): DeliveryKey[] => {
+  const rows = [...db.deliveries.getKeys({ start: [webhookId, 0], end: [webhookId, last + 1], limit })];
+  return [...rows, ...some(sheets.idsBelow(webhookId, undefined, last), limit - rows.length).map((id): DeliveryKey => [webhookId, id])];
+};
+
 /** Deliveries of webhooks that were removed or disabled. A webhook that has none left is forgotten for good. */
-const abandoned = (db: WebhookDatabases, limit: number): DeliveryKey[] => {
+const abandoned = (limit: number, needs: TrimNeeds): DeliveryKey[] => {
+  const { db } = needs;
   const found: DeliveryKey[] = [];
   for (const { key: webhookId, value: last } of [...db.removed.getRange({ limit })]) {
-    const keys = [...db.deliveries.getKeys({ start: [webhookId, 0], end: [webhookId, last + 1], limit: limit - found.length })];
+    const keys = allOf(webhookId, last, limit - found.length, needs);
     if (keys.length === 0 && found.length < limit) db.removed.removeSync(webhookId);
     found.push(...keys);
     if (found.length >= limit) break;
@@ -26,19 +49,33 @@ export interface TrimTimes {
   dead: number;
 }
 
-export const canBeTrimmed = (db: WebhookDatabases, before: TrimTimes): boolean =>
-  db.removed.getKeysCount({ limit: 1 }) > 0 ||
-  finishedBefore(db, "done", before.delivered, 1).length > 0 ||
-  finishedBefore(db, "dead", before.dead, 1).length > 0;
+export const canBeTrimmed = (before: TrimTimes, needs: TrimNeeds): boolean =>
+  needs.db.removed.getKeysCount({ limit: 1 }) > 0 ||
+  finishedBefore("done", before.delivered, 1, needs).length > 0 ||
+  deliveredBefore(before.delivered, 1, needs).length > 0 ||
+  finishedBefore("dead", before.dead, 1, needs).length > 0;
+
+/** What a transaction writes by. */
+interface TrimWriting {
+  outbox: OutboxWriter;
+  tally: Tally;
+  delivery(webhookId: number, id: number): DeliveryRow | undefined;
+}
 
 /** Removes what is past its retention, up to `limit` deliveries. Returns how many. */
-export const trimDeliveries = (db: WebhookDatabases, { outbox, tally }: { outbox: OutboxWriter; tally: Tally }, before: TrimTimes, limit: number): number => {
-  const lists = [() => abandoned(db, limit), () => finishedBefore(db, "done", before.delivered, limit), () => finishedBefore(db, "dead", before.dead, limit)];
+export const trimDeliveries = ({ outbox, tally, delivery }: TrimWriting, before: TrimTimes, limit: number, needs: TrimNeeds): number => {
+  const lists = [
+    () => abandoned(limit, needs),
+    () => finishedBefore("done", before.delivered, limit, needs),
+    () => deliveredBefore(before.delivered, limit, needs),
+    () => finishedBefore("dead", before.dead, limit, needs),
+  ];
   let removed = 0;
   for (const list of lists) {
     if (removed >= limit) break;
-    for (const key of list().slice(0, limit - removed)) {
-      const row = db.deliveries.get(key);
+    outbox.flush();
+    for (const [webhookId, id] of list().slice(0, limit - removed)) {
+      const row = delivery(webhookId, id);
       if (row === undefined) continue;
       // An attempt of it may be under way, which would be recorded in the row as it was.
       if (row.state === "retrying") tally.add(counters.workRevision, 1);

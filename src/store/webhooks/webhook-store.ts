@@ -16,6 +16,7 @@ import { messagesAbout } from "./about.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { migrate, type MigrationNeeds } from "./migrate.js";
 import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
+import { createSheetReader, type SheetReader } from "./sheets.js";
 import { createTally, type Tally } from "./tally.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
 
@@ -68,16 +69,17 @@ const createOwn = <T>(work: () => T) => {
 };
 
 /** The transactions of the store, and what writes use while one is open. */
-const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases) => {
+const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, sheets: SheetReader) => {
   const { writes = unwatched } = environment;
   let open: Writing | undefined;
 
   /** Gives `work` what writes need, in a transaction that is open already. */
   const write = <T>(work: () => T): T => {
     const tally = createTally(db);
-    open = { tally, outbox: createOutboxWriter(db, tally) };
+    open = { tally, outbox: createOutboxWriter(db, tally, sheets) };
     try {
       const result = work();
+      open.outbox.flush();
       tally.flush();
       return result;
     } finally {
@@ -115,6 +117,8 @@ const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch
       if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
       return open;
     },
+    /** What writes deliveries, while a transaction is open. */
+    outbox: (): OutboxWriter | undefined => open?.outbox,
     /** A counter, as the open transaction has changed it. */
     count: (key: string): number => open?.tally.get(key) ?? readNumber(db, key),
   };
@@ -207,7 +211,7 @@ const notesPart = (db: WebhookDatabases, { writing }: Transactions): NotesPart =
 
 type DeliveriesPart = Omit<WebhookStore, keyof RegisterPart | keyof NotesPart | "instance" | "transaction" | "transactionSoon">;
 
-const deliveriesPart = (db: WebhookDatabases, reader: ReturnType<typeof createOutboxReader>, { writing, transaction, count }: Transactions): DeliveriesPart => ({
+const deliveriesPart = (db: WebhookDatabases, sheets: SheetReader, reader: ReturnType<typeof createOutboxReader>, { writing, transaction, count }: Transactions): DeliveriesPart => ({
   ...reader,
   forgetDeliveries: (webhookId) => {
     const { outbox, tally } = writing();
@@ -228,8 +232,8 @@ const deliveriesPart = (db: WebhookDatabases, reader: ReturnType<typeof createOu
   isSuperseded: (messageId) => count(counters.superseded(messageId)) > 0,
   changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
   trim: (before, limit) => {
-    if (!canBeTrimmed(db, before)) return 0;
-    return transaction(() => trimDeliveries(db, writing(), before, limit));
+    if (!canBeTrimmed(before, { db, sheets })) return 0;
+    return transaction(() => trimDeliveries({ ...writing(), delivery: reader.delivery }, before, limit, { db, sheets }));
   },
 });
 
@@ -241,7 +245,8 @@ const deliveriesPart = (db: WebhookDatabases, reader: ReturnType<typeof createOu
 export const createWebhookStore = (environment: OpenEnvironment & { writes?: WriteWatch }, needs: MigrationNeeds = { keepsChain: true }): WebhookStore => {
   noteFile(environment);
   const { db, instance } = transactAnyway(environment, () => openDatabases(environment, needs));
-  const transactions = createTransactions(environment, db);
+  const sheets = createSheetReader(db);
+  const transactions = createTransactions(environment, db, sheets);
   const { transaction, transactionSoon } = transactions;
   return {
     instance,
@@ -249,7 +254,7 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
     transactionSoon,
     ...registerPart(db, transactions),
     ...notesPart(db, transactions),
-    ...deliveriesPart(db, createOutboxReader(db, instance, transactions.count), transactions),
+    ...deliveriesPart(db, sheets, createOutboxReader(db, instance, { sheets, countOfKey: transactions.count, writing: transactions.outbox }), transactions),
   };
 };
 

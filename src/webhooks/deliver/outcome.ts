@@ -125,21 +125,17 @@ export interface Chance {
   batch: string | undefined;
 }
 
-const withoutBatch = ({ batch: _, ...row }: DeliveryRow): DeliveryRow => row;
-
 /** A delivery after an attempt. Bodies of answers are kept for the last one only. */
 export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: { ok: boolean; status: number | null }, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
   const failures = result.ok ? row.failures : row.failures + 1;
   const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, { failures, now: now.schedule, random }, row.event === "ping" ? { ...rules, schedule: [] } : rules);
-  return {
-    ...(row.batch === undefined ? row : withoutBatch(row)),
-    ...(next.state === "retrying" && batch !== undefined ? { batch } : {}),
-    state: next.state,
-    dueAt: next.state === "retrying" ? next.dueAt : null,
-    finishedAt: next.state === "retrying" ? null : now.passed,
-    hold: null,
-    failures,
-    attemptCount: row.attemptCount + 1,
-    attempts: row.attempts.length === 0 ? [attempt] : [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts),
-  };
+  const { id, webhookId, messageId, key, event, at, last, reverts } = row;
+  const [dueAt, finishedAt] = next.state === "retrying" ? [next.dueAt, null] : [null, now.passed];
+  const attempts = row.attempts.length === 0 ? [attempt] : [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts);
+  // Member by member: to objects into which others were spread first, V8 adds members slowly.
+  const after: DeliveryRow = { id, webhookId, messageId, key, event, at, state: next.state, dueAt, finishedAt, hold: null, failures, attemptCount: row.attemptCount + 1, attempts };
+  if (last !== undefined) after.last = last;
+  if (reverts !== undefined) after.reverts = reverts;
+  if (next.state === "retrying" && batch !== undefined) after.batch = batch;
+  return after;
 };

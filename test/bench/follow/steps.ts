@@ -46,7 +46,7 @@ const record = async (store: WebhookStore): Promise<void> => {
         const row = store.delivery(webhookId, id);
         if (row === undefined) continue;
         const attempt = { at: row.at, duration: 3, status: 200, stage: null, error: null, body: "" };
-        store.changeDelivery(row, { ...row, state: "delivered", finishedAt: row.at, attemptCount: 1, attempts: [attempt] });
+        store.changeDelivery(row, Object.assign({ ...row }, { state: "delivered", finishedAt: row.at, attemptCount: 1, attempts: [attempt] }));
       }
     });
   }

@@ -1,0 +1,86 @@
+import { Packr, RESERVE_START_SPACE } from "msgpackr";
+import type { DeliveryRow } from "../../../types/webhook-store.js";
+import type { Attempt } from "../../../types/webhooks.js";
+
+/**
+ * A sheet: deliveries of one webhook in one value, ascending by id. On it are those that wait for their first attempt, and those that it
+ * delivered: nearly all. A row of its own, with an entry in every index, takes two and a half times the room and twice the time to write.
+ *
+ * Each is a head (its length, 2 bytes; its id, 6; when it was delivered, as a double, NaN while it waits), and the rest as MessagePack.
+ */
+
+/** Deliveries on a sheet: about so many fill a page of LMDB. */
+const mostOnSheet = 28;
+
+/** Characters: whatever has longer texts gets a row of its own. */
+const [longestBody, longestText] = [64, 300];
+
+const offsets = { id: 2, deliveredAt: 8, rest: 16 } as const;
+
+/** Whole numbers may have any size. */
+const packr = new Packr({ useRecords: false });
+
+type Rest = [messageId: number, key: string, event: string, at: number, isLast: boolean, reverts: string | null, attempt?: [at: number, duration: number, status: number | null, body: string]];
+
+const isPlain = ({ stage, error, body }: Attempt): boolean => stage === null && error === null && body.length <= longestBody;
+
+/** Whether a sheet can have it as it is. */
+export const fitsOnSheet = (row: DeliveryRow): boolean => {
+  const { state, key, event, reverts, dueAt, finishedAt, hold, batch, failures, attemptCount, attempts } = row;
+  if (dueAt !== null || hold !== null || batch !== undefined || failures > 0 || attemptCount !== attempts.length) return false;
+  if (key.length + event.length + (reverts?.length ?? 0) > longestText) return false;
+  if (state === "pending") return finishedAt === null && attemptCount === 0;
+  return state === "delivered" && finishedAt !== null && attemptCount <= 1 && attempts.every(isPlain);
+};
+
+export const packDelivery = ({ id, messageId, key, event, at, last = false, reverts, finishedAt, attempts: [attempt] }: DeliveryRow): Buffer => {
+  const rest: Rest = [messageId, key, event, at, last, reverts ?? null];
+  if (attempt !== undefined) rest.push([attempt.at, attempt.duration, attempt.status, attempt.body]);
+  const bytes = packr.pack(rest, RESERVE_START_SPACE + offsets.rest);
+  bytes.writeUInt16BE(bytes.length, 0);
+  bytes.writeUIntBE(id, offsets.id, 6);
+  bytes.writeDoubleBE(finishedAt ?? Number.NaN, offsets.deliveredAt);
+  return bytes;
+};
+
+const attemptOf = ([at, duration, status, body]: NonNullable<Rest[6]>): Attempt => ({ at, duration, status, stage: null, error: null, body });
+
+const idOf = (delivery: Buffer): number => delivery.readUIntBE(offsets.id, 6);
+
+/** When it was delivered, a time of `KeptTime.passed`; undefined while it waits. */
+export const deliveredAt = (delivery: Buffer): number | undefined => {
+  const at = delivery.readDoubleBE(offsets.deliveredAt);
+  return Number.isNaN(at) ? undefined : at;
+};
+
+export const unpackDelivery = (delivery: Buffer, webhookId: number): DeliveryRow => {
+  const finishedAt = deliveredAt(delivery) ?? null;
+  const [messageId, key, event, at, isLast, reverts, attempt] = packr.unpack(delivery.subarray(offsets.rest)) as Rest;
+  const attempts = attempt === undefined ? [] : [attemptOf(attempt)];
+  const state = finishedAt === null ? "pending" : "delivered";
+  const row: DeliveryRow = { id: idOf(delivery), webhookId, messageId, key, event, at, state, dueAt: null, finishedAt, hold: null, failures: 0, attemptCount: attempts.length, attempts };
+  if (isLast) row.last = true;
+  if (reverts !== null) row.reverts = reverts;
+  return row;
+};
+
+/** The deliveries on a sheet, by their ids, ascending. */
+export type Sheet = Map<number, Buffer>;
+
+/** @throws Error if it is damaged */
+export const readSheet = (bytes: Buffer): Sheet => {
+  const sheet: Sheet = new Map();
+  for (let at = 0; at < bytes.length; ) {
+    const length = bytes.length - at < offsets.rest ? 0 : bytes.readUInt16BE(at);
+    if (length <= offsets.rest || at + length > bytes.length) throw new Error("a sheet of deliveries is cut off");
+    const delivery = bytes.subarray(at, at + length);
+    sheet.set(idOf(delivery), delivery);
+    at += length;
+  }
+  return sheet;
+};
+
+export const writeSheet = (sheet: Sheet): Buffer => Buffer.concat([...sheet.values()]);
+
+/** Whether nothing more is to be put on a sheet. */
+export const isFull = ({ size }: Sheet): boolean => size >= mostOnSheet;

@@ -1,0 +1,199 @@
+import type { DeliveryRow } from "../../../types/webhook-store.js";
+import type { DeliveryState } from "../../../types/webhooks.js";
+import { beyondAll, type WebhookDatabases } from "./databases.js";
+import { deliveredAt, isFull, packDelivery, readSheet, type Sheet, unpackDelivery, writeSheet } from "./sheet.js";
+
+/** The sheets of all webhooks. Each stands under its webhook and the first id that it had: a delivery is on the last sheet from which on its id may be. */
+
+/** What the indexes say of a sheet. */
+interface Facts {
+  /** Whether a delivery on it waits for its first attempt. */
+  waits: boolean;
+  /** When the first of those delivered was; undefined: none is. */
+  earliest: number | undefined;
+}
+
+const factsOf = (sheet: Sheet): Facts => {
+  const facts: Facts = { waits: false, earliest: undefined };
+  for (const delivery of sheet.values()) {
+    const at = deliveredAt(delivery);
+    if (at === undefined) facts.waits = true;
+    else facts.earliest = Math.min(facts.earliest ?? Infinity, at);
+  }
+  return facts;
+};
+
+const inState = (state: DeliveryState | undefined) => (delivery: Buffer): boolean => state === undefined || (deliveredAt(delivery) === undefined) === (state === "pending");
+
+/** Whether deliveries in a state may be on sheets; undefined: in any. */
+const areOnSheets = (state: DeliveryState | undefined): boolean => state === undefined || state === "pending" || state === "delivered";
+
+interface Found {
+  first: number;
+  sheet: Sheet;
+}
+
+/** The last sheet of a webhook that begins at an id or below it. */
+const lastFrom = (db: WebhookDatabases, webhookId: number, id: number): Found | undefined => {
+  for (const { key, value } of db.sheets.getRange({ start: [webhookId, id], end: [webhookId, 0], reverse: true, limit: 1 })) return { first: key[1], sheet: readSheet(value) };
+  return undefined;
+};
+
+/** First ids of the sheets of a webhook that may have deliveries in a state above an id, ascending. */
+function* firstsAbove(db: WebhookDatabases, webhookId: number, state: "pending" | "delivered", after: number): Generator<number, void> {
+  if (state === "pending") {
+    const at = (first: number): [number, "sheet", number] => [webhookId, "sheet", first];
+    for (const [, , first] of db.states.getKeys({ start: at(after), end: at(0), reverse: true, limit: 1 })) yield first;
+    for (const [, , first] of db.states.getKeys({ start: at(after + 1), end: at(beyondAll) })) yield first;
+  } else {
+    for (const [, first] of db.sheets.getKeys({ start: [webhookId, after], end: [webhookId, 0], reverse: true, limit: 1 })) yield first;
+    for (const [, first] of db.sheets.getKeys({ start: [webhookId, after + 1], end: [webhookId, beyondAll] })) yield first;
+  }
+}
+
+/** How many webhooks' last places are remembered, at the most. */
+const mostRemembered = 10_000;
+
+/** What sheets answer. */
+export const createSheetReader = (db: WebhookDatabases) => {
+  /** Webhook id -> the sheet on which a delivery was found last: the next one is there, too, mostly, and the sheet need not be sought. */
+  const remembered = new Map<number, number>();
+
+  const sheetAt = (webhookId: number, first: number): Sheet => {
+    const bytes = db.sheets.get([webhookId, first]);
+    return bytes === undefined ? new Map() : readSheet(bytes);
+  };
+
+  /** The sheet with a delivery. */
+  const sheetWith = (webhookId: number, id: number): Found | undefined => {
+    const first = remembered.get(webhookId);
+    const sheet = first === undefined || first > id ? undefined : sheetAt(webhookId, first);
+    if (first !== undefined && sheet?.has(id) === true) return { first, sheet };
+    const found = lastFrom(db, webhookId, id);
+    if (found?.sheet.has(id) !== true) return undefined;
+    if (remembered.size >= mostRemembered) remembered.clear();
+    remembered.set(webhookId, found.first);
+    return found;
+  };
+
+  return {
+    sheetWith,
+    delivery: (webhookId: number, id: number): DeliveryRow | undefined => {
+      const delivery = sheetWith(webhookId, id)?.sheet.get(id);
+      return delivery && unpackDelivery(delivery, webhookId);
+    },
+    /** Ids of those in a state above an id, ascending. */
+    ids: function* (webhookId: number, state: DeliveryState, after: number): Generator<number, void> {
+      if (state !== "pending" && state !== "delivered") return;
+      const isWanted = inState(state);
+      for (const first of firstsAbove(db, webhookId, state, after)) {
+        for (const [id, delivery] of sheetAt(webhookId, first)) if (id > after && isWanted(delivery)) yield id;
+      }
+    },
+    /** Of those in a state, or in any, from an id downwards. */
+    idsBelow: function* (webhookId: number, state: DeliveryState | undefined, highest: number): Generator<number, void> {
+      if (!areOnSheets(state)) return;
+      const isWanted = inState(state);
+      for (const { value } of db.sheets.getRange({ start: [webhookId, highest], end: [webhookId, 0], reverse: true })) {
+        for (const [id, delivery] of [...readSheet(value)].reverse()) if (id <= highest && isWanted(delivery)) yield id;
+      }
+    },
+    /** Those delivered before a time. */
+    deliveredBefore: function* (time: number): Generator<[webhookId: number, id: number], void> {
+      for (const [, , webhookId, first] of db.finished.getKeys({ start: ["sheet", -beyondAll, 0, 0], end: ["sheet", time, 0, 0] })) {
+        for (const [id, delivery] of sheetAt(webhookId, first)) if ((deliveredAt(delivery) ?? Infinity) < time) yield [webhookId, id];
+      }
+    },
+  };
+};
+
+export type SheetReader = ReturnType<typeof createSheetReader>;
+
+/** A sheet that is being written. */
+interface Open extends Found {
+  /** As it is in the store. */
+  before: Facts;
+  isChanged: boolean;
+}
+
+const writeIndexes = (db: WebhookDatabases, webhookId: number, { first, before }: Open, after: Facts): void => {
+  if (before.waits && !after.waits) db.states.removeSync([webhookId, "sheet", first]);
+  if (!before.waits && after.waits) db.states.putSync([webhookId, "sheet", first], true);
+  if (before.earliest === after.earliest) return;
+  if (before.earliest !== undefined) db.finished.removeSync(["sheet", before.earliest, webhookId, first]);
+  if (after.earliest !== undefined) db.finished.putSync(["sheet", after.earliest, webhookId, first], true);
+};
+
+const write = (db: WebhookDatabases, webhookId: number, one: Open): void => {
+  if (!one.isChanged) return;
+  const after = factsOf(one.sheet);
+  if (one.sheet.size === 0) db.sheets.removeSync([webhookId, one.first]);
+  else db.sheets.putSync([webhookId, one.first], writeSheet(one.sheet));
+  writeIndexes(db, webhookId, one, after);
+  one.before = after;
+  one.isChanged = false;
+};
+
+/**
+ * Writes of one transaction: one sheet of each webhook is at hand, and is written when another is needed, or by `flush`, however many of its
+ * deliveries have changed.
+ */
+export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => {
+  const open = new Map<number, Open>();
+
+  const take = (webhookId: number, found: Found): Open => {
+    const taken = { ...found, before: factsOf(found.sheet), isChanged: false };
+    open.set(webhookId, taken);
+    return taken;
+  };
+
+  const sheetWith = (webhookId: number, id: number): Open | undefined => {
+    const at = open.get(webhookId);
+    if (at?.sheet.has(id) === true) return at;
+    if (at !== undefined) write(db, webhookId, at);
+    const found = reader.sheetWith(webhookId, id);
+    return found && take(webhookId, found);
+  };
+
+  /** The last sheets of webhooks, where this transaction has added to them: nobody else adds any meanwhile. */
+  const tails = new Map<number, Open>();
+
+  /** The last sheet, or a new one where that is full. */
+  const tailOf = (webhookId: number, id: number): Open => {
+    const [at, known] = [open.get(webhookId), tails.get(webhookId)];
+    const isTail = at !== undefined && at === known;
+    if (isTail && !isFull(at.sheet)) return at;
+    if (at !== undefined) write(db, webhookId, at);
+    const last = isTail ? at : lastFrom(db, webhookId, beyondAll);
+    const tail = take(webhookId, last === undefined || isFull(last.sheet) ? { first: id, sheet: new Map() } : last);
+    tails.set(webhookId, tail);
+    return tail;
+  };
+
+  return {
+    add: (row: DeliveryRow): void => {
+      const tail = tailOf(row.webhookId, row.id);
+      tail.sheet.set(row.id, packDelivery(row));
+      tail.isChanged = true;
+    },
+    has: (webhookId: number, id: number): boolean => sheetWith(webhookId, id) !== undefined,
+    delivery: (webhookId: number, id: number): DeliveryRow | undefined => {
+      const delivery = sheetWith(webhookId, id)?.sheet.get(id);
+      return delivery && unpackDelivery(delivery, webhookId);
+    },
+    /** In the place of what it was: it must be on a sheet. */
+    put: (row: DeliveryRow): void => {
+      const found = sheetWith(row.webhookId, row.id);
+      if (found === undefined) throw new Error(`delivery ${row.id} is on no sheet`);
+      found.sheet.set(row.id, packDelivery(row));
+      found.isChanged = true;
+    },
+    remove: (webhookId: number, id: number): void => {
+      const found = sheetWith(webhookId, id);
+      if (found?.sheet.delete(id) === true) found.isChanged = true;
+    },
+    flush: (): void => {
+      for (const [webhookId, one] of open) write(db, webhookId, one);
+    },
+  };
+};
