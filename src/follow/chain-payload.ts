@@ -21,17 +21,21 @@ export const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "r
   return [...new Set([senderId, ...(recipientId === undefined ? [] : [recipientId]), ...rules.recipientsOf(transaction)])];
 };
 
+/** Members that are another in the wire form, or not there. */
+const converted: ReadonlySet<string> = new Set(["senderId", "nonce", "amount", "fee", "asset"]);
+
 /** A transaction as hosts emit it: the wire form and its place in the chain; and beyond that, `addresses`. */
 export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): Record<string, unknown> => {
-  const { senderId: _senderId, nonce, amount, fee, asset, ...rest } = transaction;
-  return {
-    ...rest,
-    ...(nonce === undefined ? {} : { nonce: String(nonce) }),
-    amount: String(amount),
-    fee: String(fee),
-    ...(asset === undefined ? {} : { asset: plainValue(asset) }),
-    addresses: addressesOf(transaction, rules),
-  };
+  const { nonce, amount, fee, asset } = transaction;
+  // Member by member: to objects into which others were spread first, V8 adds members slowly.
+  const payload: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(transaction)) if (!converted.has(name)) payload[name] = value;
+  if (nonce !== undefined) payload.nonce = String(nonce);
+  payload.amount = String(amount);
+  payload.fee = String(fee);
+  if (asset !== undefined) payload.asset = plainValue(asset);
+  payload.addresses = addressesOf(transaction, rules);
+  return payload;
 };
 
 /** The delegates of a round, as `/rounds/{id}/delegates` shows them. */

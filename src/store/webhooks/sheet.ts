@@ -67,17 +67,30 @@ export const unpackDelivery = (delivery: Buffer, webhookId: number): DeliveryRow
 /** The deliveries on a sheet, by their ids, ascending. */
 export type Sheet = Map<number, Buffer>;
 
+/** Where the delivery that begins at a place ends. @throws Error if the sheet is damaged */
+const endOf = (bytes: Buffer, at: number): number => {
+  const length = bytes.length - at < offsets.rest ? 0 : bytes.readUInt16BE(at);
+  if (length <= offsets.rest || at + length > bytes.length) throw new Error("a sheet of deliveries is cut off");
+  return at + length;
+};
+
 /** @throws Error if it is damaged */
 export const readSheet = (bytes: Buffer): Sheet => {
   const sheet: Sheet = new Map();
-  for (let at = 0; at < bytes.length; ) {
-    const length = bytes.length - at < offsets.rest ? 0 : bytes.readUInt16BE(at);
-    if (length <= offsets.rest || at + length > bytes.length) throw new Error("a sheet of deliveries is cut off");
-    const delivery = bytes.subarray(at, at + length);
+  for (let at = 0; at < bytes.length; at = endOf(bytes, at)) {
+    const delivery = bytes.subarray(at, endOf(bytes, at));
     sheet.set(idOf(delivery), delivery);
-    at += length;
   }
   return sheet;
+};
+
+/** One delivery of a sheet, without a look at the others; undefined if it is not there. @throws Error if the sheet is damaged */
+export const findOnSheet = (bytes: Buffer, id: number): Buffer | undefined => {
+  for (let at = 0; at < bytes.length; at = endOf(bytes, at)) {
+    const end = endOf(bytes, at);
+    if (bytes.readUIntBE(at + offsets.id, 6) === id) return bytes.subarray(at, end);
+  }
+  return undefined;
 };
 
 export const writeSheet = (sheet: Sheet): Buffer => Buffer.concat([...sheet.values()]);

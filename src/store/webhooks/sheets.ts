@@ -1,7 +1,7 @@
 import type { DeliveryRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 import { beyondAll, type WebhookDatabases } from "./databases.js";
-import { deliveredAt, isFull, packDelivery, readSheet, type Sheet, unpackDelivery, writeSheet } from "./sheet.js";
+import { deliveredAt, findOnSheet, isFull, packDelivery, readSheet, type Sheet, unpackDelivery, writeSheet } from "./sheet.js";
 
 /** The sheets of all webhooks. Each stands under its webhook and the first id that it had: a delivery is on the last sheet from which on its id may be. */
 
@@ -28,14 +28,15 @@ const inState = (state: DeliveryState | undefined) => (delivery: Buffer): boolea
 /** Whether deliveries in a state may be on sheets; undefined: in any. */
 const areOnSheets = (state: DeliveryState | undefined): boolean => state === undefined || state === "pending" || state === "delivered";
 
-interface Found {
+/** A sheet as it is in the store. */
+interface Kept {
   first: number;
-  sheet: Sheet;
+  bytes: Buffer;
 }
 
 /** The last sheet of a webhook that begins at an id or below it. */
-const lastFrom = (db: WebhookDatabases, webhookId: number, id: number): Found | undefined => {
-  for (const { key, value } of db.sheets.getRange({ start: [webhookId, id], end: [webhookId, 0], reverse: true, limit: 1 })) return { first: key[1], sheet: readSheet(value) };
+const lastFrom = (db: WebhookDatabases, webhookId: number, id: number): Kept | undefined => {
+  for (const { key, value } of db.sheets.getRange({ start: [webhookId, id], end: [webhookId, 0], reverse: true, limit: 1 })) return { first: key[1], bytes: value };
   return undefined;
 };
 
@@ -64,23 +65,25 @@ export const createSheetReader = (db: WebhookDatabases) => {
     return bytes === undefined ? new Map() : readSheet(bytes);
   };
 
-  /** The sheet with a delivery. */
-  const sheetWith = (webhookId: number, id: number): Found | undefined => {
+  /** A delivery, and the sheet that it is on. */
+  const find = (webhookId: number, id: number): (Kept & { delivery: Buffer }) | undefined => {
     const first = remembered.get(webhookId);
-    const sheet = first === undefined || first > id ? undefined : sheetAt(webhookId, first);
-    if (first !== undefined && sheet?.has(id) === true) return { first, sheet };
-    const found = lastFrom(db, webhookId, id);
-    if (found?.sheet.has(id) !== true) return undefined;
+    const bytes = first === undefined || first > id ? undefined : db.sheets.get([webhookId, first]);
+    const delivery = bytes && findOnSheet(bytes, id);
+    if (first !== undefined && bytes !== undefined && delivery !== undefined) return { first, bytes, delivery };
+    const last = lastFrom(db, webhookId, id);
+    const found = last && findOnSheet(last.bytes, id);
+    if (last === undefined || found === undefined) return undefined;
     if (remembered.size >= mostRemembered) remembered.clear();
-    remembered.set(webhookId, found.first);
-    return found;
+    remembered.set(webhookId, last.first);
+    return { first: last.first, bytes: last.bytes, delivery: found };
   };
 
   return {
-    sheetWith,
+    sheetWith: (webhookId: number, id: number): Kept | undefined => find(webhookId, id),
     delivery: (webhookId: number, id: number): DeliveryRow | undefined => {
-      const delivery = sheetWith(webhookId, id)?.sheet.get(id);
-      return delivery && unpackDelivery(delivery, webhookId);
+      const found = find(webhookId, id);
+      return found && unpackDelivery(found.delivery, webhookId);
     },
     /** Ids of those in a state above an id, ascending. */
     ids: function* (webhookId: number, state: DeliveryState, after: number): Generator<number, void> {
@@ -110,7 +113,9 @@ export const createSheetReader = (db: WebhookDatabases) => {
 export type SheetReader = ReturnType<typeof createSheetReader>;
 
 /** A sheet that is being written. */
-interface Open extends Found {
+interface Open {
+  first: number;
+  sheet: Sheet;
   /** As it is in the store. */
   before: Facts;
   isChanged: boolean;
@@ -141,8 +146,9 @@ const write = (db: WebhookDatabases, webhookId: number, one: Open): void => {
 export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => {
   const open = new Map<number, Open>();
 
-  const take = (webhookId: number, found: Found): Open => {
-    const taken = { ...found, before: factsOf(found.sheet), isChanged: false };
+  const take = (webhookId: number, first: number, bytes: Buffer): Open => {
+    const sheet = readSheet(bytes);
+    const taken: Open = { first, sheet, before: factsOf(sheet), isChanged: false };
     open.set(webhookId, taken);
     return taken;
   };
@@ -152,7 +158,7 @@ export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => 
     if (at?.sheet.has(id) === true) return at;
     if (at !== undefined) write(db, webhookId, at);
     const found = reader.sheetWith(webhookId, id);
-    return found && take(webhookId, found);
+    return found && take(webhookId, found.first, found.bytes);
   };
 
   /** The last sheets of webhooks, where this transaction has added to them: nobody else adds any meanwhile. */
@@ -164,8 +170,9 @@ export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => 
     const isTail = at !== undefined && at === known;
     if (isTail && !isFull(at.sheet)) return at;
     if (at !== undefined) write(db, webhookId, at);
-    const last = isTail ? at : lastFrom(db, webhookId, beyondAll);
-    const tail = take(webhookId, last === undefined || isFull(last.sheet) ? { first: id, sheet: new Map() } : last);
+    const last = isTail ? undefined : lastFrom(db, webhookId, beyondAll);
+    const found = last && take(webhookId, last.first, last.bytes);
+    const tail = found === undefined || isFull(found.sheet) ? take(webhookId, id, Buffer.alloc(0)) : found;
     tails.set(webhookId, tail);
     return tail;
   };

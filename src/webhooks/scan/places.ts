@@ -86,12 +86,10 @@ export const optionsOf = (webhook: Pick<WebhookRow, "events" | "confirmations">,
 
 const samePlace = (a: Place, b: Place): boolean => a.cursor === b.cursor && a.part?.before === b.part?.before && a.part?.taken === b.part?.taken;
 
-const withoutPart = ({ part: _, ...rest }: Progress): Progress => rest;
-
 const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
 
 const progressAfter = (progress: Progress, { replay, place }: Reader): Progress => {
-  if (replay === undefined) return { ...withoutPart(progress), cursor: place.cursor, ...(place.part === undefined ? {} : { part: place.part }), from: undefined };
+  if (replay === undefined) return Object.assign({ ...progress }, { cursor: place.cursor, part: place.part, from: undefined });
   return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === replay ? { id: one.id, to: one.to, ...place } : one)) };
 };
 
@@ -221,7 +219,7 @@ const createRecover =
     const cursor = cursorText(final.block === undefined || named >= final.block.height ? final : await follow.locate(String(named), seat.options));
     for (const id of seat.ids) logger.warn(`webhooks: webhook ${id} goes on from ${cursor}: the block of its cursor, ${seat.place.cursor}, is neither on the chain nor kept`);
     await store.transactionSoon(() => {
-      for (const id of seat.ids) store.putProgress(id, { ...withoutPart(store.progress(id)), cursor, replays: [] });
+      for (const id of seat.ids) store.putProgress(id, { ...store.progress(id), part: undefined, cursor, replays: [] });
     });
     return true;
   };

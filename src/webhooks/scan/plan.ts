@@ -104,7 +104,7 @@ const enough = 100;
 export const placeAfter = ({ group }: Pick<Plan, "group">): Place => ({ cursor: cursorText(group.after) });
 
 /** Where readers are that have seen a part of a group. */
-export const placeWithin = ({ group }: Pick<Plan, "group">, taken: number, transactions: number): Place => ({ ...placeAfter({ group }), part: { before: cursorText(group.before), taken, transactions } });
+export const placeWithin = ({ group }: Pick<Plan, "group">, taken: number, transactions: number): Place => ({ cursor: cursorText(group.after), part: { before: cursorText(group.before), taken, transactions } });
 
 /** It takes back what others brought: that must be written before. */
 const isReversal = ({ events }: Group): boolean => events.some(({ event }) => event.endsWith(".reverted"));

@@ -211,7 +211,10 @@ const createWritePiece = (needs: RecorderNeeds) => {
         continue;
       }
       const isLast = plan.last.get(webhookId) === index;
-      recipients.push({ webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), ...(isLast ? { last: true } : {}), ...reversal, begin: holding.beginOf(webhook, event) });
+      const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), begin: holding.beginOf(webhook, event) };
+      if (isLast) recipient.last = true;
+      if (reversal.reverts !== undefined) recipient.reverts = reversal.reverts;
+      recipients.push(recipient);
     }
     if (recipients.length > 0) {
       const message = messageOf(plan, planned);

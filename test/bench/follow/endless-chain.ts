@@ -11,8 +11,9 @@ export interface EndlessChain {
 }
 
 export const rules = createChainRules(network);
-const [first] = rules.parseBlock(genesis).transactions;
-if (first === undefined) throw new Error("genesis has transactions");
+const [genesisTransaction] = rules.parseBlock(genesis).transactions;
+if (genesisTransaction === undefined) throw new Error("genesis has transactions");
+const first = { ...genesisTransaction, vendorField: "" };
 
 const idOf = (height: number): string => hex(`endless ${height}`);
 
