@@ -3,7 +3,7 @@ import type { BlockData } from "../../types/events.js";
 import { type BlockMaker, createBlockMaker } from "../../examples/standalone/chain/block-maker.js";
 import { createCast } from "../../examples/standalone/chain/cast.js";
 import { blockData, createCrypto, type SignedBlock } from "../../examples/standalone/chain/crypto.js";
-import { createLocalNetwork, localSeed } from "../../examples/standalone/chain/genesis.js";
+import { localNetwork, localSeed } from "../../examples/standalone/chain/genesis.js";
 import { castKeyRing } from "../../examples/standalone/chain/key-ring.js";
 import type { Random } from "../../examples/standalone/traffic/random.js";
 import { createTraffic } from "../../examples/standalone/traffic/traffic.js";
@@ -14,7 +14,7 @@ export const beginning = 300_000_000;
 
 /** The network `local` and everything that forges on it, with Portico's rules in memory. `randomOf`: what its traffic is drawn with. */
 export const createLocalChain = (randomOf?: (seed: string) => Random) => {
-  const network = createLocalNetwork();
+  const network = localNetwork();
   const crypto = createCrypto(network);
   const cast = createCast(localSeed, crypto);
   const adapter = createMemoryAdapter(network);

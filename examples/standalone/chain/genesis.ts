@@ -111,3 +111,8 @@ export const createLocalNetwork = (seed: string = localSeed): Network => {
   );
   return { network: { ...parameters, nethash: payload.payloadHash }, milestones, exceptions: {}, genesisBlock };
 };
+
+let local: Network | undefined;
+
+/** The network `local`, signed once by a process. Not to be changed by those who get it. */
+export const localNetwork = (): Network => (local ??= createLocalNetwork());

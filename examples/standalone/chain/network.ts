@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Network } from "../../../types/node-context.js";
 import { presetNames, presetNetwork } from "./crypto.js";
-import { createLocalNetwork } from "./genesis.js";
+import { localNetwork } from "./genesis.js";
 import { HostError } from "../program/host-error.js";
 import { readJson } from "../files/json-file.js";
 import { networkNames } from "../options.js";
@@ -37,7 +37,7 @@ const readFolder = (folder: string): Network => {
 
 /** The network `local`, a preset by its name, or the network in a folder of four files. @throws HostError */
 export const readNetwork = (name: string): Network => {
-  if (name === "local") return createLocalNetwork();
+  if (name === "local") return localNetwork();
   if (isPreset(name)) return presetNetwork(name);
   return readFolder(name);
 };
