@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, mkdtempSync, rmSync } from "node:fs";
+import { readFileSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
 import { once } from "node:events";
@@ -6,36 +6,29 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { readHostOptions } from "../../examples/standalone/options.js";
 import { systemClock } from "../../src/clock.js";
+import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
 import { silentLogger } from "../silent.js";
 import { until } from "../operate/until.js";
 
-const executablePath = "/usr/bin/chromium";
 const token = "letmein123";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Nothing that Chromium asks of its maker's hosts by itself. */
-const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-
 describe("the console, in Chromium", function () {
   this.timeout(120_000);
+  onlyWithChromium("the console is");
   let folder: string | undefined;
   let host: Host | undefined;
-  let browser: Browser | undefined;
   let page: Page;
   let receiver: Server;
   const received: string[] = [];
   /** What no page may do: complain, or ask anybody but the node. */
   const faults: string[] = [];
 
-  before(async function () {
-    if (!existsSync(executablePath)) {
-      console.log("      There is no /usr/bin/chromium (Debian: chromium): the console is not tested.");
-      return this.skip();
-    }
+  before(async () => {
     folder = mkdtempSync(join(tmpdir(), "portico-console-"));
     const options = readHostOptions(["--data-dir", join(folder, "data"), "--port", "0", "--forge-interval", "500", "--webhook-token", token]);
     const started = await startHost(options, { logger: silentLogger, clock: systemClock });
@@ -46,18 +39,16 @@ describe("the console, in Chromium", function () {
       response.end();
     }).listen(0, "127.0.0.1");
     await once(receiver, "listening");
-    browser = await chromium.launch({ executablePath, args });
   });
   after(async () => {
-    await browser?.close();
     if (host !== undefined) receiver.close();
     await host?.stop();
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
   beforeEach(async () => {
     faults.length = 0;
-    if (browser === undefined || host === undefined) throw new Error("there is nothing to look at");
-    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    if (host === undefined) throw new Error("there is nothing to look at");
+    page = await openPage({ viewport: { width: 1280, height: 900 } });
     const { origin } = new URL(host.url);
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
     page.on("pageerror", (error) => faults.push(error.message));

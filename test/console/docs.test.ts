@@ -1,42 +1,34 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { readHostOptions } from "../../examples/standalone/options.js";
 import { systemClock } from "../../src/clock.js";
+import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
 import { silentLogger } from "../silent.js";
 
-const executablePath = "/usr/bin/chromium";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Nothing that Chromium asks of its maker's hosts by itself. */
-const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 describe("the interactive reference, in Chromium", function () {
   this.timeout(120_000);
+  onlyWithChromium("the reference is");
   let folder: string | undefined;
   let host: Host | undefined;
-  let browser: Browser | undefined;
   let page: Page;
   /** What the page may not do: complain, or ask anybody but the node. */
   const faults: string[] = [];
 
-  before(async function () {
-    if (!existsSync(executablePath)) {
-      console.log("      There is no /usr/bin/chromium (Debian: chromium): the reference is not tested.");
-      return this.skip();
-    }
+  before(async () => {
     folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
     const options = readHostOptions(["--data-dir", join(folder, "data"), "--port", "0", "--forge-interval", "500"]);
     host = await startHost(options, { logger: silentLogger, clock: systemClock });
-    browser = await chromium.launch({ executablePath, args });
     await load();
   });
   after(async () => {
-    await browser?.close();
+    await (page as Page | undefined)?.close();
     await host?.stop();
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
@@ -44,9 +36,9 @@ describe("the interactive reference, in Chromium", function () {
 
   /** Of some four seconds of Chromium's work, so tests that open different operations share a page. */
   const load = async (colorScheme: "light" | "dark" = "light", width = 1280): Promise<void> => {
-    if (browser === undefined || host === undefined) throw new Error("there is nothing to look at");
+    if (host === undefined) throw new Error("there is nothing to look at");
     await (page as Page | undefined)?.close();
-    page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    page = await openPage({ colorScheme, viewport: { width, height: 900 } });
     const { origin } = new URL(host.url);
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
     page.on("pageerror", (error) => faults.push(error.message));

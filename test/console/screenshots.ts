@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { openBrowser } from "../fixtures/chromium.js";
 
 /** Takes the README's pictures of the console of a running node: `node --import tsx test/console/screenshots.ts http://127.0.0.1:4003`. */
 const [origin = "http://127.0.0.1:4003"] = process.argv.slice(2);
-const args = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+const browser = await openBrowser();
 const pictures = [
   { name: "now", hash: "", width: 1000, height: 640, colorScheme: "light" },
   { name: "delegates", hash: "#/delegates", width: 1000, height: 640, colorScheme: "dark" },

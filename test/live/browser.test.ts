@@ -1,24 +1,20 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
-import { type Browser, chromium } from "playwright-core";
+import type { Page } from "playwright-core";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { BlockData } from "../../types/events.js";
+import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
 import { blockData, genesis, network } from "../follow/schedule.js";
 import { until } from "../operate/until.js";
 import { silentLogger } from "../silent.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 
-const executablePath = "/usr/bin/chromium";
-/** Nothing that Chromium asks of its maker's hosts by itself. */
-const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-
 /** A page of another origin that keeps the ids of the chain's blocks by what it is told, and what makes no sense of that. */
-const page = (api: string): string => `<!doctype html><script>
+const pageOf = (api: string): string => `<!doctype html><script>
   const blocks = [], faults = [];
   let opened = 0;
   const source = new EventSource("${api}/events?event=block.*&after=genesis");
@@ -36,8 +32,9 @@ const page = (api: string): string => `<!doctype html><script>
 
 describe("The event stream, in Chromium's own EventSource", function () {
   this.timeout(120_000);
+  onlyWithChromium("the stream is");
   let dataDir = "";
-  let browser: Browser | undefined;
+  let view: Page | undefined;
   let site: Server | undefined;
   let plugin: ApiPlugin | undefined;
   let events: EventEmitter;
@@ -65,16 +62,11 @@ describe("The event stream, in Chromium's own EventSource", function () {
     }
   };
 
-  before(async function () {
-    if (!existsSync(executablePath)) {
-      console.log("      There is no /usr/bin/chromium (Debian: chromium): the stream is not tested in it.");
-      return this.skip();
-    }
+  before(() => {
     dataDir = temporaryFolder();
-    browser = await chromium.launch({ executablePath, args });
   });
   after(async () => {
-    await browser?.close();
+    await view?.close();
     site?.close();
     await plugin?.stop();
     await closeTemporaryStores();
@@ -83,11 +75,11 @@ describe("The event stream, in Chromium's own EventSource", function () {
   it("tells a page of another origin of the chain through a reorganisation, and of what it missed while the node was away", async () => {
     const port = await serve(0);
     apply("one", 6);
-    site = createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(page(`http://127.0.0.1:${port}/api`))).listen(0, "127.0.0.1");
+    site = createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(pageOf(`http://127.0.0.1:${port}/api`))).listen(0, "127.0.0.1");
     await once(site, "listening");
-    const view = await browser!.newPage();
-    await view.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-    const told = () => view.evaluate<{ blocks: string[]; faults: string[]; opened: number }>("({ blocks, faults, opened })");
+    const page = (view = await openPage());
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    const told = () => page.evaluate<{ blocks: string[]; faults: string[]; opened: number }>("({ blocks, faults, opened })");
     const isThere = async (): Promise<true | undefined> => {
       const found = await told();
       return found.faults.length > 0 || found.blocks.at(-1) === blocks.at(-1)?.id ? true : undefined;
