@@ -130,7 +130,7 @@ describe("A replica", function () {
   });
 
   it("serves what it has while the node is away, says so after five seconds, and goes on when the node is back", async () => {
-    const node = await new TestNode(100).start();
+    const node = await new TestNode(60).start();
     node.pool.push({ ...(transactions.at(-1) as TransactionData) });
     const replica = await startReplica(node);
     await level(node, replica);
@@ -148,7 +148,7 @@ describe("A replica", function () {
     expect(await Promise.all(["blocks", "node/configuration", "peers", "transactions/unconfirmed", "node/syncing"].map((path) => replyOf(replica.url, path)))).to.deep.equal(before);
     const refused = await fetch(`${replica.url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ transactions: [{ ...transactions.at(-1), id: "00" }] }) });
     expect(refused.status).to.equal(503);
-    node.chain.push(...chainBlocks.slice(100, 160));
+    node.chain.push(...chainBlocks.slice(60, 120));
     await node.restart();
     await level(node, replica);
     await until("a ready replica", async () => (await replica.ready()).status === 200);
@@ -226,7 +226,7 @@ describe("A replica", function () {
   });
 
   it("counts its lag from when it last had all blocks of the node, whether or not somebody asked then", async () => {
-    const node = await new TestNode(100).start();
+    const node = await new TestNode(60).start();
     let looks = 0;
     const held = { of: (line: string): string | undefined => line, asked: (path: string) => void (looks += path === "/api/health" ? 1 : 0) };
     const replica = await startReplica(await startProxy(node, held));
@@ -246,18 +246,18 @@ describe("A replica", function () {
   });
 
   it("starts while the node is away, from what it has, and joins it later", async () => {
-    const node = await new TestNode(100).start();
+    const node = await new TestNode(60).start();
     const replica = await startReplica(node);
     await level(node, replica);
     const before = await replyOf(replica.url, "peers");
     await replica.plugin.stop();
     await node.stop();
     await replica.start();
-    expect(await tipOf(replica)).to.equal(`100-${chainBlocks[99]?.id ?? ""}`);
+    expect(await tipOf(replica)).to.equal(`60-${chainBlocks[59]?.id ?? ""}`);
     expect(await replyOf(replica.url, "peers")).to.equal(before);
-    node.chain = chainBlocks.slice(0, 90);
+    node.chain = chainBlocks.slice(0, 50);
     await node.restart();
-    await node.fork(85, 20);
+    await node.fork(45, 20);
     await level(node, replica);
   });
 
@@ -292,7 +292,7 @@ describe("A replica", function () {
   });
 
   it("stops serving a state that is not the node's with the next block, and begins again when it is restarted", async () => {
-    const node = await new TestNode(100).start();
+    const node = await new TestNode(60).start();
     const fault = { of: (line: string): string => line };
     const replica = await startReplica(await startProxy(node, fault));
     await level(node, replica);
@@ -312,7 +312,7 @@ describe("A replica", function () {
   });
 
   it("whose store was changed by hand while it was stopped does not serve it, and begins again when it is restarted", async () => {
-    const node = await new TestNode(100).start();
+    const node = await new TestNode(60).start();
     const replica = await startReplica(node);
     await level(node, replica);
     await replica.plugin.stop();
