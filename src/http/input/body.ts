@@ -47,14 +47,15 @@ const namesPrototype = (value: unknown): boolean =>
 
 /** What a body has is looked at before it is parsed: that takes time, for which others wait. `before`: how the host has parsed it, if it has. */
 const parseBody = (raw: string, limit: number, before: unknown): unknown => {
-  const { depth, parts, mayLoseDigits } = surveyJson(raw);
+  const { depth, parts, longNumbers } = surveyJson(raw);
   if (depth > deepestNesting) {
     throw new PorticoError("MALFORMED_JSON", `The request body is nested deeper than ${deepestNesting} levels.`);
   }
   if (parts > mostParts(limit)) {
     throw new PorticoError("BAD_REQUEST", `The request body has more than ${mostParts(limit)} objects, lists and members.`, { validation: { source: "payload", keys: ["value"] } });
   }
-  const value = mayLoseDigits ? parseExactJson(raw, mostExact(limit)) : (before ?? (JSON.parse(raw) as unknown));
+  if (longNumbers > mostExact(limit)) throw new NumberError(`one of more than ${mostExact(limit)} with so many digits or an exponent`);
+  const value = longNumbers > 0 ? parseExactJson(raw) : (before ?? (JSON.parse(raw) as unknown));
   if (typeof value !== "object" || value === null) throw inputError("payload", "value", "must be object");
   // It may be spelt with escapes.
   if (/__proto__|\\u/.test(raw) && namesPrototype(value)) throw inputError("payload", "__proto__", "is not allowed");

@@ -66,13 +66,13 @@ export interface JsonSurvey {
   depth: number;
   /** Its arrays, its objects, and their members with a name. */
   parts: number;
-  /** Whether it may have numbers that JSON.parse would round: sixteen or more digits and points in a row, or an exponent. */
-  mayLoseDigits: boolean;
+  /** How many numbers JSON.parse might round: sixteen or more digits and points in a row, or an exponent. */
+  longNumbers: number;
 }
 
 /** Takes time in proportion to the text, whatever that is. By a loop: an expression would make an object for each bracket of a megabyte of them. */
 export const surveyJson = (text: string): JsonSurvey => {
-  const survey: JsonSurvey = { depth: 0, parts: 0, mayLoseDigits: false };
+  const survey: JsonSurvey = { depth: 0, parts: 0, longNumbers: 0 };
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const character = text[at] as string;
@@ -84,7 +84,7 @@ export const surveyJson = (text: string): JsonSurvey => {
     else if (character === "]" || character === "}") depth--;
     else if (character >= "0" && character <= "9") {
       const end = endOfFigures(text, at);
-      if (end - at >= 16 || text[end] === "e" || text[end] === "E") survey.mayLoseDigits = true;
+      if (end - at >= 16 || text[end] === "e" || text[end] === "E") survey.longNumbers++;
       at = end - 1;
     }
   }
@@ -112,11 +112,11 @@ const endOfNumber = (text: string, start: number): number => {
   return end;
 };
 
-/** The same text, with each number that JSON.parse might round in quotes, after a mark. @throws NumberError */
-const withMarkedNumbers = (text: string, most: number): string => {
+/** The same text, with each number that JSON.parse might round in quotes, after a mark. */
+const withMarkedNumbers = (text: string): string => {
   const parts: string[] = [];
   const token = /["\d]/g;
-  let [from, marked] = [0, 0];
+  let from = 0;
   for (let found = token.exec(text); found !== null; found = token.exec(text)) {
     const start = found.index;
     if (found[0] === '"') {
@@ -127,7 +127,6 @@ const withMarkedNumbers = (text: string, most: number): string => {
     const number = text.slice(text.charAt(start - 1) === "-" ? start - 1 : start, end);
     if (end - start < 16 && !/[eE]/.test(number)) continue;
     if (!isNumber(number)) continue;
-    if (++marked > most) throw new NumberError(`one of more than ${most} with so many digits or an exponent`);
     parts.push(text.slice(from, end - number.length), `"${mark}${number}"`);
     from = end;
   }
@@ -154,7 +153,6 @@ const withNumbers = (value: unknown): unknown => {
 
 /**
  * Parses JSON with all whole numbers exact: bigints beyond 2^53. By JSON.parse, which takes a fraction of the time of any parser in
- * JavaScript: what it would round, it is given as texts. `most`: numbers that may need that. Throws SyntaxError, NumberError, or
- * RangeError if nested too deeply.
+ * JavaScript: what it would round, it is given as texts. Throws SyntaxError, NumberError, or RangeError if nested too deeply.
  */
-export const parseExactJson = (text: string, most = Infinity): unknown => withNumbers(JSON.parse(withMarkedNumbers(text, most)));
+export const parseExactJson = (text: string): unknown => withNumbers(JSON.parse(withMarkedNumbers(text)));
