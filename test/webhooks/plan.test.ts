@@ -16,16 +16,29 @@ describe("what many groups bring to webhooks", () => {
   let receiver: Receiver;
   let stage: Stage;
   let transactions: number;
+  /** Those in which deliveries were written. */
+  let written: number;
 
   const open = async (window: number, needs: StageNeeds = {}): Promise<void> => {
-    const count = (store: WebhookStore): WebhookStore => ({ ...store, transactionSoon: (work) => (transactions++, store.transactionSoon(work)) });
+    const count = (store: WebhookStore): WebhookStore => ({
+      ...store,
+      transactionSoon: (work) => {
+        transactions++;
+        return store.transactionSoon(() => {
+          const before = store.lastMessage();
+          const result = work();
+          if (store.lastMessage() > before) written++;
+          return result;
+        });
+      },
+    });
     stage = await createStage({ window }, { ...needs, wrapStore: count });
   };
   const names = (): string[] => receiver.received.map(({ json }) => `${json.event} ${(json.data as { id: string }).id}`);
 
   beforeEach(async () => {
     receiver = await createReceiver();
-    transactions = 0;
+    transactions = written = 0;
   });
   afterEach(async () => {
     await stage.close();
@@ -34,11 +47,15 @@ describe("what many groups bring to webhooks", () => {
 
   it("is written together where each brings one delivery", async () => {
     await open(1_000, { changes: createScriptedChain(full, () => 1).changes });
-    stage.engine.create({ event: "block.applied", target: "http://127.0.0.1:9/", from: "1" });
+    const webhook = { event: "block.applied", target: "http://127.0.0.1:9/", from: "1" } as const;
+    stage.engine.create(webhook);
     await stage.engine.settled();
-    expect(stage.engine.list({ offset: 0, limit: 1 }).rows.map(({ id }) => stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total)).to.deep.equal([full.length - 1]);
-    // It would be 299; how many it takes depends on how much is written in two milliseconds.
-    expect(transactions).to.be.below(100);
+    // The first has the code compiled: a transaction takes what can be written in two milliseconds.
+    written = 0;
+    stage.engine.create(webhook);
+    await stage.engine.settled();
+    expect(stage.engine.list({ offset: 0, limit: 2 }).rows.map(({ id }) => stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total)).to.deep.equal([full.length - 1, full.length - 1]);
+    expect(written).to.be.below(30);
   });
 
   it("is written together where a host emits one event after another", async () => {
