@@ -110,8 +110,12 @@ type Given = Untrusted<TransactionData>;
 /** What every transaction has. */
 type Required = Pick<Transaction, "id" | "version" | "typeGroup" | "type" | "senderPublicKey" | "senderId" | "amount" | "fee">;
 
-const required = (data: Given | null | undefined, at: string, addressOf: (publicKey: string) => string): Required => {
+const given = (data: Given | null | undefined, at: string): Given => {
   if (typeof data !== "object" || data === null) throw broken(`${at} is not an object`);
+  return data;
+};
+
+const required = (data: Given, at: string, addressOf: (publicKey: string) => string): Required => {
   const senderPublicKey = key(data.senderPublicKey, at, "senderPublicKey");
   return {
     id: idText(data.id, at, "id"),
@@ -154,31 +158,33 @@ const ownTimestamp = ({ version }: Required, { timestamp }: Given, at: string): 
 export type UnconfirmedTransaction = Omit<Transaction, "timestamp" | "blockId" | "blockHeight" | "sequence"> & { timestamp?: number };
 
 /** Parses a transaction as hosts and files represent it; `at` names it in errors. @throws PorticoError BLOCK_INVALID */
-export const parseTransaction = (data: Given | null | undefined, at: string, addressOf: (publicKey: string) => string): UnconfirmedTransaction => {
+export const parseTransaction = (untrusted: Given | null | undefined, at: string, addressOf: (publicKey: string) => string): UnconfirmedTransaction => {
+  const data = given(untrusted, at);
   const parsed: UnconfirmedTransaction = required(data, at, addressOf);
-  const timestamp = ownTimestamp(parsed, data ?? {}, at);
+  const timestamp = ownTimestamp(parsed, data, at);
   if (timestamp !== undefined) parsed.timestamp = timestamp;
-  return withOptional(parsed, data ?? {}, at);
+  return withOptional(parsed, data, at);
 };
 
 /** Members stand in the same order as in a transaction that a store has read: as JSON, both are the same text. */
-const parseInBlock = (data: Given | null | undefined, at: string, addressOf: (publicKey: string) => string, sequence: number, block: Block): Transaction => {
+const parseInBlock = (untrusted: Given | null | undefined, at: string, addressOf: (publicKey: string) => string, sequence: number, block: Block): Transaction => {
+  const data = given(untrusted, at);
   const found = required(data, at, addressOf);
   const { id, version, typeGroup, type, senderPublicKey, senderId, amount, fee } = found;
-  const timestamp = ownTimestamp(found, data ?? {}, at) ?? block.timestamp;
-  return withOptional({ id, version, typeGroup, type, timestamp, senderPublicKey, senderId, amount, fee, blockId: block.id, blockHeight: block.height, sequence }, data ?? {}, at);
+  const timestamp = ownTimestamp(found, data, at) ?? block.timestamp;
+  return withOptional({ id, version, typeGroup, type, timestamp, senderPublicKey, senderId, amount, fee, blockId: block.id, blockHeight: block.height, sequence }, data, at);
 };
 
 /** Parses a whole block, in steps of one transaction. @throws PorticoError BLOCK_INVALID naming block, transaction and member */
 export function* parseBlock(data: Untrusted<BlockData> | null | undefined, addressOf: (publicKey: string) => string): Sliced<FullBlock> {
   const block = parseBlockHeader(data);
-  const given = data?.transactions ?? [];
-  if (!Array.isArray(given)) throw broken(`block ${block.height}: transactions is not a list`);
-  if (given.length !== block.numberOfTransactions) {
-    throw broken(`block ${block.height} declares ${block.numberOfTransactions} transactions but contains ${given.length}`);
+  const list = data?.transactions ?? [];
+  if (!Array.isArray(list)) throw broken(`block ${block.height}: transactions is not a list`);
+  if (list.length !== block.numberOfTransactions) {
+    throw broken(`block ${block.height} declares ${block.numberOfTransactions} transactions but contains ${list.length}`);
   }
   const transactions: Transaction[] = [];
-  for (const [sequence, transaction] of (given as (Given | null)[]).entries()) {
+  for (const [sequence, transaction] of (list as (Given | null)[]).entries()) {
     const at = `block ${block.height}, transaction ${sequence} (${String(transaction?.id)})`;
     transactions.push(parseInBlock(transaction, at, addressOf, sequence, block));
     yield;

@@ -145,24 +145,17 @@ const merged = function* (one: Iterable<number>, other: Iterable<number>, isBefo
   }
 };
 
-/** Ascending. */
-const mergedUp = function* (one: Iterable<number>, other: Iterable<number>): Generator<number, void> {
-  yield* merged(one, other, (a, b) => a < b);
-};
-
-/** Descending. */
-const mergedDown = function* (one: Iterable<number>, other: Iterable<number>): Generator<number, void> {
-  yield* merged(one, other, (a, b) => a > b);
-};
+const ascending = (a: number, b: number): boolean => a < b;
+const descending = (a: number, b: number): boolean => a > b;
 
 /** Some of a sequence; the rest is not asked for. */
-const some = (numbers: Iterable<number>, offset: number, limit: number): number[] => {
-  const taken: number[] = [];
+export const some = <T>(all: Iterable<T>, offset: number, limit: number): T[] => {
+  const taken: T[] = [];
   let left = offset;
   if (limit <= 0) return taken;
-  for (const number of numbers) {
+  for (const one of all) {
     if (left-- > 0) continue;
-    taken.push(number);
+    taken.push(one);
     if (taken.length >= limit) break;
   }
   return taken;
@@ -204,7 +197,7 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, { she
     const total = (db.counters.get(counters.inState(webhookId, listed)) as number | undefined) ?? 0;
     const begin = seek(webhookId, listed, page.offset);
     if (begin === undefined) return { rows: [], total };
-    const ids = some(mergedDown(rowIdsBelow(webhookId, state, begin.highest), sheets.idsBelow(webhookId, state, begin.highest)), begin.offset, page.limit);
+    const ids = some(merged(rowIdsBelow(webhookId, state, begin.highest), sheets.idsBelow(webhookId, state, begin.highest), descending), begin.offset, page.limit);
     return { rows: ids.map((id) => delivery(webhookId, id)).filter((row) => row !== undefined), total };
   };
 
@@ -214,7 +207,7 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, { she
 
   const deliveryIds: WebhookStore["deliveryIds"] = (webhookId, state, after, limit) => {
     writing()?.flush();
-    return some(mergedUp(rowIds(webhookId, state, after), sheets.ids(webhookId, state, after)), 0, limit);
+    return some(merged(rowIds(webhookId, state, after), sheets.ids(webhookId, state, after), ascending), 0, limit);
   };
 
   const retries: WebhookStore["retries"] = (webhookId, limit) =>

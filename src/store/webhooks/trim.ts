@@ -1,6 +1,6 @@
 import type { DeliveryRow } from "../../../types/webhook-store.js";
 import { counters, type WebhookDatabases } from "./databases.js";
-import type { OutboxWriter } from "./outbox.js";
+import { type OutboxWriter, some } from "./outbox.js";
 import type { SheetReader } from "./sheets.js";
 import type { Tally } from "./tally.js";
 
@@ -12,22 +12,16 @@ export interface TrimNeeds {
   sheets: SheetReader;
 }
 
-const some = <T>(all: Iterable<T>, limit: number): T[] => {
-  const taken: T[] = [];
-  if (limit > 0) for (const one of all) if (taken.push(one) >= limit) break;
-  return taken;
-};
-
 /** Deliveries with rows of their own that finished before a time, oldest first. */
 const finishedBefore = (kind: "dead" | "done", time: number, limit: number, { db }: TrimNeeds): DeliveryKey[] =>
   [...db.finished.getKeys({ start: [kind, 0, 0, 0], end: [kind, time, 0, 0], limit })].map(([, , webhookId, id]) => [webhookId, id]);
 
 /** Those on sheets. */
-const deliveredBefore = (time: number, limit: number, { sheets }: TrimNeeds): DeliveryKey[] => some(sheets.deliveredBefore(time), limit);
+const deliveredBefore = (time: number, limit: number, { sheets }: TrimNeeds): DeliveryKey[] => some(sheets.deliveredBefore(time), 0, limit);
 
 const allOf = (webhookId: number, last: number, limit: number, { db, sheets }: TrimNeeds): DeliveryKey[] => {
   const rows = [...db.deliveries.getKeys({ start: [webhookId, 0], end: [webhookId, last + 1], limit })];
-  return [...rows, ...some(sheets.idsBelow(webhookId, undefined, last), limit - rows.length).map((id): DeliveryKey => [webhookId, id])];
+  return [...rows, ...some(sheets.idsBelow(webhookId, undefined, last), 0, limit - rows.length).map((id): DeliveryKey => [webhookId, id])];
 };
 
 /** Deliveries of webhooks that were removed or disabled. A webhook that has none left is forgotten for good. */
