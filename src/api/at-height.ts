@@ -13,7 +13,7 @@ import type {
   WalletQuery,
 } from "../../types/chain-adapter.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
-import { isDigits } from "../digits.js";
+import { isDigits } from "../text/digits.js";
 import { PorticoError } from "../errors.js";
 import { notAtHeight } from "../http/input/at.js";
 import type { PastState } from "./state.js";

@@ -1,5 +1,5 @@
 import type { AmountLike } from "../../types/events.js";
-import { isDigits } from "../digits.js";
+import { isDigits } from "../text/digits.js";
 
 /**
  * Parses an amount in any form that hosts use.

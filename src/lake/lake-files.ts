@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
-import { withoutTrailing } from "../trim-end.js";
+import { withoutTrailing } from "../text/trim-end.js";
 import { readIfThere } from "./files.js";
 import { type Manifest, manifestFile, olderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
 

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import { inputError, PorticoError } from "../errors.js";
 import { type InputKind, InputOf } from "../http/input/schema.js";
-import { didYouMean } from "../known-names.js";
+import { didYouMean } from "../text/known-names.js";
 import type { FollowEvent } from "../follow/event.js";
 import type { Confirmations } from "../follow/follow.js";
 

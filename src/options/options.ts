@@ -1,5 +1,5 @@
 import type { PorticoOptions } from "../../types/options.js";
-import { amongKnown } from "../known-names.js";
+import { amongKnown } from "../text/known-names.js";
 import { PorticoError } from "../errors.js";
 import { above, type Check, falseOr, isObject, metricsSetting, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom, yesOrNo } from "./checks.js";
 import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";

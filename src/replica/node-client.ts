@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from "undici";
 import type { Logger } from "../../types/node-context.js";
 import { linesIn } from "../async/lines.js";
 import { messageOf } from "../errors.js";
-import { withoutTrailing } from "../trim-end.js";
+import { withoutTrailing } from "../text/trim-end.js";
 
 /** An answer of the node other than 2xx. */
 export class NodeRefusal extends Error {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { lockFolder } from "../../examples/standalone/files/folder-lock.js";
 import { HostError } from "../../examples/standalone/program/host-error.js";
-import { noteOf } from "../../src/noted-process.js";
+import { noteOf } from "../../examples/standalone/files/noted-process.js";
 import { startUnreaped, type Unreaped } from "../unreaped.js";
 
 const onLinux = process.platform === "linux";

@@ -15,7 +15,7 @@ import { type Host, startHost } from "../../examples/standalone/host.js";
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import type { HostOptions } from "../../examples/standalone/options.js";
 import { systemClock } from "../../src/clock.js";
-import { noteOf } from "../../src/noted-process.js";
+import { noteOf } from "../../examples/standalone/files/noted-process.js";
 import { chainFile, loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { localBlocks } from "./local-chain.js";

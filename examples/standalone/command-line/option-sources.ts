@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { didYouMean } from "../../../src/known-names.js";
+import { didYouMean } from "../../../src/text/known-names.js";
 import { HostError, messageOf, UsageError } from "../program/host-error.js";
 import { readJson } from "../files/json-file.js";
 import { conflicts, flagOf, memberOf, type Name, rows, variableOf } from "./option-table.js";

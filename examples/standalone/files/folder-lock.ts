@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { retrying, type RetryOptions } from "../../../src/async/retrying.js";
-import { noteOf, readNote, stillRuns } from "../../../src/noted-process.js";
+import { noteOf, readNote, stillRuns } from "./noted-process.js";
 import { codeOf, HostError, messageOf } from "../program/host-error.js";
 
 /** Identifies a file, whatever path leads to it; undefined if there is none any more. */

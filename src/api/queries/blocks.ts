@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block } from "../../../types/chain.js";
 import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise } from "../../../types/chain-adapter.js";
-import { isDigits } from "../../digits.js";
+import { isDigits } from "../../text/digits.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, amountUnit, OrderBy, Range, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";

@@ -1,6 +1,6 @@
 import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import type { Epoch } from "../../chain/epoch.js";
-import { isDigits } from "../../digits.js";
+import { isDigits } from "../../text/digits.js";
 import { inputError } from "../../errors.js";
 import { isoDate, isoTime, spanOf } from "../../http/input/iso-time.js";
 import { InputOf } from "../../http/input/schema.js";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { DelegateOrder, Order } from "../../../types/chain-adapter.js";
 import { forgerOf, forgingOrder, roundOf, slotOf } from "../../chain/rounds.js";
-import { isDigits } from "../../digits.js";
+import { isDigits } from "../../text/digits.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { InputOf, orderKind, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { endOfDigits } from "../../digits.js";
+import { endOfDigits } from "../../text/digits.js";
 
 const longestNumber = 100;
 

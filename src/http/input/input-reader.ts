@@ -1,7 +1,7 @@
 import type { DefinedError, ErrorObject } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { inputError, type Validation } from "../../errors.js";
-import { amongKnown, didYouMean } from "../../known-names.js";
+import { amongKnown, didYouMean } from "../../text/known-names.js";
 import { createSchemaCompiler, type SchemaCompiler } from "../../schema-compiler.js";
 import { exactKeyword, type InputKind, inputKeyword, requiredKeyword, type Surroundings } from "./schema.js";
 import { coercion, inputSchema, isSingle } from "./compile.js";

@@ -1,5 +1,5 @@
 import { inputError } from "../../errors.js";
-import { amongKnown } from "../../known-names.js";
+import { amongKnown } from "../../text/known-names.js";
 import { exactKeyword, inputKeyword } from "./schema.js";
 import { isSchema, type JsonSchema } from "../json-schema.js";
 

@@ -10,7 +10,7 @@ import {
   type TUnsafe,
 } from "@sinclair/typebox";
 import type { Order } from "../../../types/chain-adapter.js";
-import { didYouMean } from "../../known-names.js";
+import { didYouMean } from "../../text/known-names.js";
 import { isoDate, isoTime, spanOf } from "./iso-time.js";
 
 /**

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "../../trim-end.js";
+import { withoutTrailing } from "../../text/trim-end.js";
 import { type AmountForm, type AmountPrefix, formInPath, formOf, type NamedForm } from "./amounts.js";
 import { answers, type Match, type Routing, targetFor } from "./router.js";
 import { type Generation, generationNamed, type NamedVersion, versionInPath } from "./version.js";

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isDigits } from "../../digits.js";
+import { isDigits } from "../../text/digits.js";
 import { PorticoError } from "../../errors.js";
 
 export type Generation = 1 | 2;

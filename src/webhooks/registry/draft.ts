@@ -1,7 +1,7 @@
 import type { WebhookRow } from "../../../types/webhook-store.js";
 import type { BatchRule, Condition, WebhookDraft } from "../../../types/webhooks.js";
 import { inputError, messageOf } from "../../errors.js";
-import { didYouMean } from "../../known-names.js";
+import { didYouMean } from "../../text/known-names.js";
 import { jsonLength } from "../conditions/json-value.js";
 import { isNamePattern, namesEvent, operatorNames, operators, type ValueForm } from "../conditions/conditions.js";
 import { patternSize } from "../conditions/pattern.js";

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { isDigits } from "../../../digits.js";
+import { isDigits } from "../../../text/digits.js";
 import { Amount, AmountText } from "../values/amount.js";
 
 const kept = { additionalProperties: true };

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "../../../trim-end.js";
+import { withoutTrailing } from "../../../text/trim-end.js";
 import { type Meta, type Tree, treeAt, treeLength } from "./meta-pages.js";
 import { nodeFlags } from "./page.js";
 import type { PageFile } from "./page-file.js";
