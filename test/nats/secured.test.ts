@@ -9,7 +9,7 @@ import { createCertificate } from "../fixtures/certificate.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
-import { atEnd, closeAll, level, network, startServer, temporaryFolder, TestNode, TestReplica, until } from "../replica/machines.js";
+import { atEnd, closeAll, folderWith, level, network, startServer, temporaryFolder, TestNode, TestReplica, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const { nethash } = network.network;
@@ -77,7 +77,7 @@ describe("NATS with TLS and credentials", function () {
     node.plugin.webhooks?.create({ event: "block.applied", target: `${receiver.url}/`, order: "none" });
     const publisher = startTipPublisher(options, { url: node.url, nethash, logger });
     atEnd(() => publisher.stop());
-    const replica = new TestReplica(node.url);
+    const replica = new TestReplica(node.url, await folderWith(60));
     let brought = 0;
     const tip = natsTip(options, logger);
     replica.tip = { start: (of, take) => tip.start(of, (line) => (brought++, take(line))) };

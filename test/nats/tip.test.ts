@@ -6,7 +6,7 @@ import { streamOf } from "../../src/nats/connection.js";
 import { count } from "../fixtures/long.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { silentLogger } from "../silent.js";
-import { atEnd, closeAll, level, network, startProxy, TestNode, TestReplica, tipOf, until } from "../replica/machines.js";
+import { atEnd, closeAll, folderWith, level, network, startProxy, TestNode, TestReplica, tipOf, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const { nethash } = network.network;
@@ -44,7 +44,7 @@ describe("A node's changes over JetStream", function () {
     const publisher = publish(server, node);
     const http: string[] = [];
     const proxy = await startProxy(node, { of: (line) => (http.push(line), line) });
-    const replica = new TestReplica(proxy.url);
+    const replica = new TestReplica(proxy.url, await folderWith(60));
     replica.tip = natsTip({ servers: server.url });
     await replica.start();
     await level(node, replica);

@@ -28,7 +28,7 @@ describe("Three replicas behind nginx", function () {
 
   it("answer a reader with a cursor in turn, without gap, while blocks come and are reverted; one that leaves out repeated ids ends with the same chain", async () => {
     const node = await new TestNode(60).start();
-    const replicas = await Promise.all([startReplica(node), startReplica(node), startReplica(node)]);
+    const replicas = await Promise.all([startReplica(node, 60), startReplica(node, 60), startReplica(node, 60)]);
     for (const replica of replicas) await level(node, replica);
     const url = await startBalancer(replicas);
     const answered = new Set<string>();
@@ -76,7 +76,7 @@ describe("Three replicas behind nginx", function () {
 
   it("give the pages of one walk, from the height at which it began", async () => {
     const node = await new TestNode(60).start();
-    const replicas = await Promise.all([startReplica(node), startReplica(node), startReplica(node)]);
+    const replicas = await Promise.all([startReplica(node, 60), startReplica(node, 60), startReplica(node, 60)]);
     for (const replica of replicas) await level(node, replica);
     const url = await startBalancer(replicas);
     await node.grow(1);

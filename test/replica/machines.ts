@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { createServer, request as ask, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,6 +15,7 @@ import type { LakeOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { isLong } from "../fixtures/long.js";
+import { runFolder, runFolderOf } from "../fixtures/run.js";
 import { branch } from "../store/branches.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
@@ -57,6 +58,28 @@ export interface Served {
   lines: string[];
 }
 
+const nodeOptions = { finality: 10, staleAfter: false } as const;
+
+/**
+ * A new folder with a store of the chain's first blocks, which is written once in a run: nearly all transactions of the chain are in its
+ * first sixty blocks, and applying them takes longer than what most tests look at.
+ */
+export const folderWith = async (height: number): Promise<string> => {
+  const kept = join(runFolderOf(), `chain-of-${height}`);
+  if (!existsSync(kept)) {
+    const dataDir = runFolder();
+    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read: (from, limit) => chainBlocks.slice(from - 1, Math.min(from - 1 + limit, height)) }, logger: silentLogger, options: nodeOptions });
+    await plugin.start();
+    await plugin.settled();
+    await plugin.stop();
+    // Another process may have been first.
+    if (!existsSync(kept)) renameSync(dataDir, kept);
+  }
+  const folder = temporaryFolder();
+  cpSync(kept, folder, { recursive: true });
+  return folder;
+};
+
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 const loggerTo = (lines: string[], warnings: string[] = []): Logger => {
@@ -78,18 +101,16 @@ export class TestNode implements Served {
   readonly submitted: TransactionData[] = [];
   readonly lines: string[] = [];
   chain: BlockData[];
-  plugin: ApiPlugin;
+  plugin!: ApiPlugin;
   port = 0;
   private readonly lake: LakeOptions | undefined;
   private readonly dispatch: DeliveryDispatch | undefined;
-  dataDir: string;
+  dataDir = "";
 
   constructor(height: number, lake?: LakeOptions, dispatch?: DeliveryDispatch) {
     this.chain = chainBlocks.slice(0, height);
     this.lake = lake;
     this.dispatch = dispatch;
-    this.dataDir = temporaryFolder();
-    this.plugin = this.create();
   }
 
   get url(): string {
@@ -109,7 +130,7 @@ export class TestNode implements Served {
       pool: { list: () => this.pool, submit: (transactions) => this.submit(transactions) },
       logger: loggerTo(this.lines),
       ...(dispatch === undefined ? {} : { dispatch }),
-      options: { finality: 10, staleAfter: false, webhooks: { allowTargets: ["127.0.0.0/8"], schedule: [200, 200, 200, 500, 500] }, ...(lake === undefined ? {} : { lake }) },
+      options: { ...nodeOptions, webhooks: { allowTargets: ["127.0.0.0/8"], schedule: [200, 200, 200, 500, 500] }, ...(lake === undefined ? {} : { lake }) },
     });
   }
 
@@ -119,11 +140,18 @@ export class TestNode implements Served {
     return { accept: ids, broadcast: ids, excess: [], invalid: [] };
   }
 
+  /** With its blocks in its store; one with a lake gets them now, to write them there as they come. */
   async start(): Promise<this> {
-    if (this.port === 0) this.port = await freePort();
+    this.port = await freePort();
+    this.dataDir = this.lake === undefined ? await folderWith(this.chain.length) : temporaryFolder();
+    await this.serve();
+    return this;
+  }
+
+  private async serve(): Promise<void> {
+    this.plugin = this.create();
     await this.plugin.listen(this.port);
     closing.push(() => this.plugin.stop());
-    return this;
   }
 
   stop(): Promise<void> {
@@ -134,8 +162,7 @@ export class TestNode implements Served {
   async restart(dataDir = this.dataDir): Promise<void> {
     await this.plugin.stop();
     this.dataDir = dataDir;
-    this.plugin = this.create();
-    await this.start();
+    await this.serve();
     await this.plugin.settled();
   }
 
@@ -229,7 +256,8 @@ export class TestReplica implements Served {
   }
 }
 
-export const startReplica = (node: Pick<TestNode, "url">, dataDir?: string): Promise<TestReplica> => new TestReplica(node.url, dataDir).start();
+/** One that has the first blocks of the chain from before, or none. */
+export const startReplica = async (node: Pick<TestNode, "url">, height = 0): Promise<TestReplica> => new TestReplica(node.url, height === 0 ? undefined : await folderWith(height)).start();
 
 export const tipOf = async ({ url }: Pick<Served, "url">): Promise<string> => {
   const { data } = (await (await fetch(`${url}/blockchain`)).json()) as { data?: { block: { height: number; id: string } } };

@@ -8,7 +8,7 @@ import { createAsked } from "../../src/replica/asked.js";
 import { createStore } from "../../src/store/state/store.js";
 import type { TransactionData } from "../../types/events.js";
 import { byHand } from "../store/by-hand.js";
-import { chainBlocks, closeAll, level, network, peer, startProxy, startReplica, startServer, temporaryFolder, TestNode, TestReplica, tipOf, until } from "./machines.js";
+import { chainBlocks, closeAll, folderWith, level, network, peer, startProxy, startReplica, startServer, temporaryFolder, TestNode, TestReplica, tipOf, until } from "./machines.js";
 
 const transactions = chainBlocks.flatMap((block) => block.transactions ?? []);
 const [address, publicKey] = ["AJPicaX6vmFoKoYnDRPqCqYCsGvYoeXgPo", chainBlocks[5]?.generatorPublicKey ?? ""];
@@ -57,7 +57,7 @@ describe("A replica", function () {
 
   it("answers a reader with a cursor as its node does, also across a fork", async () => {
     const node = await new TestNode(60).start();
-    const replica = await startReplica(node);
+    const replica = await startReplica(node, 60);
     await level(node, replica);
     const cursor = await tipOf(node);
     await node.fork(55, 9);
@@ -78,7 +78,7 @@ describe("A replica", function () {
 
   it("tells of everything but what its node's host emits, and says where that is told", async () => {
     const node = await new TestNode(60).start();
-    const replica = await startReplica(node);
+    const replica = await startReplica(node, 60);
     await level(node, replica);
     for (const ip of ["10.0.0.8", "10.0.0.9"]) {
       node.events.emit("peer.added", { ip });
@@ -132,7 +132,7 @@ describe("A replica", function () {
   it("serves what it has while the node is away, says so after five seconds, and goes on when the node is back", async () => {
     const node = await new TestNode(60).start();
     node.pool.push({ ...(transactions.at(-1) as TransactionData) });
-    const replica = await startReplica(node);
+    const replica = await startReplica(node, 60);
     await level(node, replica);
     const before = await Promise.all(["blocks", "node/configuration", "peers", "transactions/unconfirmed", "node/syncing"].map((path) => replyOf(replica.url, path)));
     await node.stop();
@@ -158,7 +158,7 @@ describe("A replica", function () {
   it("asks as often after an hour without the node as at first, serves what it has, says so once, and then follows it through the fork that it missed", async () => {
     const node = await new TestNode(100).start();
     let looks = 0;
-    const replica = await startReplica(await startProxy(node, { of: (line) => line, asked: (path) => void (looks += path === "/api/health" ? 1 : 0) }));
+    const replica = await startReplica(await startProxy(node, { of: (line) => line, asked: (path) => void (looks += path === "/api/health" ? 1 : 0) }), 100);
     await level(node, replica);
     const seen = await tipOf(node);
     const served = await replyOf(replica.url, "blocks?limit=100");
@@ -191,7 +191,7 @@ describe("A replica", function () {
   it("asks a reader to come again for a block that it does not have and the node may have, however far ahead, and for no other", async () => {
     const node = await new TestNode(110).start();
     const held = { of: (line: string): string | undefined => line };
-    const replica = await startReplica(await startProxy(node, held));
+    const replica = await startReplica(await startProxy(node, held), 110);
     await level(node, replica);
     held.of = () => undefined;
     await node.grow(150);
@@ -229,7 +229,7 @@ describe("A replica", function () {
     const node = await new TestNode(60).start();
     let looks = 0;
     const held = { of: (line: string): string | undefined => line, asked: (path: string) => void (looks += path === "/api/health" ? 1 : 0) };
-    const replica = await startReplica(await startProxy(node, held));
+    const replica = await startReplica(await startProxy(node, held), 60);
     await level(node, replica);
     await replica.ready();
     replica.clock.pass(600_000);
@@ -247,7 +247,7 @@ describe("A replica", function () {
 
   it("starts while the node is away, from what it has, and joins it later", async () => {
     const node = await new TestNode(60).start();
-    const replica = await startReplica(node);
+    const replica = await startReplica(node, 60);
     await level(node, replica);
     const before = await replyOf(replica.url, "peers");
     await replica.plugin.stop();
@@ -263,9 +263,9 @@ describe("A replica", function () {
 
   it("follows a node whose store is made anew, and one that comes back on another branch, deeper than can be reverted", async () => {
     const node = await new TestNode(120).start();
-    const replica = await startReplica(node);
+    const replica = await startReplica(node, 120);
     await level(node, replica);
-    await node.restart(temporaryFolder());
+    await node.restart(await folderWith(120));
     await node.grow(3);
     await level(node, replica);
     await node.stop();
@@ -277,7 +277,7 @@ describe("A replica", function () {
 
   it("passes transactions on to the node's pool, and has no webhooks of its own", async () => {
     const node = await new TestNode(50).start();
-    const replica = await startReplica(node);
+    const replica = await startReplica(node, 50);
     await level(node, replica);
     const fresh = { ...(transactions.at(-1) as TransactionData) };
     const reply = await fetch(`${replica.url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ transactions: [fresh] }) });
@@ -294,7 +294,7 @@ describe("A replica", function () {
   it("stops serving a state that is not the node's with the next block, and begins again when it is restarted", async () => {
     const node = await new TestNode(60).start();
     const fault = { of: (line: string): string => line };
-    const replica = await startReplica(await startProxy(node, fault));
+    const replica = await startReplica(await startProxy(node, fault), 60);
     await level(node, replica);
     fault.of = (line) => line.replace(/"digest":"./, '"digest":"g');
     await node.grow(1);
@@ -313,7 +313,7 @@ describe("A replica", function () {
 
   it("whose store was changed by hand while it was stopped does not serve it, and begins again when it is restarted", async () => {
     const node = await new TestNode(60).start();
-    const replica = await startReplica(node);
+    const replica = await startReplica(node, 60);
     await level(node, replica);
     await replica.plugin.stop();
     const store = createStore({ dataDir: replica.dataDir, undoBlocks: 100 }, { rules: createChainRules(network) });
