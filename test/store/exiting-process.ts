@@ -7,6 +7,6 @@ const [, , dataDir = "", milliseconds] = process.argv;
 const { network, blocks } = loadChain("core3-custom-c");
 const rules = createChainRules(network);
 const store = createStore({ dataDir, undoBlocks: 1_000 }, { rules });
-await store.apply(blocks.slice(0, 1).map(rules.parseBlock));
-await store.applyAhead(blocks.slice(1, 500).map(rules.parseBlock));
+const height = store.tip()?.height ?? 0;
+await store.applyAhead(blocks.slice(height, height + 60).map(rules.parseBlock));
 setTimeout(() => process.exit(7), Number(milliseconds));

@@ -1,29 +1,28 @@
-/** A process that opens a store for writing at a given time: `node racing-process.ts chain|webhooks DIR`, with the time on stdin. */
-import { once } from "node:events";
+/** A process that opens stores for writing at given times: `node racing-process.ts`, with lines `chain|webhooks TIME DIR` on stdin. It keeps them open until stdin ends. */
 import { createChainRules } from "../../src/chain/rules.js";
 import { PorticoError } from "../../src/errors.js";
 import { createStore } from "../../src/store/state/store.js";
 import { createWebhookStore, openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { loadChain } from "../data/read.js";
 
-const [, , which = "", dataDir = ""] = process.argv;
 const rules = createChainRules(loadChain("core3-custom-c").network);
 /** With the webhooks in it, as a node has it. */
-const openChain = () => {
+const openChain = (dataDir: string) => {
   const { environment, stop } = createStore({ undoBlocks: 1_000, dataDir }, { rules });
   createWebhookStore(environment);
   return { close: stop };
 };
-const openStore = which === "chain" ? openChain : () => openWebhookStore(dataDir);
 console.log("ready");
-const [moment] = (await once(process.stdin, "data")) as [Buffer];
-// A busy wait, not a timer: others do the same at the same moment.
-while (Date.now() < Number(moment.toString()));
-try {
-  const opened = openStore();
-  console.log("opened");
-  await once(process.stdin, "end");
-  await opened.close();
-} catch (error) {
-  console.log(error instanceof PorticoError ? error.code : String(error));
+const opened: { close(): Promise<void> }[] = [];
+for await (const line of process.stdin) {
+  const [which, moment, dataDir = ""] = String(line).split(" ");
+  // A busy wait, not a timer: others do the same at the same moment.
+  while (Date.now() < Number(moment));
+  try {
+    opened.push(which === "chain" ? openChain(dataDir) : openWebhookStore(dataDir));
+    console.log("opened");
+  } catch (error) {
+    console.log(error instanceof PorticoError ? error.code : String(error));
+  }
 }
+for (const { close } of opened) await close();

@@ -5,11 +5,16 @@ import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
 import { createStore, type Store, type StoreNeeds, type StoreOptions } from "../../src/store/state/store.js";
 import { parseChecksumKey } from "../../src/store/layout/checksums.js";
 import type { Network } from "../../types/node-context.js";
+import { type ChainName, loadChain } from "../data/read.js";
+import { storeBlocks } from "../fixtures/stored-blocks.js";
 
 interface Opened {
   store: Store;
   dataDir: string;
 }
+
+/** Blocks that can be reverted, unless a test says otherwise. */
+const usual = { undoBlocks: 1_000 };
 
 const opened: Opened[] = [];
 const folders: string[] = [];
@@ -28,9 +33,21 @@ export const openTemporaryStore = (
 ): Opened & { rules: ChainRules } => {
   const rules = createChainRules(network);
   const dataDir = options.dataDir ?? temporaryFolder();
-  const store = createStore({ undoBlocks: 1_000, ...options, dataDir }, { rules, ...needs });
+  const store = createStore({ ...usual, ...options, dataDir }, { rules, ...needs });
   opened.push({ store, dataDir });
   return { store, rules, dataDir };
+};
+
+/** The same with a real chain's blocks up to a height, which `storeBlocks` has ready. */
+export const openStoreAt = async (
+  name: ChainName,
+  height: number,
+  options: Partial<StoreOptions> = {},
+  needs: Partial<StoreNeeds> = {},
+): Promise<ReturnType<typeof openTemporaryStore>> => {
+  const dataDir = options.dataDir ?? temporaryFolder();
+  await storeBlocks(name, height, options.undoBlocks ?? usual.undoBlocks, dataDir);
+  return openTemporaryStore(loadChain(name).network, { ...options, dataDir }, needs);
 };
 
 export const closeStores = async (): Promise<void> => {
