@@ -10,8 +10,16 @@ import type { StoreChange } from "../../src/store/state/change-log.js";
 import type { Store } from "../../src/store/state/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import { eventually } from "../webhooks/stage.js";
-import { after, at, before, branch, chain, end, fork, newTip, undoBlocks } from "./branches.js";
-import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { at, branch, chain } from "./branches.js";
+import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+
+/** The host goes back from height 40 to 28, and on to 31 on another branch: further than `undoBlocks`. Both branches have transactions. */
+const [end, fork, undoBlocks] = [40, 28, 5];
+const before = chain.blocks.slice(0, end);
+const after = [...chain.blocks.slice(0, fork), ...branch(fork, fork + 3)];
+const newTip = after.at(-1)!;
+/** The most blocks that the source gives at once, so that a rebuild asks it for the heights 1, 10, 19, 28 and 31. */
+const most = 10;
 
 /** A block source whose chain can be replaced, and which can be made to fail. */
 const sourceOf = (blocks: BlockData[]): BlockSource & { blocks: BlockData[]; failure: string | undefined; onRead: (from: number) => void } => ({
@@ -21,7 +29,7 @@ const sourceOf = (blocks: BlockData[]): BlockSource & { blocks: BlockData[]; fai
   read(from, limit) {
     this.onRead(from);
     if (this.failure !== undefined) throw new Error(this.failure);
-    return this.blocks.filter(({ height }) => height >= from).slice(0, Math.min(limit, 20));
+    return this.blocks.filter(({ height }) => height >= from).slice(0, Math.min(limit, most));
   },
 });
 
@@ -47,12 +55,21 @@ describe("a store whose host goes back further than undo records reach", functio
   const create = (source: BlockSource | undefined): Follower =>
     createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20, retryPace: pace, problems: createProblems(logger) });
 
-  const start = async (source: BlockSource | undefined): Promise<void> => {
-    ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
+  const begin = async (source: BlockSource | undefined): Promise<void> => {
     events = new EventEmitter();
     follower = create(source);
     await follower.start();
     await follower.settled();
+  };
+  /** Begins with a store of the old branch. */
+  const start = async (source: BlockSource): Promise<void> => {
+    ({ store, rules } = await openStoreAt("core3-testnet-a", end, { dataDir, undoBlocks }, { listener }));
+    await begin(source);
+  };
+  /** Begins with the store as it was left. */
+  const again = async (source: BlockSource | undefined): Promise<void> => {
+    ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
+    await begin(source);
   };
   const stop = async (): Promise<void> => {
     await follower.stop();
@@ -60,7 +77,7 @@ describe("a store whose host goes back further than undo records reach", functio
   };
   const restart = async (source: BlockSource | undefined): Promise<void> => {
     await stop();
-    await start(source);
+    await again(source);
   };
   const tip = (): string | undefined => store.completeTip()?.id;
   const untilTip = (id: string): Promise<true> => eventually(() => (tip() === id ? true : undefined));
@@ -69,11 +86,13 @@ describe("a store whose host goes back further than undo records reach", functio
 
   /** What a store has that was only ever given the new branch. Computed once. */
   let ofNew: unknown;
+  let sizeOfNew = 0;
   const contentsOfNew = async (): Promise<unknown> => (ofNew ??= await computeContentsOfNew());
   const computeContentsOfNew = async (): Promise<unknown> => {
     const fresh = openTemporaryStore(chain.network, { undoBlocks });
     await fresh.store.apply(after.map((block) => rules.parseBlock(block)));
     fresh.store.markComplete();
+    sizeOfNew = statSync(fresh.store.environment.path).size;
     return contentsOf(fresh.store);
   };
   const requireRebuilt = async (): Promise<void> => {
@@ -105,8 +124,8 @@ describe("a store whose host goes back further than undo records reach", functio
     await requireRebuilt();
     expect(changes).to.deep.equal([...reverted(end), ...applied()]);
     expect(rebuildLines()).to.have.length(2);
-    expect(rebuildLines()[0]).to.match(/^the host's chain leaves the store's after block 60, further back than can be reverted \(`undoBlocks`\): the store is rebuilt/);
-    expect(rebuildLines()[1]).to.equal("the store is rebuilt, up to block 63");
+    expect(rebuildLines()[0]).to.match(/^the host's chain leaves the store's after block 28, further back than can be reverted \(`undoBlocks`\): the store is rebuilt/);
+    expect(rebuildLines()[1]).to.equal("the store is rebuilt, up to block 31");
   });
 
   it("is rebuilt from the source when the host's database was rolled back without an event", async () => {
@@ -116,9 +135,9 @@ describe("a store whose host goes back further than undo records reach", functio
     source.blocks = after;
     await untilTip(newTip.id);
     await follower.settled();
-    // In place: the room of the old chain is used again.
-    expect(statSync(store.environment.path).size).to.be.at.most(size * 1.1);
     await requireRebuilt();
+    // In place: the room of the old chain is used again.
+    expect(statSync(store.environment.path).size - size).to.be.below(sizeOfNew / 2);
     expect(changes).to.deep.equal([...reverted(end), ...applied()]);
   });
 
@@ -164,7 +183,7 @@ describe("a store whose host goes back further than undo records reach", functio
     const source = sourceOf(before);
     await start(source);
     events.emit("block.applied", after[fork]);
-    expect(await eventually(() => follower.problem())).to.match(/the host has applied block 61 \(90000006000061\), but the store has another there \(\d+\)$/);
+    expect(await eventually(() => follower.problem())).to.match(/the host has applied block 29 \(90000002800029\), but the store has another there \(\d+\)$/);
     source.blocks = after;
     await untilTip(newTip.id);
     await follower.settled();
@@ -206,7 +225,7 @@ describe("a store whose host goes back further than undo records reach", functio
     const source = sourceOf(before);
     await start(source);
     source.blocks = before.slice(0, fork);
-    expect(await eventually(() => follower.problem())).to.match(/^the block source ends at height 60, but had the store's blocks above it before/);
+    expect(await eventually(() => follower.problem())).to.match(/^the block source ends at height 28, but had the store's blocks above it before/);
     expect(tip()).to.equal(at(end).id);
     source.blocks = before;
     await eventually(() => (follower.problem() === undefined ? true : undefined));
@@ -219,7 +238,7 @@ describe("a store whose host goes back further than undo records reach", functio
   it("keeps its chain, and is failing, if the source does not begin with genesis", async () => {
     const source = sourceOf(before);
     await start(source);
-    source.blocks = after.slice(30);
+    source.blocks = after.slice(15);
     expect(await eventually(() => follower.problem())).to.match(/the block source does not have the blocks from genesis on, to rebuild the store from: let `blocks` read the whole chain$/);
     expect(tip()).to.equal(at(end).id);
   });
@@ -228,10 +247,10 @@ describe("a store whose host goes back further than undo records reach", functio
     const source = sourceOf(before);
     await start(source);
     source.blocks = after;
-    source.onRead = (from) => (source.failure = from === 39 && !store.isComplete() ? "database down" : source.failure);
+    source.onRead = (from) => (source.failure = from === 19 && !store.isComplete() ? "database down" : source.failure);
     expect(await eventually(() => follower.problem())).to.equal("database down");
     expect([follower.isReady(), store.completeTip()]).to.deep.equal([false, undefined]);
-    expect(follower.rebuilding()).to.match(/left it after block 60, further back than it can be reverted: height \d+$/);
+    expect(follower.rebuilding()).to.match(/left it after block 28, further back than it can be reverted: height \d+$/);
     [source.failure, source.onRead] = [undefined, () => undefined];
     await untilTip(newTip.id);
     await follower.settled();
@@ -243,8 +262,8 @@ describe("a store whose host goes back further than undo records reach", functio
     const source = sourceOf(before);
     await start(source);
     source.blocks = after;
-    source.onRead = (from) => (source.blocks = from === 39 && !store.isComplete() ? after.slice(0, 45) : source.blocks);
-    await untilTip(after[44]?.id ?? "");
+    source.onRead = (from) => (source.blocks = from === 19 && !store.isComplete() ? after.slice(0, 22) : source.blocks);
+    await untilTip(after[21]?.id ?? "");
     await follower.settled();
     expect([follower.isReady(), follower.problem(), follower.rebuilding()]).to.deep.equal([true, undefined, undefined]);
     [source.blocks, source.onRead] = [after, () => undefined];
@@ -253,7 +272,7 @@ describe("a store whose host goes back further than undo records reach", functio
     await requireRebuilt();
   });
 
-  for (const height of [1, 39, 63]) {
+  for (const height of [1, 19, 31]) {
     it(`goes on with the rebuild after a restart when it was asking for height ${height}`, async () => {
       const source = sourceOf(before);
       await start(source);
@@ -266,7 +285,7 @@ describe("a store whose host goes back further than undo records reach", functio
         };
       });
       await stopping;
-      await start(sourceOf(after));
+      await again(sourceOf(after));
       await follower.settled();
       await requireRebuilt();
       expect(changes).to.deep.equal([...reverted(end), ...applied()]);
@@ -282,7 +301,7 @@ describe("a store whose host goes back further than undo records reach", functio
       expect(store.rebuilding()).to.include({ fork, emptied: false, height: 0 });
       expect([store.tip(), store.isComplete(), store.snapshot()]).to.deep.equal([undefined, false, undefined]);
       await closeStores();
-      await start(sourceOf(after));
+      await again(sourceOf(after));
       await follower.settled();
       await requireRebuilt();
       expect(changes).to.deep.equal([...reverted(end), ...applied()]);
@@ -293,7 +312,7 @@ describe("a store whose host goes back further than undo records reach", functio
     const source = sourceOf(before);
     await start(source);
     source.blocks = after;
-    const further = [...chain.blocks.slice(0, 30), ...branch(30, 45)];
+    const further = [...chain.blocks.slice(0, 15), ...branch(15, 22)];
     let isDone = false;
     source.onRead = (from) => {
       if (from !== newTip.height || store.isComplete() || isDone) return;
