@@ -4,8 +4,8 @@ import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { endsRound, forgerOf, forgingOrder, roundOf, slotOf } from "../../src/chain/rounds.js";
 import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
 import { type Chain, type ChainName, type DelegateFigures, loadChain, loadCore2Chain, type WalletFigures } from "../data/read.js";
+import { storedChain } from "../fixtures/stored-chain.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
-import { closeTemporaryStores, openTemporaryStore } from "../store/temporary-store.js";
 import { roundsOfCore } from "./core-drift.js";
 
 /** The round from which the ranks of core3-custom-c's node had drifted: the first third-party claim is in the round before. */
@@ -13,8 +13,14 @@ const firstDriftedRound = 4;
 
 const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
-const adapterOf = ({ network, blocks }: Pick<Chain, "network" | "blocks">) => {
+const adapters = new Map<readonly unknown[], ReturnType<typeof createMemoryAdapter>>();
+
+/** A chain in memory, applied once. */
+const adapterOf = ({ network, blocks }: Pick<Chain, "network" | "blocks">): ReturnType<typeof createMemoryAdapter> => {
+  const known = adapters.get(blocks);
+  if (known !== undefined) return known;
   const adapter = createMemoryAdapter(network);
+  adapters.set(blocks, adapter);
   for (const block of blocks) adapter.apply(block);
   return adapter;
 };
@@ -116,12 +122,10 @@ const reportedDelegates = ({ delegates }: Chain) =>
 /** What computes the state: the tests' own adapter, and the LMDB store. */
 const keepers = {
   "in memory": snapshotOf,
-  "in the LMDB store": async (chain: Chain): Promise<ChainSnapshot> => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    await store.apply(chain.blocks.map(rules.parseBlock));
-    const snapshot = store.snapshot();
+  "in the LMDB store": async (_: Chain, name: ChainName): Promise<ChainSnapshot> => {
+    const snapshot = await (await storedChain(name)).snapshot();
     if (snapshot === undefined) throw new Error("no state");
-    return Promise.resolve(snapshot);
+    return snapshot;
   },
 };
 
@@ -137,14 +141,11 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
     before(async () => {
       chain = loadChain(name);
       rules = createChainRules(chain.network);
-      snapshot = await keepers[where](chain);
+      snapshot = await keepers[where](chain, name);
       coreRounds = await roundsOfCore(chain);
     });
 
-    after(async () => {
-      snapshot.release?.();
-      await closeTemporaryStores();
-    });
+    after(() => snapshot.release?.());
 
     it("has its tip and supply", () => {
       const { id, height, timestamp } = chain.meta.tip;

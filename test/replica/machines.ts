@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request as ask, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import type { LakeOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { isLong } from "../fixtures/long.js";
-import { runFolder, runFolderOf } from "../fixtures/run.js";
+import { copyOf } from "../fixtures/run.js";
 import { branch } from "../store/branches.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
@@ -64,21 +64,14 @@ const nodeOptions = { finality: 10, staleAfter: false } as const;
  * A new folder with a store of the chain's first blocks, which is written once in a run: nearly all transactions of the chain are in its
  * first sixty blocks, and applying them takes longer than what most tests look at.
  */
-export const folderWith = async (height: number): Promise<string> => {
-  const kept = join(runFolderOf(), `chain-of-${height}`);
-  if (!existsSync(kept)) {
-    const dataDir = runFolder();
-    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read: (from, limit) => chainBlocks.slice(from - 1, Math.min(from - 1 + limit, height)) }, logger: silentLogger, options: nodeOptions });
+export const folderWith = (height: number): Promise<string> =>
+  copyOf(`chain-of-${height}`, temporaryFolder(), async (dataDir) => {
+    const read = (from: number, limit: number): BlockData[] => chainBlocks.slice(from - 1, Math.min(from - 1 + limit, height));
+    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read }, logger: silentLogger, options: nodeOptions });
     await plugin.start();
     await plugin.settled();
     await plugin.stop();
-    // Another process may have been first.
-    if (!existsSync(kept)) renameSync(dataDir, kept);
-  }
-  const folder = temporaryFolder();
-  cpSync(kept, folder, { recursive: true });
-  return folder;
-};
+  });
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
