@@ -7,6 +7,8 @@ import { setTimeout as delay } from "node:timers/promises";
 /** A process whose parent does not ask for its exit code: when it ends, it stays a zombie until `clear`. */
 export interface Unreaped {
   readonly pid: number;
+  /** Its output so far. */
+  readonly lines: readonly string[];
   /** Resolves with the first line of its output that matches. */
   line(pattern: RegExp): Promise<string>;
   /** Kills it. Resolves when it is a zombie. */
@@ -50,6 +52,7 @@ export const startUnreaped = async (args: readonly string[], options: { cwd?: UR
   while (readFileSync(`/proc/${parent.pid ?? 0}/comm`, "utf8") !== "sleep\n") await delay(5);
   return {
     pid,
+    lines,
     line,
     kill: async () => {
       signal(pid);

@@ -1,7 +1,7 @@
 import type { Worker } from "node:cluster";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { TransactionData } from "../../types/events.js";
-import type { PoolResult, ProcessMetrics } from "../../types/node-context.js";
+import type { Network, PoolResult, ProcessMetrics } from "../../types/node-context.js";
 import { messageOf } from "./program/host-error.js";
 import type { HostOptions } from "./options.js";
 
@@ -9,6 +9,8 @@ import type { HostOptions } from "./options.js";
 export interface NodeServices {
   /** The command line's options, with the port to serve on. */
   options(): MaybePromise<HostOptions>;
+  /** A worker gets it from the node, and so need not load what makes and checks signatures. */
+  network(): MaybePromise<Network>;
   list(): MaybePromise<TransactionData[]>;
   get(id: string): MaybePromise<TransactionData | undefined>;
   submit(transactions: TransactionData[]): MaybePromise<PoolResult>;
@@ -128,6 +130,7 @@ export const connectToNode = (channel: NodeJS.Process = process): NodeChannel =>
   return {
     services: {
       options: () => ask("options"),
+      network: () => ask("network"),
       list: () => ask("list"),
       get: (id) => ask("get", id),
       submit: (transactions) => ask("submit", transactions),

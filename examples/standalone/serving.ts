@@ -1,7 +1,7 @@
 import type { NodeInfo } from "../../types/node-context.js";
 import type { PorticoOptions } from "../../types/options.js";
 import type { HostOptions } from "./options.js";
-import { dynamicFees } from "./chain/pool.js";
+import { dynamicFees } from "./chain/dynamic-fees.js";
 
 /** What Portico is given in every process that serves. */
 

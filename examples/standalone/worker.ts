@@ -1,6 +1,5 @@
 import { createApiPlugin } from "portico";
 import { codeOf, messageOf } from "./program/host-error.js";
-import { readNetwork } from "./chain/network.js";
 import { connectToNode } from "./node-channel.js";
 import { createFrontPage } from "./program/front-page.js";
 import { createLogging } from "./program/logging.js";
@@ -12,7 +11,7 @@ const node = connectToNode();
 process.on("SIGINT", () => undefined);
 
 const serve = async (): Promise<void> => {
-  const options = await node.services.options();
+  const [options, network] = await Promise.all([node.services.options(), node.services.network()]);
   const { logLevel, host, port, dataDir } = options;
   const info = nodeInfo(port);
   // Normal events are logged by the node's own process; requests are answered here.
@@ -20,7 +19,7 @@ const serve = async (): Promise<void> => {
   const { list, get, submit } = node.services;
   const plugin = createApiPlugin({
     reader: true,
-    network: readNetwork(options.network),
+    network,
     dataDir,
     pool: { list, get, submit },
     node: info,

@@ -15,12 +15,11 @@ describe("the example host as a program", function () {
   this.timeout(120_000);
 
   let folder: string;
-  let processes: ChildProcess[];
-  beforeEach(() => {
+  const processes: ChildProcess[] = [];
+  before(() => {
     folder = mkdtempSync(join(tmpdir(), "portico-program-"));
-    processes = [];
   });
-  afterEach(async () => {
+  after(async () => {
     for (const child of processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
       child.kill("SIGKILL");
       await once(child, "exit");
@@ -37,39 +36,7 @@ describe("the example host as a program", function () {
     processes.push(child);
     return watch(child);
   };
-  const dataDir = (name = "data"): string => join(folder, name);
-
-  it("logs JSON lines only where no person looks, an access log among them, without the client or the URL", async () => {
-    const node = run(["--data-dir", dataDir(), "--access-log"], { PORTICO_PORT: "0", PORTICO_FORGE_INTERVAL: "50", PORTICO_WEBHOOK_TOKEN: "a secret token" });
-    const started = JSON.parse(await node.line(/"the node serves"/)) as { url: string };
-    const secret = "a secret in the query";
-    const reply = await fetch(`${started.url}/wallets/top?limit=1&unknown=${encodeURIComponent(secret)}`);
-    expect(reply.status).to.equal(400);
-    const body = await (await fetch(`${started.url}/wallets/top?limit=1`, { headers: { "X-Request-Id": "mine-1", "Accept-Encoding": "identity" } })).text();
-    const entry = JSON.parse(await node.line(/"mine-1"/)) as Record<string, unknown>;
-    expect(entry).to.include({ level: "info", msg: "request", method: "GET", route: "/wallets/top", status: 200, bytes: Buffer.byteLength(body) });
-    expect(Object.keys(entry).sort()).to.deep.equal(["bytes", "level", "method", "ms", "msg", "requestId", "route", "status", "time", "work"]);
-    expect(new Date(String(entry.time)).toISOString()).to.equal(entry.time);
-    expect(Number(entry.work)).to.be.above(0).and.at.most(Number(entry.ms));
-    await node.line(/"status":400/);
-    node.kill("SIGTERM");
-    expect(await node.ended).to.equal(0);
-    for (const line of node.lines) expect(JSON.parse(line), line).to.include.keys("time", "level", "msg");
-    const requests = node.lines.filter((line) => line.includes('"msg":"request"')).join("\n");
-    expect(requests).to.not.include("127.0.0.1").and.not.include(secret).and.not.include("limit");
-    expect(node.lines.join("\n")).to.not.include("a secret token");
-  });
-
-  it("takes clients' addresses from a proxy that it is told of", async () => {
-    const node = run(["--data-dir", dataDir(), "--port", "0", "--no-forge", "--access-log", "--log-clients", "--trusted-proxy", "127.0.0.1"]);
-    const { url } = JSON.parse(await node.line(/"the node serves"/)) as { url: string };
-    const reply = await fetch(`${url}/blocks`, { headers: { "X-Forwarded-For": "198.51.100.7, 203.0.113.9", "X-Request-Id": "proxied-1" } });
-    // Clients on this machine are not limited; these are, each by itself.
-    expect(reply.headers.get("x-ratelimit-limit")).to.equal("300");
-    expect(JSON.parse(await node.line(/"proxied-1"/))).to.include({ client: "203.0.113.9" });
-    node.kill("SIGTERM");
-    expect(await node.ended).to.equal(0);
-  });
+  const dataDir = (name: string): string => join(folder, name);
 
   it("refuses a used port, a missing file and a wrong one before it creates anything", async () => {
     const other = createServer().listen(0, "127.0.0.1");
@@ -86,10 +53,10 @@ describe("the example host as a program", function () {
       [["--network", "testnet", "--secrets", join(folder, "none.json")], `${join(folder, "none.json")} cannot be read: there is no such file.`],
       [["--network", fork], `${join(fork, "network.json")} cannot be read: there is no such file.`],
     ] as const) {
-      const node = run(["--data-dir", dataDir(), "--log-format", "pretty", ...args]);
+      const node = run(["--data-dir", dataDir("refused"), "--log-format", "pretty", ...args]);
       expect(await node.ended).to.equal(1);
       expect(node.lines).to.deep.equal([message]);
-      expect(existsSync(dataDir())).to.equal(false);
+      expect(existsSync(dataDir("refused"))).to.equal(false);
     }
     const config = run(["--config", bad]);
     expect(await config.ended).to.equal(1);
@@ -97,65 +64,103 @@ describe("the example host as a program", function () {
     other.close();
   });
 
-  it("has a page at / that leads to console, docs and health, and loads nothing", async () => {
-    const node = run(["--data-dir", dataDir(), "--port", "0", "--no-forge", "--log-format", "pretty"]);
-    const url = urlIn(await node.line(/^Portico serves/));
-    const page = await fetch(new URL("/", url));
-    expect(page.headers.get("content-type")).to.equal("text/html; charset=utf-8");
-    expect(page.headers.get("content-security-policy")).to.include("default-src 'none'");
-    const html = await page.text();
-    for (const path of ["/api/console", "/api/docs", "/api/health"]) expect(html).to.include(`href="${path}"`);
-    expect(html).to.not.match(/https?:\/\//);
-    expect((await fetch(new URL("/elsewhere", url))).status).to.equal(404);
+  describe("on a public network, behind a proxy", () => {
+    let node: ExampleProcess;
+    let started: { url: string };
+    before(async () => {
+      node = run(["--data-dir", dataDir("public"), "--port", "0", "--network", "devnet", "--access-log", "--log-clients", "--trusted-proxy", "127.0.0.1"]);
+      started = JSON.parse(await node.line(/"the node serves"/)) as { url: string };
+    });
+
+    it("takes clients' addresses from a proxy that it is told of", async () => {
+      const reply = await fetch(`${started.url}/blocks`, { headers: { "X-Forwarded-For": "198.51.100.7, 203.0.113.9", "X-Request-Id": "proxied-1" } });
+      // Clients on this machine are not limited; these are, each by itself.
+      expect(reply.headers.get("x-ratelimit-limit")).to.equal("300");
+      expect(JSON.parse(await node.line(/"proxied-1"/))).to.include({ client: "203.0.113.9" });
+    });
+
+    it("has a page at / that leads to console, docs and health, and loads nothing", async () => {
+      const page = await fetch(new URL("/", started.url));
+      expect(page.headers.get("content-type")).to.equal("text/html; charset=utf-8");
+      expect(page.headers.get("content-security-policy")).to.include("default-src 'none'");
+      const html = await page.text();
+      for (const path of ["/api/console", "/api/docs", "/api/health"]) expect(html).to.include(`href="${path}"`);
+      expect(html).to.not.match(/https?:\/\//);
+      expect((await fetch(new URL("/elsewhere", started.url))).status).to.equal(404);
+    });
+
+    it("says that it does not sync from peers by itself, and stops", async () => {
+      expect(started).to.have.property("note").that.includes("does not sync from peers by itself");
+      node.kill("SIGTERM");
+      expect(await node.ended).to.equal(0);
+    });
   });
 
-  it("says on public networks that it does not sync from peers by itself", async () => {
-    const node = run(["--data-dir", dataDir(), "--port", "0", "--network", "devnet"]);
-    expect(JSON.parse(await node.line(/"the node serves"/))).to.have.property("note").that.includes("does not sync from peers by itself");
-  });
+  describe("while it forges", () => {
+    const token = "a secret token";
+    const headers = { Authorization: token, "Content-Type": "application/json" };
+    const lastIn = ({ lines }: ExampleProcess): number => Math.max(...lines.flatMap((line) => /"msg":"block (\d+)/.exec(line)?.[1] ?? []).map(Number));
+    let node: ExampleProcess;
+    let url: string;
+    before(async () => {
+      node = run(["--data-dir", dataDir("data"), "--access-log"], { PORTICO_PORT: "0", PORTICO_FORGE_INTERVAL: "50", PORTICO_WEBHOOK_TOKEN: token });
+      ({ url } = JSON.parse(await node.line(/"the node serves"/)) as { url: string });
+    });
 
-  it("copies a data folder while its node writes there, and starts from the copy", async () => {
-    const node = run(["--data-dir", dataDir(), "--port", "0", "--log-format", "pretty", "--forge-interval", "20", "--webhook-token", "letmein123"]);
-    const url = urlIn(await node.line(/^Portico serves/));
-    const headers = { Authorization: "letmein123", "Content-Type": "application/json" };
-    const webhook = { event: "block.applied", target: "http://127.0.0.1:1/", conditions: [], enabled: false };
-    expect((await fetch(`${url}/webhooks`, { method: "POST", headers, body: JSON.stringify(webhook) })).status).to.equal(201);
-    await node.line(/^block 9 /);
+    it("copies a data folder while its node writes there, and starts from the copy", async () => {
+      const webhook = { event: "block.applied", target: "http://127.0.0.1:1/", conditions: [], enabled: false };
+      expect((await fetch(`${url}/webhooks`, { method: "POST", headers, body: JSON.stringify(webhook) })).status).to.equal(201);
+      await node.line(/"block 9 /);
 
-    // As a folder that something is mounted on, which cannot be replaced.
-    mkdirSync(dataDir("copy"));
-    const { ino } = statSync(dataDir("copy"));
-    const copying = run(["--data-dir", dataDir(), "--backup", dataDir("copy"), "--log-format", "pretty"]);
-    expect(await copying.ended, copying.lines.join("\n")).to.equal(0);
-    const heights = node.lines.flatMap((line) => /^block (\d+)/.exec(line)?.[1] ?? []).map(Number);
-    await node.line(new RegExp(`^block ${(heights.at(-1) ?? 0) + 1} `));
-    expect(readdirSync(dataDir("copy"))).to.include.members(["chain.mdb", "forged.ndjson"]).and.not.include.any.members(["node.pid", ".partial"]);
-    expect(statSync(dataDir("copy")).ino).to.equal(ino);
+      // As a folder that something is mounted on, which cannot be replaced.
+      mkdirSync(dataDir("copy"));
+      const { ino } = statSync(dataDir("copy"));
+      const copying = run(["--data-dir", dataDir("data"), "--backup", dataDir("copy"), "--log-format", "pretty"]);
+      expect(await copying.ended, copying.lines.join("\n")).to.equal(0);
+      await node.line(new RegExp(`"block ${lastIn(node) + 1} `));
+      expect(readdirSync(dataDir("copy"))).to.include.members(["chain.mdb", "forged.ndjson"]).and.not.include.any.members(["node.pid", ".partial"]);
+      expect(statSync(dataDir("copy")).ino).to.equal(ino);
 
-    const again = run(["--data-dir", dataDir(), "--backup", dataDir("copy"), "--log-format", "pretty"]);
-    expect(await again.ended).to.equal(1);
-    expect(again.lines).to.deep.equal([`--backup ${dataDir("copy")} is not empty: choose a folder that is empty or missing.`]);
+      const again = run(["--data-dir", dataDir("data"), "--backup", dataDir("copy"), "--log-format", "pretty"]);
+      expect(await again.ended).to.equal(1);
+      expect(again.lines).to.deep.equal([`--backup ${dataDir("copy")} is not empty: choose a folder that is empty or missing.`]);
 
-    const restored = run(["--data-dir", dataDir("copy"), "--port", "0", "--log-format", "pretty", "--no-forge", "--webhook-token", "letmein123"]);
-    const second = urlIn(await restored.line(/^Portico serves/));
-    const { tip } = (await (await fetch(`${second}/health`)).json()) as { tip: { height: number; id: string } };
-    expect(tip.height).to.be.at.least(9);
-    const same = (await (await fetch(`${url}/blocks/${tip.height}`)).json()) as { data: { id: string } };
-    expect(same.data.id).to.equal(tip.id);
-    const { data } = (await (await fetch(`${second}/webhooks`, { headers })).json()) as { data: { target: string }[] };
-    expect(data.map(({ target }) => target)).to.deep.equal([webhook.target]);
-    // Its forged blocks are those of the copy's chain.
-    const forged = readFileSync(join(dataDir("copy"), "forged.ndjson"), "utf8").split("\n").filter((line) => line !== "");
-    expect(forged.length).to.be.at.least(tip.height - 1);
-    await until(async () => ((await fetch(`${second}/health/ready`)).status === 200 ? true : undefined));
-    restored.kill("SIGTERM");
-    expect(await restored.ended).to.equal(0);
+      const forged = readFileSync(join(dataDir("copy"), "forged.ndjson"), "utf8").split("\n").filter((line) => line !== "");
+      const restored = run(["--data-dir", dataDir("copy"), "--port", "0", "--log-format", "pretty", "--forge-interval", "50", "--webhook-token", token]);
+      const height = Number((await restored.line(/^ {2}height /)).slice(12));
+      expect(height).to.be.at.least(9);
+      // Its forged blocks are those of the copy's chain.
+      expect(forged.length).to.be.at.least(height - 1);
+      const second = urlIn(await restored.line(/^Portico serves/));
+      const idAt = async (served: string): Promise<string> => ((await (await fetch(`${served}/blocks/${height}`)).json()) as { data: { id: string } }).data.id;
+      expect(await idAt(second)).to.equal(await idAt(url));
+      const { data } = (await (await fetch(`${second}/webhooks`, { headers })).json()) as { data: { target: string }[] };
+      expect(data.map(({ target }) => target)).to.deep.equal([webhook.target]);
+      await until(async () => ((await fetch(`${second}/health/ready`)).status === 200 ? true : undefined));
+      // And it forges on.
+      await restored.line(new RegExp(`^block ${height + 3} `));
+      expect(await idAt(second)).to.equal(await idAt(url));
+      restored.kill("SIGTERM");
+      expect(await restored.ended).to.equal(0);
+    });
 
-    // And it forges on.
-    const forging = run(["--data-dir", dataDir("copy"), "--port", "0", "--log-format", "pretty", "--forge-interval", "50", "--webhook-token", "letmein123"]);
-    const third = urlIn(await forging.line(/^Portico serves/));
-    await forging.line(new RegExp(`^block ${tip.height + 3} `));
-    const kept = (await (await fetch(`${third}/blocks/${tip.height}`)).json()) as { data: { id: string } };
-    expect(kept.data.id).to.equal(tip.id);
+    it("logs JSON lines only where no person looks, an access log among them, without the client or the URL", async () => {
+      const secret = "a secret in the query";
+      const reply = await fetch(`${url}/wallets/top?limit=1&unknown=${encodeURIComponent(secret)}`);
+      expect(reply.status).to.equal(400);
+      const body = await (await fetch(`${url}/wallets/top?limit=1`, { headers: { "X-Request-Id": "mine-1", "Accept-Encoding": "identity" } })).text();
+      const entry = JSON.parse(await node.line(/"mine-1"/)) as Record<string, unknown>;
+      expect(entry).to.include({ level: "info", msg: "request", method: "GET", route: "/wallets/top", status: 200, bytes: Buffer.byteLength(body) });
+      expect(Object.keys(entry).sort()).to.deep.equal(["bytes", "level", "method", "ms", "msg", "requestId", "route", "status", "time", "work"]);
+      expect(new Date(String(entry.time)).toISOString()).to.equal(entry.time);
+      expect(Number(entry.work)).to.be.above(0).and.at.most(Number(entry.ms));
+      await node.line(/"status":400/);
+      node.kill("SIGTERM");
+      expect(await node.ended).to.equal(0);
+      for (const line of node.lines) expect(JSON.parse(line), line).to.include.keys("time", "level", "msg");
+      const requests = node.lines.filter((line) => line.includes('"msg":"request"')).join("\n");
+      expect(requests).to.not.include("127.0.0.1").and.not.include(secret).and.not.include("limit");
+      expect(node.lines.join("\n")).to.not.include(token);
+    });
   });
 });

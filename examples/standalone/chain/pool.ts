@@ -1,7 +1,8 @@
 import type { ChainAdapter } from "../../../types/chain-adapter.js";
 import type { TransactionData } from "../../../types/events.js";
-import type { NodeInfo, PoolResult, TransactionPool } from "../../../types/node-context.js";
+import type { PoolResult, TransactionPool } from "../../../types/node-context.js";
 import { blockIds, type ChainCrypto, idOf, type SignedBlock, type SignedTransaction, transactionData } from "./crypto.js";
+import { dynamicFees } from "./dynamic-fees.js";
 import type { HostEmitter } from "./host-events.js";
 import { messageOf } from "../program/host-error.js";
 import { createLedger } from "./ledger.js";
@@ -37,27 +38,6 @@ interface Refusal {
 }
 
 const defaultLimits: PoolLimits = { size: 1_500, perSender: 150 };
-
-/** Least fees in 1e-8 of the token per byte; `addonBytes` are added to the size of a transaction of each kind. */
-export const dynamicFees = {
-  enabled: true,
-  minFeePool: 3_000,
-  minFeeBroadcast: 3_000,
-  addonBytes: {
-    transfer: 100,
-    secondSignature: 250,
-    delegateRegistration: 400_000,
-    vote: 100,
-    multiSignature: 500,
-    ipfs: 250,
-    timelockTransfer: 500,
-    multiPayment: 500,
-    delegateResignation: 100,
-    htlcLock: 100,
-    htlcClaim: 0,
-    htlcRefund: 0,
-  },
-} satisfies NonNullable<NodeInfo["transactionPool"]>["dynamicFees"];
 
 const leastFee = (transaction: SignedTransaction): bigint => {
   const addon = (dynamicFees.addonBytes as Record<string, number>)[transaction.key] ?? 0;
