@@ -11,10 +11,13 @@ import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
-import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore } from "./temporary-store.js";
 import { programOf } from "../fixtures/programs.js";
 
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
+/** Most tests begin with so many blocks. */
+const begun = 10;
 
 /** The offset of the transaction count in LMDB's lock file. */
 const countAt = 8;
@@ -48,30 +51,29 @@ describe("LMDB's transaction count, set back by a process that opens the store i
   };
 
   const sameAsAlone = async (store: Store, height: number): Promise<void> => {
-    const alone = openTemporaryStore(chain.network);
-    await alone.store.apply(chain.blocks.slice(0, height).map(alone.rules.parseBlock));
+    const alone = await openStoreAt(name, begun);
+    await alone.store.apply(chain.blocks.slice(begun, height).map(alone.rules.parseBlock));
     expect(store.tip()?.height).to.equal(height);
     expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
   };
 
   it("reverts no block, however far and however often it is set back", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    const blocks = chain.blocks.slice(0, 40).map(rules.parseBlock);
+    const { store, rules } = await openStoreAt(name, begun);
+    const blocks = chain.blocks.slice(begun, 30).map(rules.parseBlock);
     const { setBack, read } = setter(store);
-    await store.apply(blocks.slice(0, 20));
-    for (const block of blocks.slice(20)) {
+    for (const block of blocks) {
       setBack(block.block.height % 3 === 0 ? 2n : 1n);
       await store.apply([block]);
     }
     setBack();
     await store.revert();
     expect(read()).to.equal(newestTransaction(store.environment.path));
-    await sameAsAlone(store, 39);
+    await sameAsAlone(store, 29);
   });
 
   it("is corrected before a commit is shown or built on, even when it is set back right after", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    const blocks = chain.blocks.slice(0, 60).map(rules.parseBlock);
+    const { store, rules } = await openStoreAt(name, begun);
+    const blocks = chain.blocks.slice(begun, 40).map(rules.parseBlock);
     const { setBack } = setter(store);
     const { environment } = store;
     const { commit } = environment;
@@ -83,10 +85,10 @@ describe("LMDB's transaction count, set back by a process that opens the store i
       await store.apply([block]);
       expect(store.tip()?.height).to.equal(block.block.height);
     }
-    for (let from = 10; from < 60; from += 5) await store.applyAhead(blocks.slice(from, from + 5));
+    for (let from = 10; from < 30; from += 2) await store.applyAhead(blocks.slice(from, from + 2));
     await store.written();
-    for (let height = 60; height > 50; height--) await store.revert();
-    await sameAsAlone(store, 50);
+    for (let height = 40; height > 30; height--) await store.revert();
+    await sameAsAlone(store, 30);
   });
 
   it("loses no webhook write, immediate or queued, and no reported change", async () => {
@@ -99,10 +101,9 @@ describe("LMDB's transaction count, set back by a process that opens the store i
       },
       witnessed: () => undefined,
     };
-    const { store, rules, dataDir } = openTemporaryStore(chain.network, {}, { listener });
+    const { store, rules, dataDir } = await openStoreAt(name, begun, {}, { listener });
     const { setBack } = setter(store);
-    const blocks = chain.blocks.slice(0, 10).map(rules.parseBlock);
-    await store.apply(blocks.slice(0, 2));
+    const blocks = chain.blocks.slice(begun, begun + 8).map(rules.parseBlock);
     setBack();
     store.markComplete();
     setBack();
@@ -110,7 +111,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     const { instance, transaction, transactionSoon, addWebhook } = webhooks;
     const ids: number[] = [];
     const add = (): void => void ids.push(addWebhook(webhookRow).id);
-    for (const block of blocks.slice(2)) {
+    for (const block of blocks) {
       setBack();
       transaction(add);
       setBack();
@@ -126,19 +127,20 @@ describe("LMDB's transaction count, set back by a process that opens the store i
 
     const again = openTemporaryStore(chain.network, { dataDir }).store;
     const kept = createWebhookStore(again.environment);
-    expect(again.tip()?.height).to.equal(10);
+    expect(again.tip()?.height).to.equal(18);
     expect(again.isComplete()).to.equal(true);
-    expect(told).to.deep.equal([3, 4, 5, 6, 7, 8, 9, 10]);
-    expect(kept.journalPosition()).to.equal(10);
+    expect(told).to.deep.equal([11, 12, 13, 14, 15, 16, 17, 18]);
+    expect(kept.journalPosition()).to.equal(18);
     expect(kept.instance).to.equal(instance);
     expect(ids).to.deep.equal(Array.from({ length: 24 }, (_, index) => index + 1));
     expect(kept.webhooks({ offset: 0, limit: 100 }).rows.map(({ id }) => id)).to.deep.equal(ids);
   });
 
   it("reverts nothing when other processes really open the store without a pause", async () => {
-    // Commits that do not wait for the disk are fastest, and coincide with an opening most often.
-    const { store, rules } = openTemporaryStore(chain.network, { disposable: true });
-    const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
+    // Commits of empty blocks that do not wait for the disk are fastest, and coincide with an opening most often.
+    const other = "core3-testnet-a";
+    const { store, rules } = await openStoreAt(other, 40, { disposable: true });
+    const blocks = loadChain(other).blocks.slice(40, 260).map(rules.parseBlock);
     const script = programOf(new URL("opening-process.ts", import.meta.url));
     const others = [1, 2].map(() => fork(script, [store.environment.path], { execArgv: [] }));
     try {
@@ -153,18 +155,20 @@ describe("LMDB's transaction count, set back by a process that opens the store i
         }),
       );
     }
-    await sameAsAlone(store, 300);
+    const alone = await openStoreAt(other, 40);
+    await alone.store.apply(blocks);
+    expect(store.tip()?.height).to.equal(260);
+    expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
   });
 
   it("does not keep a process from closing that writes webhooks beside blocks", async () => {
-    const { store, rules, dataDir } = openTemporaryStore(chain.network);
-    const blocks = chain.blocks.slice(0, 12).map(rules.parseBlock);
+    const { store, rules, dataDir } = await openStoreAt(name, begun);
+    const blocks = chain.blocks.slice(begun, 20).map(rules.parseBlock);
     const { setBack } = setter(store);
-    await store.apply(blocks.slice(0, 2));
     const beside = fork(programOf(new URL("webhooks-process.ts", import.meta.url)), [dataDir], { execArgv: [] });
     try {
       await once(beside, "message");
-      for (const block of blocks.slice(2)) await store.apply([block]);
+      for (const block of blocks) await store.apply([block]);
       setBack();
       const ended = once(beside, "exit");
       beside.send("end");
@@ -173,13 +177,12 @@ describe("LMDB's transaction count, set back by a process that opens the store i
       beside.kill("SIGKILL");
     }
     expect(createWebhookStore(store.environment).webhooks({ offset: 0, limit: 1 }).total).to.equal(1);
-    expect(store.tip()?.height).to.equal(12);
+    expect(store.tip()?.height).to.equal(20);
   });
 
   it("is corrected for readers when pages are freed, even though nothing is written", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
+    const { store } = await openStoreAt(name, begun);
     const { setBack, read } = setter(store);
-    await store.apply(chain.blocks.slice(0, 2).map(rules.parseBlock));
     setBack();
     store.freePages();
     // The correction is queued behind earlier commits.
@@ -189,10 +192,9 @@ describe("LMDB's transaction count, set back by a process that opens the store i
 
   it("is corrected through one open file, which leaves the process its locks", async function () {
     if (!existsSync("/proc/locks")) this.skip();
-    const { store, rules } = openTemporaryStore(chain.network);
+    const { store } = await openStoreAt(name, begun);
     const { environment } = store;
     const { setBack } = setter(store);
-    await store.apply(chain.blocks.slice(0, 2).map(rules.parseBlock));
     const lockFile = `${environment.path}-lock`;
     const { ino } = statSync(lockFile);
     const locks = (): number => readFileSync("/proc/locks", "utf8").split("\n").filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `)).length;
@@ -222,10 +224,8 @@ describe("LMDB's transaction count, set back by a process that opens the store i
   });
 
   it("is left alone when the lock file is not as expected, and nothing is written then", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    const blocks = chain.blocks.slice(0, 3).map(rules.parseBlock);
+    const { store, rules } = await openStoreAt(name, begun);
     const { setBack } = setter(store);
-    await store.apply(blocks.slice(0, 2));
     const { environment } = store;
     const newest = newestTransaction(environment.path);
     setBack(-7n);
@@ -234,7 +234,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     );
     expect(newestTransaction(environment.path)).to.equal(newest);
     setBack(0n);
-    await store.apply(blocks.slice(2));
-    await sameAsAlone(store, 3);
+    await store.apply([rules.parseBlock(chain.blocks[begun]!)]);
+    await sameAsAlone(store, begun + 1);
   });
 });
