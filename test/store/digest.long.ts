@@ -1,0 +1,2 @@
+/** Digests of the real chains, to their ends, against their plain states. */
+import "./digest.test.js";
