@@ -1,7 +1,7 @@
 /**
  * A node to be flooded: `node flood-node.ts DIR TRANSACTIONS PER_BLOCK`. It serves a chain of that many transfers, prints its port
- * and, told to by a line of input, its connections, the memory that it cannot let go of, the most that it ever had, and what a turn of its loop
- * took at the most since it was last asked. Its own address may ask as often as it likes, others no more than they may by default.
+ * and, told to by a line of input, its connections, the most memory that it ever had, what a turn of its loop took at the most since it was last
+ * asked and, told to by the line `memory`, the memory that it cannot let go of, which takes a collection of all garbage. Its own address may ask as often as it likes, others no more than they may by default.
  */
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -44,14 +44,19 @@ setInterval(() => {
 const server = await plugin.listen(0);
 const connections = promisify(server.getConnections.bind(server));
 const collect = gc ?? (() => undefined);
-const tell = async (more: object = {}): Promise<void> => {
-  const told = { ...more, held, connections: await connections() };
+/** MB. */
+const keptMemory = (): number => {
   collect();
   const { heapUsed, external } = process.memoryUsage();
-  process.stdout.write(`${JSON.stringify({ ...told, kept: (heapUsed + external) / 2 ** 20, peak: process.resourceUsage().maxRSS / 2 ** 10 })}\n`);
+  return (heapUsed + external) / 2 ** 20;
+};
+const tell = async (line = "", more: object = {}): Promise<void> => {
+  const told = { ...more, held, connections: await connections() };
+  const memory = line === "memory" ? { kept: keptMemory() } : {};
+  process.stdout.write(`${JSON.stringify({ ...told, ...memory, peak: process.resourceUsage().maxRSS / 2 ** 10 })}\n`);
   [before, held] = [taken(), 0];
 };
 await plugin.settled();
-await tell({ port: (server.address() as { port: number }).port });
-for await (const _ of createInterface({ input: process.stdin })) await tell();
+await tell("", { port: (server.address() as { port: number }).port });
+for await (const line of createInterface({ input: process.stdin })) await tell(line);
 await plugin.stop();
