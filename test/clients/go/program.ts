@@ -125,9 +125,10 @@ const run = (file: string, args: string[], options: { cwd: string; env: NodeJS.P
 export const compileGoClient = async (structs: Structs): Promise<GoClient> => {
   const cwd = mkdtempSync(join(tmpdir(), "portico-go-"));
   atEnd(() => rm(cwd, { recursive: true, force: true }));
-  const env = { ...process.env, GO111MODULE: "off", GOFLAGS: "", GOTOOLCHAIN: "local", CGO_ENABLED: "0" };
+  // With cgo as it is set up here: some versions of Go have their library compiled for that alone.
+  const env = { ...process.env, GO111MODULE: "off", GOFLAGS: "", GOTOOLCHAIN: "local" };
   writeFileSync(join(cwd, "main.go"), source(structs));
-  await run("go", ["build", "-o", "client", "main.go"], { cwd, env });
+  await run("go", ["build", "-ldflags=-s -w", "-o", "client", "main.go"], { cwd, env });
   return async (base, calls, headers = {}) =>
     parseExactJson(await run(join(cwd, "client"), [], { cwd, env }, JSON.stringify({ base, headers, calls }))) as GoOutcome[];
 };
