@@ -63,31 +63,33 @@ const once = <T>(make: () => T): (() => T) => {
   return () => (made ??= { value: make() }).value;
 };
 
-const snapshotOf = (state: State): ChainSnapshot => {
+/** Random chains are made by opening the state after each of their blocks: what a snapshot is not asked for costs nothing. */
+const snapshotOf = (state: State, walletChanges: NonNullable<ChainSnapshot["walletChanges"]>): ChainSnapshot => {
   const allDelegates = once(() => delegatesOf(state));
   const allWallets = once(() => walletsOf(state, allDelegates()));
   const allBlocks = state.blocks.map(({ block }) => block);
   const allTransactions = once(() => transactionsOf(state));
   const allLocks = [...state.locks.values()];
-  const delegateTests = createDelegateTests(({ address }) => state.drafts.get(address)?.secondPublicKey ?? null);
-  const transactionTests = createTransactionTests(state.rules.recipientsOf);
-  const lockTests = createLockTests(tipOf(state));
+  const delegateTests = once(() => createDelegateTests(({ address }) => state.drafts.get(address)?.secondPublicKey ?? null));
+  const transactionTests = once(() => createTransactionTests(state.rules.recipientsOf));
+  const lockTests = once(() => createLockTests(tipOf(state)));
+  const digest = once(() => digestOf(state, allDelegates()));
   return {
     tip: tipOf(state),
     supply: supplyOf(state),
     get digest() {
-      return digestOf(state, allDelegates());
+      return digest();
     },
     wallet: (name) => allWallets().find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
     wallets: (query) => list(allWallets(), query, walletTests, wallets),
     delegate: (name) => allDelegates().find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
-    delegates: (query) => list(allDelegates(), query, delegateTests, delegates),
+    delegates: (query) => list(allDelegates(), query, delegateTests(), delegates),
     block: (key) => allBlocks.find(({ id, height }) => ("id" in key ? id === key.id : height === key.height)),
     blocks: (query) => list(allBlocks, query, blockTests, blocks),
     transaction: (id) => allTransactions().find((transaction) => transaction.id === id),
-    transactions: (query) => list(allTransactions(), query, transactionTests, transactions),
+    transactions: (query) => list(allTransactions(), query, transactionTests(), transactions),
     lock: (id) => state.locks.get(id),
-    locks: (query) => list(allLocks, query, lockTests, locks),
+    locks: (query) => list(allLocks, query, lockTests(), locks),
     round: (round) => state.rounds.get(round),
     feeStatistics: ({ from, to }) =>
       feeStatisticsOf(
@@ -95,6 +97,7 @@ const snapshotOf = (state: State): ChainSnapshot => {
           .filter(({ block }) => block.timestamp >= from && block.timestamp <= to)
           .flatMap((block) => block.transactions),
       ),
+    walletChanges,
   };
 };
 
@@ -107,7 +110,7 @@ export const createMemoryAdapter = (network: Network, transactionTypes: Transact
   const opened = (height: number): ChainSnapshot | undefined => {
     const state = states[height - 1];
     if (state === undefined) return undefined;
-    const snapshot = snapshots.get(state) ?? { ...snapshotOf(state), walletChanges: (query) => walletChangesOf(states.slice(0, height), query) };
+    const snapshot = snapshots.get(state) ?? snapshotOf(state, (query) => walletChangesOf(states.slice(0, height), query));
     snapshots.set(state, snapshot);
     return snapshot;
   };
