@@ -7,13 +7,14 @@ import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { compareAtHeights, createPicks } from "./history-oracle.js";
-import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 
-const { network, blocks } = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const { network, blocks } = loadChain(name);
 /** Height of the store when history is switched on, with undo records for the last few blocks. */
-const without = 110;
+const without = 68;
 const undoBlocks = 8;
-const end = 130;
+const end = 78;
 
 /** The file of a store that was made without history. */
 let made: Buffer;
@@ -26,8 +27,7 @@ const prepare = async (): Promise<void> => {
   for (const block of blocks.slice(without - 10, without)) await first.store.apply([first.rules.parseBlock(block)]);
   await closeStores();
   made = readFileSync(join(first.dataDir, "chain.mdb"));
-  const always = openTemporaryStore(network, { undoBlocks });
-  await always.store.apply(blocks.slice(0, without - undoBlocks).map(always.rules.parseBlock));
+  const always = await openStoreAt(name, without - undoBlocks);
   for (const block of blocks.slice(without - undoBlocks, end)) {
     await always.store.apply([always.rules.parseBlock(block)]);
     histories.set(block.height, contentsOf(always.store).history);
@@ -63,7 +63,7 @@ describe("a store without history", function () {
   it("has no row of it, and all else as a store that keeps it", async () => {
     const open = async (history: boolean) => {
       const { store, rules } = openTemporaryStore(network, { history, undoBlocks });
-      await store.apply(blocks.slice(0, end).map(rules.parseBlock), end);
+      await store.apply(blocks.slice(0, 60).map(rules.parseBlock), 60);
       const { history: rows = [], meta = [], ...rest } = contentsOf(store);
       const nameOf = (entry: string): string => Buffer.from(entry.split("=", 1)[0] ?? "", "hex").toString("latin1");
       const isOfHistory = (entry: string): boolean => /^(checksum )?history/.test(nameOf(entry));
@@ -115,7 +115,7 @@ describe("history of a store that was made without", function () {
     await compareAtHeights(
       (height) => store.snapshotAt(height) as ChainSnapshot,
       (height) => memory.snapshotAt?.(height) as ChainSnapshot,
-      { height: end, count: 16, pick: createPicks(7) },
+      { height: end, count: 8, pick: createPicks(7) },
     );
 
     while ((store.tip()?.height ?? 0) > end - undoBlocks) await store.revert();

@@ -13,19 +13,19 @@ import { loadChain } from "../data/read.js";
 import { silentLogger } from "../silent.js";
 import type { Outcome } from "./cutting-process.js";
 import { lastPageAt, pagesOf } from "./pages.js";
-import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 import { programOf } from "../fixtures/programs.js";
 
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
 const pageSize = 4_096;
 
 describe("a store file that is cut off", function () {
   this.timeout(180_000);
   afterEach(closeTemporaryStores);
 
-  const makeStore = async (blocks: number, change?: (opened: ReturnType<typeof openTemporaryStore>) => void) => {
-    const opened = openTemporaryStore(chain.network);
-    await opened.store.apply(chain.blocks.slice(0, blocks).map(opened.rules.parseBlock));
+  const makeStore = async (change?: (opened: ReturnType<typeof openTemporaryStore>) => void) => {
+    const opened = await openStoreAt(name, 20);
     opened.store.markComplete();
     change?.(opened);
     const contents = contentsOf(opened.store);
@@ -43,7 +43,7 @@ describe("a store file that is cut off", function () {
   };
 
   it("is refused at the start, whatever is missing, and never ends the process by a signal: cut by 200 KB, it died of SIGBUS at the first read", async () => {
-    const { path } = await makeStore(200);
+    const { path } = await makeStore();
     const { size } = statSync(path);
     const inMetaPages = [0, 1, 23, 24, 100, 159, 160, 167, 168, 4_095, 4_096, 4_097, 4_255, 4_256, 8_191, 8_192, 8_193];
     const nearTheEnd = Array.from({ length: 12 }, (_, i) => size - (i + 1) * pageSize);
@@ -71,7 +71,7 @@ describe("a store file that is cut off", function () {
   });
 
   it("is refused to readers, too", async () => {
-    const { path, dataDir } = await makeStore(60);
+    const { path, dataDir } = await makeStore();
     truncateSync(path, statSync(path).size - 200_000);
     const { createChainRules } = await import("../../src/chain/rules.js");
     const reader = createReaderChain({ dataDir, lookInterval: 5 }, { rules: createChainRules(chain.network), logger: silentLogger });
@@ -106,7 +106,7 @@ describe("a store file that is cut off", function () {
   });
 
   it("is opened if an earlier version left it too short, as long as no page is missing that is used", async () => {
-    const { path, contents } = await makeStore(60, ({ store }) => store.environment.db.meta.removeSync(textKey(fullLengthName)));
+    const { path, contents } = await makeStore(({ store }) => store.environment.db.meta.removeSync(textKey(fullLengthName)));
     const bytes = readFileSync(path);
     const { last } = pagesOf(path);
     /** As if the file had once had more pages, which LMDB has lost. */
@@ -123,7 +123,7 @@ describe("a store file that is cut off", function () {
   });
 
   it("is refused if its meta pages are damaged: they name pages that cannot be, or another version of the layout", async () => {
-    const { path } = await makeStore(20);
+    const { path } = await makeStore();
     const whole = readFileSync(path);
     for (const [member, value] of [
       [lastPageAt, 2n ** 52n],
