@@ -9,8 +9,10 @@ import { createStage, type Stage, type StageNeeds } from "./stage.js";
 const chain = loadChain("core3-testnet-a");
 const rules = createChainRules(chain.network);
 const full = chain.blocks.slice(0, 300).map((block) => rules.parseBlock(block));
-/** Of the blocks after genesis, the names and ids of what a webhook for both is told. */
-const told = full.slice(1).flatMap(({ block, transactions }) => [`block.applied ${block.id}`, ...transactions.map(({ id }) => `transaction.applied ${id}`)]);
+/** With a block of 150 transactions. */
+const first = full.slice(0, 30);
+/** Of the first blocks after genesis, the names and ids of what a webhook for both is told. */
+const told = first.slice(1).flatMap(({ block, transactions }) => [`block.applied ${block.id}`, ...transactions.map(({ id }) => `transaction.applied ${id}`)]);
 
 describe("what many groups bring to webhooks", () => {
   let receiver: Receiver;
@@ -71,7 +73,7 @@ describe("what many groups bring to webhooks", () => {
 
   for (const window of [1, 3, 50]) {
     it(`arrives once, in order and whole where ${window} may be unsettled`, async () => {
-      await open(window, { changes: createScriptedChain(full, () => 1).changes });
+      await open(window, { changes: createScriptedChain(first, () => 1).changes });
       stage.engine.create({ events: ["block.applied", "transaction.applied"], target: receiver.url, from: "1" });
       await receiver.until(told.length);
       await stage.engine.settled();
