@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
 import { EventSource } from "eventsource";
@@ -138,11 +140,12 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
 
     if (stops) {
       it("ends by itself when it is stopped, and with it a stream that is open", async () => {
-        const stream = await fetch(`${url}/api/events`);
-        const reader = stream.body?.getReader();
-        await reader?.read();
+        // On a connection of its own: one that is kept alive ends some seconds later.
+        const [stream] = (await once(get(`${url}/api/events`, { agent: false }), "response")) as [IncomingMessage];
+        const chunks = stream.iterator();
+        await chunks.next();
         host.kill("SIGINT");
-        expect((await reader?.read())?.done).to.equal(true);
+        expect((await chunks.next()).done).to.equal(true);
         expect(await host.ended).to.equal(0);
       });
     }

@@ -1,6 +1,6 @@
 /** How the node of the test of kills keeps its chain and its lake. */
 export const importOptions = { finality: 10, undoBlocks: 30, rateLimit: false } as const;
-export const lakeOptions = { blocksPerFile: 30, snapshotEvery: 100 } as const;
+export const lakeOptions = { blocksPerFile: 20, snapshotEvery: 50 } as const;
 
 const lastOf = (height: number, each: number): number => Math.floor((height - importOptions.finality) / each) * each;
 

@@ -12,9 +12,9 @@ import { randomFrom } from "../follow/schedule.js";
 import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "../store/temporary-store.js";
 import { importOptions, lakeEnds } from "./import-options.js";
 
-const kills = count(3, 500);
+const kills = count(2, 500);
 const { network, blocks: all } = loadChain("core3-custom-c");
-const blocks = isLong ? all : all.slice(0, 130);
+const blocks = isLong ? all : all.slice(0, 80);
 const { nethash } = network.network;
 
 const readLake = async (dir: string): Promise<BlockData[]> => {

@@ -5,12 +5,13 @@ import { count, isLong, seedOr } from "../fixtures/long.js";
 import { randomFrom } from "../follow/schedule.js";
 import { programOf } from "../fixtures/programs.js";
 import { createWorkbench, urlIn } from "../hosts/example-process.js";
+import { until } from "../operate/until.js";
 import { createReceiver } from "../webhooks/receiver.js";
 
-const blocks = count(40, 4_500);
+const blocks = count(30, 4_500);
 const parts = isLong ? 10 : 2;
 /** Milliseconds from block to block, in place of eight seconds. */
-const interval = 50;
+const interval = isLong ? 50 : 30;
 const token = "a-token-of-thirty-two-characters!";
 
 /** Collections of a sample, of which the least counts: what is under way at one of them is not held. */
@@ -27,7 +28,7 @@ const kept = { lists: Math.ceil(20_000 / 52), characters: 2 ** 22 };
 
 /**
  * MB that the last part may hold beyond the first. In the long form all that has a bound is full, so this is the block that is just being written or
- * delivered. In the short form nothing is full: its 40 blocks add lists of 50 KB and payloads of 2.
+ * delivered. In the short form nothing is full: its 30 blocks add lists of 50 KB and payloads of 2.
  */
 const most = isLong ? 2 : 4;
 /** MB that a thousand blocks may add: 0.03 are measured. A block's row in memory would be 1.5, and a node has four million blocks a year. */
@@ -117,11 +118,8 @@ describe("a node that forges, is read, followed and asked for earlier heights, a
     const heldNow = async (): Promise<number> => {
       const seen = node.lines.length;
       node.kill("SIGUSR2");
-      for (;;) {
-        const line = node.lines.slice(seen).find((one) => one.startsWith("held "));
-        if (line !== undefined) return Number(line.slice("held ".length));
-        await ask("/health/live");
-      }
+      const line = await until(() => Promise.resolve(node.lines.slice(seen).find((one) => one.startsWith("held "))));
+      return Number(line.slice("held ".length));
     };
     const sampleNow = async (height: number): Promise<Sample> => {
       const held: number[] = [];
@@ -160,7 +158,7 @@ describe("a node that forges, is read, followed and asked for earlier heights, a
         height = await heightNow();
       };
       // Compiled, and with all that is made once.
-      await goOn(isLong ? Math.max(blocks / 10, kept.lists) : 15);
+      await goOn(isLong ? Math.max(blocks / 10, kept.lists) : 10);
       // Before payloads are sent again: what that leaves free in the file is used by the blocks after it.
       const { store } = await sampleNow(height);
       const storePerBlock = store / height;
@@ -184,7 +182,7 @@ describe("a node that forges, is read, followed and asked for earlier heights, a
         // On a machine that others use, all waits change.
         expect(last.wait / last.idleWait).to.be.below((2 * first.wait) / first.idleWait);
       }
-      while (told < height || delivered < height + replayed) await ask("/blockchain");
+      await until(() => Promise.resolve(told >= height && delivered >= height + replayed ? true : undefined));
       stream.close();
       node.kill("SIGTERM");
       expect(await node.ended).to.equal(0);
