@@ -3,18 +3,19 @@ import { expect } from "chai";
 import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
 import { loadChain } from "../data/read.js";
-import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+import { closeTemporaryStores, contentsOf, openStoreAt } from "./temporary-store.js";
 
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
 
 describe("the LMDB store, with webhooks written concurrently", () => {
   afterEach(closeTemporaryStores);
 
   it("loses neither blocks nor deliveries, whether a webhook transaction runs at once or is queued", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
+    const { store, rules } = await openStoreAt(name, 60);
     const webhooks = createWebhookStore(store.environment);
     const { id } = webhooks.transaction(() => webhooks.addWebhook(webhookRow));
-    const blocks = chain.blocks.slice(0, 300).map(rules.parseBlock);
+    const blocks = chain.blocks.slice(60, 130).map(rules.parseBlock);
     let [writing, written] = [true, 0];
     const deliver = (): void => {
       webhooks.append({ at: written, json: `"${written}"` }, [{ webhookId: id, event: "peer.added", key: "msg", begin: { state: "pending" } }]);
@@ -29,23 +30,22 @@ describe("the LMDB store, with webhooks written concurrently", () => {
       }
     };
     const both = beside();
-    for (let from = 0; from < blocks.length; from += 7) await store.apply(blocks.slice(from, from + 7));
-    for (let taken = 0; taken < 40; taken++) await store.revert();
+    for (let from = 0; from < blocks.length; from += 5) await store.apply(blocks.slice(from, from + 5));
+    for (let taken = 0; taken < 20; taken++) await store.revert();
     writing = false;
     await both;
     await webhooks.transactionSoon(() => undefined);
 
     expect(written).to.be.above(50);
     expect(webhooks.deliveries(id, undefined, { offset: 0, limit: 1 }).total).to.equal(written);
-    const alone = openTemporaryStore(chain.network);
-    await alone.store.apply(blocks.slice(0, 260));
+    const alone = await openStoreAt(name, 60);
+    await alone.store.apply(blocks.slice(0, 50));
     expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
   });
 
   it("does not let webhook writes grow the file between blocks once pages are freed", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
+    const { store } = await openStoreAt(name, 60);
     const webhooks = createWebhookStore(store.environment);
-    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
     const before = store.snapshot()!;
     const size = (): number => statSync(store.environment.path).size;
     const write = (times: number): void => {
@@ -73,8 +73,7 @@ describe("the LMDB store, with webhooks written concurrently", () => {
       await new Promise((resolve) => setImmediate(resolve));
       shown.push(store.tip()?.height);
     };
-    const { store, rules } = openTemporaryStore(chain.network, {}, { prewarm });
-    await store.apply(chain.blocks.slice(0, 60).map(rules.parseBlock));
+    const { store, rules } = await openStoreAt(name, 60, {}, { prewarm });
     store.markComplete();
     const snapshot = store.snapshot()!;
     store.freePages();

@@ -18,6 +18,7 @@ import { firstMilestone } from "../first-milestone.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 import { count, endAfter } from "../fixtures/long.js";
+import { storedChain } from "../fixtures/stored-chain.js";
 
 const below = 3_000;
 const rows = Array.from({ length: below }, (_, number) => number);
@@ -146,14 +147,15 @@ describe("several filters on the lists of a real chain", function () {
 
   before(async () => {
     const { network, blocks } = loadChain("core3-custom-c");
-    const opened = openTemporaryStore(network);
-    await opened.store.apply(blocks.map(opened.rules.parseBlock));
     const adapter = createMemoryAdapter(network);
-    for (const block of blocks) adapter.apply(block);
-    store = opened.store.snapshot()!;
+    for (const block of [network.genesisBlock, ...blocks.slice(1)]) adapter.apply(block);
+    store = (await (await storedChain("core3-custom-c")).snapshot())!;
     memory = (await adapter.snapshot())!;
   });
-  after(closeTemporaryStores);
+  after(async () => {
+    store.release?.();
+    await closeTemporaryStores();
+  });
 
   /** Ranges between values evenly spaced among the given ones. */
   const rangesOf = <T extends number | bigint>(values: readonly T[]): { from?: T; to?: T }[] => {

@@ -8,13 +8,17 @@ import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
 import { lastPageAt, pagesOf } from "./pages.js";
-import { closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { closeTemporaryStores, openStoreAt, temporaryFolder } from "./temporary-store.js";
 import { count } from "../fixtures/long.js";
 
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
+
+/** Blocks at the beginning. */
+const begun = 20;
 
 /** One step: apply or revert some blocks, hold or release a snapshot, write webhooks, or free pages. */
-const deed = fc.record({ what: fc.constantFrom("on", "on", "on", "back", "hold", "let go", "deliver", "free"), count: fc.integer({ min: 1, max: 12 }) });
+const deed = fc.record({ what: fc.constantFrom("on", "on", "on", "back", "hold", "let go", "deliver", "free"), count: fc.integer({ min: 1, max: count(5, 12) }) });
 
 describe("the pages of a store file", function () {
   this.timeout(120_000);
@@ -23,12 +27,11 @@ describe("the pages of a store file", function () {
   it("are each either in use once or free, whatever was written, reverted and read meanwhile, and the file may be opened at any time", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 40, maxLength: 80 }), async (deeds) => {
-        const { store, rules } = openTemporaryStore(chain.network);
+        const { store, rules } = await openStoreAt(name, begun);
         const webhooks = createWebhookStore(store.environment);
         const blocks = chain.blocks.map(rules.parseBlock);
         const held: ChainSnapshot[] = [];
-        let height = 1;
-        await store.apply(blocks.slice(0, 1));
+        let height = begun;
         for (const { what, count: times } of deeds) {
           if (what === "on") await store.apply(blocks.slice(height, (height += Math.min(times, blocks.length - height))));
           else if (what === "back") for (let left = Math.min(times, height - 1); left > 0; left--, height--) await store.revert();
@@ -51,8 +54,8 @@ describe("the pages of a store file", function () {
   });
 
   it("are reported as lost or used twice when they are", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    for (const block of chain.blocks.slice(0, 30)) await store.apply([rules.parseBlock(block)]);
+    const { store, rules } = await openStoreAt(name, begun);
+    for (const block of chain.blocks.slice(begun, begun + 10)) await store.apply([rules.parseBlock(block)]);
     await store.stop();
     const copy = join(temporaryFolder(), "damaged.mdb");
     const damage = (metaMember: number, valueOf: (before: bigint) => bigint): void => {

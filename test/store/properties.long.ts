@@ -7,5 +7,6 @@ import "./pages.test.js";
 import "./posting-list.test.js";
 import "./ranked-set.test.js";
 import "./rewards.test.js";
+import "./vendor-field-scan.test.js";
 import "../e2e/uncached.test.js";
 import "../webhooks/store.test.js";

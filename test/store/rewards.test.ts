@@ -11,11 +11,22 @@ import type { Network } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
 import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 import { count } from "../fixtures/long.js";
+import { storeBlocks } from "../fixtures/stored-blocks.js";
 
 /** Rewards: none up to height 74, then 2, and 3 from 301 on. */
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
 const at = (height: number): BlockData => chain.blocks[height - 1]!;
-const right = (height: number): string => String(at(height).reward);
+
+/** The same network, whose rewards begin and rise after fewer blocks. */
+const [begins, rises] = [12, 31];
+const soon: Network = {
+  ...chain.network,
+  milestones: chain.network.milestones
+    .map((milestone) => (milestone.height === 75 ? { ...milestone, height: begins } : milestone.height === 301 ? { ...milestone, height: rises } : milestone))
+    .toSorted((one, other) => one.height - other.height),
+};
+const rightSoon = (height: number): string => (height < begins ? "0" : height < rises ? "200000000" : "300000000");
 
 /** The chain with other rewards at some heights. */
 const withRewards = (rewards: Record<number, string>, end: number): BlockData[] =>
@@ -56,7 +67,8 @@ describe("the rewards of a chain that the library reads", function () {
   });
 
   it("are those of its milestones on a real chain: nothing is said", async () => {
-    await follow(chain.blocks);
+    await storeBlocks(name, 60, 1_000, dataDir);
+    await follow(chain.blocks.slice(0, 90));
     expect([problems.present(), told()]).to.deep.equal([undefined, []]);
   });
 
@@ -98,16 +110,17 @@ describe("the rewards of a chain that the library reads", function () {
 
   it("are compared with the milestones as plain comparison would, from any height", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.dictionary(fc.integer({ min: 2, max: 340 }).map(String), fc.constantFrom("0", "200000000", "300000000", "5"), { maxKeys: 4 }), async (rewards) => {
+      fc.asyncProperty(fc.dictionary(fc.integer({ min: 2, max: 40 }).map(String), fc.constantFrom("0", "200000000", "300000000", "5"), { maxKeys: 4 }), async (rewards) => {
         dataDir = temporaryFolder();
-        await follow(withRewards(rewards, 340));
-        for (const from of [1, 2, 60, 75, 200, 301, 340]) {
-          const first = Object.keys(rewards).map(Number).sort((a, b) => a - b).find((height) => height >= from && rewards[height] !== right(height));
+        const others = Object.fromEntries(Array.from({ length: 39 }, (_, i) => [i + 2, rightSoon(i + 2)]));
+        await follow(withRewards({ ...others, ...rewards }, 40), soon);
+        for (const from of [1, 2, begins - 1, begins, 20, rises, 40]) {
+          const first = Object.keys(rewards).map(Number).sort((a, b) => a - b).find((height) => height >= from && rewards[height] !== rightSoon(height));
           expect(store.firstOtherReward(from)?.block.height, JSON.stringify(rewards)).to.equal(first);
         }
         await stop();
       }),
-      { numRuns: count(3, 100) },
+      { numRuns: count(4, 1_000) },
     );
   });
 

@@ -3,10 +3,11 @@ import { PorticoError } from "../../src/errors.js";
 import type { TransactionQuery, WalletQuery } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
-import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+import { closeTemporaryStores, openStoreAt } from "./temporary-store.js";
 
-const chain = loadChain("core3-custom-c");
-const blocks = chain.blocks.slice(0, 260);
+const name = "core3-custom-c";
+const chain = loadChain(name);
+const blocks = chain.blocks.slice(0, 150);
 
 /** No index answers this. */
 const withLetter: TransactionQuery = {
@@ -34,9 +35,8 @@ describe("a search of the store", () => {
   afterEach(closeTemporaryStores);
 
   it("goes on in the state in which it began while blocks are written and reverted", async () => {
-    const { store, rules } = openTemporaryStore(chain.network, {}, interrupted);
+    const { store, rules } = await openStoreAt(name, blocks.length, {}, interrupted);
     const memory = createMemoryAdapter(chain.network);
-    await store.apply(blocks.map(rules.parseBlock));
     for (const block of blocks) memory.apply(block);
     const expected = await (await memory.snapshot())?.transactions(withLetter);
     expect(expected?.total).to.be.above(0);
@@ -49,7 +49,7 @@ describe("a search of the store", () => {
       while (!written.all) pages.push(await snapshot?.transactions(withLetter));
       return pages;
     })();
-    const more = chain.blocks.slice(260, 275);
+    const more = chain.blocks.slice(150, 160);
     for (const block of more) await store.apply([rules.parseBlock(block)]);
     for (let count = 0; count < more.length + 10; count++) await store.revert();
     written.all = true;
@@ -61,8 +61,7 @@ describe("a search of the store", () => {
   });
 
   it("is abandoned when the store stops, and its snapshot can be released afterwards", async () => {
-    const { store, rules } = openTemporaryStore(chain.network, {}, interrupted);
-    await store.apply(blocks.map(rules.parseBlock));
+    const { store } = await openStoreAt(name, blocks.length, {}, interrupted);
     const snapshot = store.snapshot();
     const failure = errorOf(snapshot?.transactions(withLetter)).finally(() => snapshot?.release?.());
     const other = store.snapshot();
@@ -73,8 +72,7 @@ describe("a search of the store", () => {
   });
 
   it("is refused when it would load more rows than its snapshot allows, while indexed queries are not", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    await store.apply(blocks.map(rules.parseBlock));
+    const { store } = await openStoreAt(name, blocks.length);
     const rows = blocks.reduce((sum, { transactions = [] }) => sum + transactions.length, 0);
     const ask = async (searchRows: number, times = 1): Promise<PorticoError | undefined> => {
       const snapshot = store.snapshot({ searchRows });

@@ -14,6 +14,7 @@ import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
 import { programOf } from "../fixtures/programs.js";
+import { storeBlocks } from "../fixtures/stored-blocks.js";
 
 const name = "core3-custom-c";
 const chain = loadChain(name);
@@ -195,6 +196,7 @@ describe("the LMDB store", () => {
   it("is written by one process at a time, and by the next after that one was killed", async () => {
     const script = programOf(new URL("holding-process.ts", import.meta.url));
     const dataDir = temporaryFolder();
+    await storeBlocks(name, 1, 10, dataDir);
     const holding = spawn(process.execPath, [script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
     try {
       await once(holding.stdout, "data");

@@ -13,8 +13,10 @@ import { silentLogger } from "../silent.js";
 import { startUnreaped } from "../unreaped.js";
 import { closeTemporaryStores, temporaryFolder } from "./temporary-store.js";
 import { programOf } from "../fixtures/programs.js";
+import { storeBlocks } from "../fixtures/stored-blocks.js";
 
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
 const programs = { chain: "holding-process.ts", webhooks: "../webhooks/holding-process.ts" } as const;
 const argumentsOf = (which: keyof typeof programs): string[] => [programOf(new URL(programs[which], import.meta.url))];
 
@@ -37,6 +39,7 @@ describe("a store whose writer is just ending", () => {
     return plugin;
   };
   const hold = async (which: keyof typeof programs, dataDir: string): Promise<void> => {
+    if (which === "chain") await storeBlocks(name, 1, 10, dataDir);
     holding = spawn(process.execPath, [...argumentsOf(which), dataDir], { stdio: ["ignore", "pipe", "inherit"] });
     await once(holding.stdout!, "data");
   };
@@ -89,6 +92,7 @@ describe("a store whose writer is just ending", () => {
   it("is opened at once if that was killed, and its parent has not reaped it yet (state Z)", async function () {
     if (process.platform !== "linux") this.skip();
     const dataDir = temporaryFolder();
+    await storeBlocks(name, 1, 10, dataDir);
     const killed = await startUnreaped([...argumentsOf("chain"), dataDir]);
     try {
       await killed.line(/^open$/);
