@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,6 +46,18 @@ describe("the lock of a data folder", () => {
       expect(readFileSync(lock, "utf8")).to.equal(noteOf(process.pid));
       await release();
       expect(existsSync(lock)).to.equal(false);
+    }
+  });
+
+  it("is not held by a process that is gone, by this one before, or by what is no process", async () => {
+    const gone = spawnSync(process.execPath, ["--version"]).pid;
+    // The last two are of a process that has been given the number of another since.
+    for (const stale of [String(gone), String(process.pid), "", "x", `${gone} 1`, ...(onLinux ? [String(process.ppid), `${process.ppid} 1`] : [])]) {
+      writeFileSync(lock, stale);
+      const { release } = await lockFolder(folder, { limit: 0 });
+      expect(readFileSync(lock, "utf8"), stale).to.equal(noteOf(process.pid));
+      await release();
+      expect(existsSync(lock), stale).to.equal(false);
     }
   });
 
