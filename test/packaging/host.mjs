@@ -14,9 +14,10 @@ export const run = (command, args, cwd, env = {}) =>
 const outside = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) && name !== "INIT_CWD" && name !== "NODE_ENV"));
 
 export const step = async (what, work) => {
+  const begun = performance.now();
   process.stdout.write(`${what} ... `);
   await work();
-  process.stdout.write("ok\n");
+  process.stdout.write(`ok (${((performance.now() - begun) / 1_000).toFixed(1)} s)\n`);
 };
 
 export const npmInstall = (folder, ...args) => run("npm", ["install", "--silent", "--prefer-offline", "--no-audit", "--no-fund", ...args], folder);

@@ -58,7 +58,7 @@ const lookInterval = 1_000;
 /** Attempts that have ended and are not yet recorded: while there are so many, nothing new is sent. */
 const mostUnrecorded = 1_000;
 /** Milliseconds of taking and sending before the event loop gets its turn. */
-const turn = 3;
+const turn = 2;
 
 /** When the dispatcher looks for work. Nothing that fails in that reaches the host: the store is asked again at the next look. */
 const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, nextDue }: { pump(): void; look(): void; nextDue(now: number): number }) => {
