@@ -1,0 +1,2 @@
+/** Every client of the second generation, with amounts in both forms. */
+import "./second-generation.test.js";
