@@ -92,6 +92,8 @@ const members = {
 
 export type RowKind = keyof typeof members;
 
+const namesOf = Object.fromEntries(Object.entries(members).map(([kind, of]) => [kind, Object.keys(of)])) as Record<RowKind, string[]>;
+
 const plain = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
@@ -104,8 +106,9 @@ const plain = (value: unknown): unknown => {
  */
 export const rowOf = (kind: RowKind, row: object | undefined): unknown => {
   if (row === undefined) return undefined;
-  const known = Object.keys(members[kind]);
-  return plain(Object.fromEntries(known.filter((key) => key in row).map((key) => [key, (row as Record<string, unknown>)[key]])));
+  const found: Record<string, unknown> = {};
+  for (const name of namesOf[kind]) if (name in row) found[name] = plain((row as Record<string, unknown>)[name]);
+  return found;
 };
 
 /** What is no list stays as it is, for a comparison to show. */

@@ -21,7 +21,8 @@ const questionsOf = async <Row extends object, Filter, Field extends string>(
   around: Surroundings,
 ): Promise<Question> => {
   const all = await everyRow(whole, spec);
-  const samples = spec.filters.map((filter) => [filter.name, filter.samples(all, around)] as const);
+  // Values that no row has are asked for by the list cases, of one state.
+  const samples = spec.filters.map((filter) => [filter.name, filter.samples(all, around).filter((value) => all.some((row) => filter.passes(row, value, around)))] as const);
   return async (snapshot) => {
     const answers: [string, unknown][] = [[spec.name, rowsOf(spec.kind, await everyRow(snapshot, spec))]];
     for (const field of spec.fields) {

@@ -31,12 +31,13 @@ export const valuesOf = <Row extends object>(columns: Columns<Row>, row: Row): S
 
 /** Makes a row from its columns. NULL becomes null or an absent member, as `absent` says. */
 export const rowFrom = <Row extends object>(columns: Columns<Row>, found: SqlRow, absent: "null" | "absent"): Row => {
-  const members = Object.entries<Kind>(columns).flatMap(([member, kind]): [string, unknown][] => {
+  const row: Record<string, unknown> = {};
+  for (const member in columns) {
     const value = found[member];
-    if (value !== null) return [[member, read[kind](value)]];
-    return absent === "null" ? [[member, null]] : [];
-  });
-  return Object.fromEntries(members) as Row;
+    if (value !== null) row[member] = read[columns[member]](value);
+    else if (absent === "null") row[member] = null;
+  }
+  return row as Row;
 };
 
 /** A wallet together with its data as a delegate, in one row. */

@@ -37,7 +37,7 @@ const ordersOf = <Field extends string>({ fields }: { fields: readonly Field[] }
 const eachOrder: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: Given<Row>) => {
   for (const order of ordersOf(spec)) {
     const expected = sorted(all, order, spec);
-    for (const limit of [1, 7, mostRows]) {
+    for (const limit of [3, mostRows]) {
       const found = await walk(snapshot, spec, { filter: {} as Filter, order, limit });
       sameRows(spec, found, expected, `${spec.name} ${show({ order, limit })}`);
     }
@@ -47,9 +47,10 @@ const eachOrder: Check = async <Row extends object, Filter, Field extends string
 const anyOffset: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: Given<Row>) => {
   const expected = sorted(all, spec.usual, spec);
   for (let offset = 0; offset <= all.length + 1; offset += 1) {
-    const page = await askPage(snapshot, spec, { filter: {} as Filter, order: spec.usual, offset, limit: 3 });
-    sameRows(spec, page.rows, expected.slice(offset, offset + 3), `${spec.name} ${show({ offset, limit: 3 })}`);
-    same(page.total, all.length, `${spec.name} ${show({ offset, limit: 3 })}: total`);
+    const limit = 1 + (offset % 3);
+    const page = await askPage(snapshot, spec, { filter: {} as Filter, order: spec.usual, offset, limit });
+    sameRows(spec, page.rows, expected.slice(offset, offset + limit), `${spec.name} ${show({ offset, limit })}`);
+    same(page.total, all.length, `${spec.name} ${show({ offset, limit })}: total`);
   }
 };
 
@@ -91,7 +92,7 @@ const together: Check = async <Row extends object, Filter, Field extends string>
     for (const value of three(filter.samples(all, around))) {
       const passing = all.filter((row) => filter.passes(row, value, around));
       for (const order of ordersOf(spec)) {
-        const query = { filter: { [filter.name]: value } as Filter, order, limit: 2 };
+        const query = { filter: { [filter.name]: value } as Filter, order, limit: 3 };
         const found = await walk(snapshot, spec, query);
         same(found.map(spec.keyOf), sorted(passing, order, spec).map(spec.keyOf), `${spec.name} ${show(query)}`);
       }

@@ -57,8 +57,8 @@ const stepByStep: CaseDefinition = {
   },
 };
 
-/** Heights around ends of rounds and changes of milestones, where most errors show. */
-const taken = [1, 2, 5, 6, 10, 11, 15, 16, 19, 20, 24, 27, 28, 29];
+/** Heights at which states are compared: around ends of rounds and changes of milestones, where most errors show. What a reversal leaves behind shows below, too. */
+const taken = [1, 5, 6, 11, 16, 20, 24, 28];
 
 const backToTheStart: CaseDefinition = {
   name: "moving: reverting gives back the state before, down to genesis",
