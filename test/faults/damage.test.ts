@@ -50,7 +50,7 @@ describe("random damage of a store's file", function () {
   it("is found by verifyStore, or has changed nothing that the store holds", async function () {
     this.timeout(isLong ? 0 : 300_000);
     const { store, rules } = openTemporaryStore(chain.network, { undoBlocks: 20 });
-    for (const block of chain.blocks.slice(0, 60)) await store.apply([rules.parseBlock(block)]);
+    for (const block of chain.blocks.slice(0, isLong ? 60 : 40)) await store.apply([rules.parseBlock(block)]);
     for (let reverted = 0; reverted < 3; reverted++) await store.revert();
     store.markComplete();
     const [dump, { path }] = [dumpOf(store), store.environment];
@@ -63,7 +63,7 @@ describe("random damage of a store's file", function () {
     const somePage = (): number => (used[random(used.length)] ?? 0) * pageSize;
     // Anywhere; in pages that hold something; in their headers; in the meta pages: where less and less damage does more and more harm.
     const places = [() => random(original.length), () => somePage() + random(pageSize), () => somePage() + random(64), () => random(2) * pageSize + random(200)];
-    const tries = count(60, 1_000);
+    const tries = count(40, 1_000);
     let found = 0;
     for (let left = tries; left > 0; left--) {
       const bytes = Buffer.from(original);
