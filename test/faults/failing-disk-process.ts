@@ -136,7 +136,7 @@ addBlock();
 await until(() => plugin.health().status === "failing");
 for (let count = 0; count < 50; count++) events.emit("peer.added", { ip: `192.0.2.${count}` });
 // The block is tried again each second, as are the webhooks' own writes.
-await delay(3_500);
+await delay(2_500);
 const meanwhile = await status();
 const lines = log.slice(logged);
 let after: Awaited<ReturnType<typeof status>> | undefined;
