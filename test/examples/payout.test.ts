@@ -12,6 +12,7 @@ import { csvOf, payout } from "../../examples/payout/payout.js";
 import { createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../data/read.js";
 import { programOf } from "../fixtures/programs.js";
+import { copyOfStored } from "../fixtures/stored-chain.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 
 const { network, blocks, delegates } = loadChain("core3-custom-c");
@@ -52,7 +53,7 @@ describe("the payout example", function () {
     }
     expect(expected.size).to.be.greaterThan(0);
 
-    const dataDir = mkdtempSync(join(tmpdir(), "portico-payout-"));
+    const dataDir = await copyOfStored("core3-custom-c", mkdtempSync(join(tmpdir(), "portico-payout-")));
     const source = { read: (first: number, limit: number) => blocks.slice(first - 1, first - 1 + limit), height: () => blocks.length };
     const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false } });
     const server = await plugin.listen(0);
