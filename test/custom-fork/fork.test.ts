@@ -8,6 +8,7 @@ import { split } from "../../examples/custom-fork/split.js";
 import { createSqliteChain } from "../../examples/custom-fork/store/sqlite-chain.js";
 import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
 import { removed, temporaryFolder } from "./temporary-chain.js";
+import { until } from "../operate/until.js";
 import { silentLogger } from "../silent.js";
 
 describe("the custom fork", () => {
@@ -128,8 +129,10 @@ describe("the custom fork", () => {
 
     it("forges, is killed, resumes from the same chain, and stops when it is told to", async () => {
       const first = await started();
-      let reached = 0;
-      while (reached < 5) reached = await height(first.url);
+      const reached = await until(async () => {
+        const at = await height(first.url);
+        return at >= 3 ? at : undefined;
+      });
       first.process.kill("SIGKILL");
       await first.process.ended;
 
