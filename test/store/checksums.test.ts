@@ -6,9 +6,10 @@ import type { StoreDatabase } from "../../src/store/lmdb/environment.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
 import { count } from "../fixtures/long.js";
-import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
+import { closeTemporaryStores, openStoreAt, openTemporaryStore } from "./temporary-store.js";
 
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
 
 /** By name of the database and range: as the store keeps them, and as they are. */
 const checksumsOf = ({ environment: { db } }: Store) => {
@@ -36,18 +37,17 @@ describe("the checksums of a store", function () {
   afterEach(closeTemporaryStores);
 
   it("are those of what it holds, whatever was applied, together or one by one, and reverted", async () => {
-    const undoBlocks = 20;
+    const [begun, undoBlocks] = [20, 20];
     const deed = fc.record({ what: fc.constantFrom("on", "together", "back"), blocks: fc.integer({ min: 1, max: 8 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 8, maxLength: 14 }), async (deeds) => {
-        const { store, rules } = openTemporaryStore(chain.network, { undoBlocks, disposable: true });
-        const blocks = chain.blocks.slice(0, 120).map(rules.parseBlock);
-        await store.apply(blocks.slice(0, 1));
-        let [height, highest] = [1, 1];
+        const { store, rules } = await openStoreAt(name, begun, { undoBlocks, disposable: true });
+        const blocks = chain.blocks.slice(0, begun + 112).map(rules.parseBlock);
+        let [height, highest] = [begun, begun];
         for (const { what, blocks: length } of deeds) {
           if (what === "back") {
             // Further back there are no undo records.
-            const lowest = Math.max(1, highest - undoBlocks, height - length);
+            const lowest = Math.max(begun, highest - undoBlocks, height - length);
             for (; height > lowest; height--) await store.revert();
           } else {
             const next = blocks.slice(height, height + length);
@@ -66,8 +66,7 @@ describe("the checksums of a store", function () {
   });
 
   it("differ if one bit of a value or of a key does, or two values change places", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    await store.apply(chain.blocks.slice(0, 40).map(rules.parseBlock));
+    const { store } = await openStoreAt(name, 1);
     const { wallets } = store.environment.db;
     const rows = [...wallets.getKeys({})].map((key): { key: Buffer; value: Buffer } => ({ key: Buffer.from(key), value: wallets.getBinary(key)! }));
     const sumOf = (all: typeof rows): number => all.reduce((sum, { key, value }) => sum + hashOf(keyHashOf(key), value), 0);

@@ -5,9 +5,10 @@ import { expect } from "chai";
 import { createWriteLog, type LogBytes } from "../../src/store/layout/write-log.js";
 import { textKey } from "../../src/store/layout/keys.js";
 import { loadChain } from "../data/read.js";
-import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
+import { closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore } from "./temporary-store.js";
 
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
 
 describe("the commit thread", () => {
   afterEach(closeTemporaryStores);
@@ -28,7 +29,7 @@ describe("the commit thread", () => {
   });
 
   it("is given logs that stay as they are until they are written, whatever is prepared meanwhile", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
+    const { store, rules } = await openStoreAt(name, 20);
     const { commit } = store.environment;
     let [commits, changed] = [0, 0];
     const digest = (log: LogBytes): string => createHash("sha1").update(Buffer.from(log)).digest("hex");
@@ -41,8 +42,8 @@ describe("the commit thread", () => {
         if (digest(log) !== before) changed += 1;
       },
     });
-    const blocks = chain.blocks.slice(0, 120).map(rules.parseBlock);
-    for (let from = 0; from < blocks.length; from += 8) await store.applyAhead(blocks.slice(from, from + 8));
+    const blocks = chain.blocks.slice(20, 80).map(rules.parseBlock);
+    for (let from = 0; from < blocks.length; from += 4) await store.applyAhead(blocks.slice(from, from + 4));
     await store.written();
     expect([commits, changed]).to.deep.equal([15, 0]);
   });
