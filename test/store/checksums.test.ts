@@ -37,7 +37,7 @@ describe("the checksums of a store", function () {
   afterEach(closeTemporaryStores);
 
   it("are those of what it holds, whatever was applied, together or one by one, and reverted", async () => {
-    const [begun, undoBlocks] = [20, 20];
+    const [begun, undoBlocks] = [10, 20];
     const deed = fc.record({ what: fc.constantFrom("on", "together", "back"), blocks: fc.integer({ min: 1, max: 8 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 8, maxLength: 14 }), async (deeds) => {
@@ -61,7 +61,7 @@ describe("the checksums of a store", function () {
         expect(Object.keys(kept)).to.include.members(["checksum wallets ", "checksum meta ", "checksum blocks \0\0\0", "checksum sets \x01", "checksum lists "]);
       }),
       // A failure is told at once, with its seed: to make it smaller would take minutes.
-      { numRuns: count(3, 100), endOnFailure: true },
+      { numRuns: count(2, 100), endOnFailure: true },
     );
   });
 
