@@ -43,8 +43,8 @@ describe("the event loop", () => {
   let port: number;
 
   const nextLine = async (): Promise<Told> => JSON.parse((await lines.next()).value as string) as Told;
-  const heldNow = async (): Promise<number> => {
-    node.stdin?.write("\n");
+  const heldNow = async (line = "held"): Promise<number> => {
+    node.stdin?.write(`${line}\n`);
     return (await nextLine()).held;
   };
 
@@ -64,6 +64,8 @@ describe("the event loop", () => {
   const heldBy = async ({ method, path, body, headers }: Question): Promise<{ held: number; status: number }> => {
     let [least, status] = [Infinity, 0];
     for (let tries = 0; tries < 6 && least > most; tries++) {
+      // The node collects all garbage for that: what other questions have left is not this one's.
+      if (tries > 0) await heldNow("memory");
       ({ status } = await ask(port, `/api${path}`, { method, headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) }, ...(body === undefined ? {} : { body }) }));
       least = Math.min(least, await heldNow());
     }
