@@ -5,7 +5,7 @@ import { endsRound, forgerOf, forgingOrder, roundOf, slotOf } from "../../src/ch
 import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
 import { type Chain, type ChainName, type DelegateFigures, loadChain, loadCore2Chain, type WalletFigures } from "../data/read.js";
 import { storedChain } from "../fixtures/stored-chain.js";
-import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { appliedOnce } from "../memory-adapter/applied.js";
 import { roundsOfCore } from "./core-drift.js";
 
 /** The round from which the ranks of core3-custom-c's node had drifted: the first third-party claim is in the round before. */
@@ -13,20 +13,8 @@ const firstDriftedRound = 4;
 
 const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
-const adapters = new Map<readonly unknown[], ReturnType<typeof createMemoryAdapter>>();
-
-/** A chain in memory, applied once. */
-const adapterOf = ({ network, blocks }: Pick<Chain, "network" | "blocks">): ReturnType<typeof createMemoryAdapter> => {
-  const known = adapters.get(blocks);
-  if (known !== undefined) return known;
-  const adapter = createMemoryAdapter(network);
-  adapters.set(blocks, adapter);
-  for (const block of blocks) adapter.apply(block);
-  return adapter;
-};
-
 const snapshotOf = async (chain: Pick<Chain, "network" | "blocks">): Promise<ChainSnapshot> => {
-  const snapshot = await adapterOf(chain).snapshot();
+  const snapshot = await appliedOnce(chain).snapshot();
   if (snapshot === undefined) throw new Error("no state");
   return snapshot;
 };

@@ -1,9 +1,10 @@
 import type { TransactionData } from "../../types/events.js";
-import { adapterOf } from "./oracle.js";
 import { coreTypes } from "../e2e/core-types.js";
 import { figuresOf, type BlockRow, type LockRow, shownAsset, type TransactionRow, timestampOf, type WalletRow } from "../e2e/figures.js";
 import { blockKindOf, delegateKind, type DelegateRow, delegateRowsOf, lockKindOf, transactionKindOf, walletKind } from "../e2e/kinds.js";
 import { type Kind, sorted } from "../e2e/naive-list.js";
+import { loadChain } from "../data/read.js";
+import { appliedOnce } from "../memory-adapter/applied.js";
 import { blocksBehind, chainName, now, publicPeersAt, type RunningNode, unconfirmed, unconfirmedSender } from "./running-node.js";
 
 /**
@@ -37,7 +38,7 @@ const mostBy = <Row>(rows: readonly Row[], weight: (row: Row) => number): Row =>
   rows.reduce((best, row) => (weight(row) > weight(best) ? row : best));
 const count = <Row>(rows: readonly Row[], test: (row: Row) => boolean): number => rows.filter(test).length;
 
-const snapshot = await adapterOf(chainName).snapshot();
+const snapshot = await appliedOnce(loadChain(chainName)).snapshot();
 if (snapshot === undefined) throw new Error("the in-memory adapter has no state");
 const ranked = await snapshot.delegates({ filter: {}, order: { field: "username", direction: "asc" }, offset: 0, limit: 1000 });
 const ranks = new Map(ranked.rows.map(({ username, rank }) => [username, rank]));

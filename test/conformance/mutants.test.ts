@@ -2,10 +2,9 @@ import { AssertionError } from "node:assert";
 import { expect } from "chai";
 import type { Delegate, Lock, Transaction, Wallet } from "../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, ListQuery, Page } from "../../types/chain-adapter.js";
-import type { BlockData } from "../../types/events.js";
-import type { Network } from "../../types/node-context.js";
 import { createConformanceSuite, describeConformance } from "../../src/conformance/index.js";
-import { createMemoryAdapter, feeStatisticsOf, type MemoryAdapter } from "../memory-adapter/adapter.js";
+import { createMemoryAdapter, feeStatisticsOf } from "../memory-adapter/adapter.js";
+import { appliedOnce } from "../memory-adapter/applied.js";
 
 /** One fault in an otherwise correct adapter, and the case of the suite that must notice it. */
 interface Mutant {
@@ -410,24 +409,11 @@ const mutants: Mutant[] = [
   },
 ];
 
-/** Adapters that are only read, by the id of their tip. */
-const read = new Map<string, MemoryAdapter>();
-
-const readAdapter = (network: Network, blocks: readonly BlockData[]): MemoryAdapter => {
-  const tip = blocks.at(-1)?.id ?? "";
-  const known = read.get(tip);
-  if (known !== undefined) return known;
-  const made = createMemoryAdapter(network);
-  for (const block of blocks) made.apply(block);
-  read.set(tip, made);
-  return made;
-};
-
 /** The suite on an adapter whose snapshots have the faulty members in place of their own. */
 const suiteOf = (answers: (sound: ChainSnapshot) => object): ReturnType<typeof createConformanceSuite> =>
   createConformanceSuite({
-    createAdapter: ({ network, blocks }) => {
-      const sound = readAdapter(network, blocks);
+    createAdapter: (chain) => {
+      const sound = appliedOnce(chain);
       const snapshot = async (): Promise<ChainSnapshot | undefined> => {
         const found = await sound.snapshot();
         return found === undefined ? undefined : { ...found, ...answers(found) };

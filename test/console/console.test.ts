@@ -1,6 +1,5 @@
-import { readFileSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { createRequire } from "node:module";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,12 +9,12 @@ import type { Page } from "playwright-core";
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { readHostOptions } from "../../examples/standalone/options.js";
 import { systemClock } from "../../src/clock.js";
+import { addAxe, axeFindings } from "../fixtures/axe.js";
 import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
 import { silentLogger } from "../silent.js";
 import { until } from "../operate/until.js";
 
 const token = "letmein123";
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 describe("the console, in Chromium", function () {
   this.timeout(120_000);
@@ -303,7 +302,7 @@ describe("the console, in Chromium", function () {
       const found = (await asOperator(`/webhooks/${webhook}/deliveries`)) as unknown as { id: string }[];
       return found.length > 0 ? found : undefined;
     });
-    await page.addInitScript(axe);
+    await addAxe(page);
     await open("#/webhooks");
     await enterToken();
     const hashes = ["", "#/blocks", `#/blocks/${blockId}`, `#/transactions/${id}`, `#/wallets/${sender}`, "#/delegates", "#/delegates/genesis_1", "#/node", "#/webhooks", `#/webhooks/${webhook}`, `#/webhooks/${webhook}/${deliveries[0]?.id ?? ""}`];
@@ -313,8 +312,7 @@ describe("the console, in Chromium", function () {
       for (const hash of hashes) {
         await open(hash);
         await page.waitForSelector(".card h2");
-        const found: string[] = await page.evaluate("axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`))");
-        expect(found, `${hash} ${colorScheme} ${width}`).to.deep.equal([]);
+        expect(await axeFindings(page), `${hash} ${colorScheme} ${width}`).to.deep.equal([]);
       }
     }
   });

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -7,10 +6,9 @@ import type { Page } from "playwright-core";
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { readHostOptions } from "../../examples/standalone/options.js";
 import { systemClock } from "../../src/clock.js";
+import { addAxe, axeFindings } from "../fixtures/axe.js";
 import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
 import { silentLogger } from "../silent.js";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 describe("the interactive reference, in Chromium", function () {
   this.timeout(120_000);
@@ -44,7 +42,7 @@ describe("the interactive reference, in Chromium", function () {
     page.on("pageerror", (error) => faults.push(error.message));
     page.on("request", (request) => !request.url().startsWith(origin) && !request.url().startsWith("data:") && faults.push(request.url()));
     page.setDefaultTimeout(20_000);
-    await page.addInitScript(axe);
+    await addAxe(page);
     await page.goto(`${host.url}/docs`);
     await page.waitForSelector(".opblock-tag");
   };
@@ -68,10 +66,7 @@ describe("the interactive reference, in Chromium", function () {
   };
 
   /** What axe-core finds, but for how Swagger UI builds its pages: headings, landmarks, buttons within buttons, selects without a label. */
-  const wrong = (): Promise<string[]> => {
-    const rules = { "heading-order": { enabled: false }, "nested-interactive": { enabled: false }, "select-name": { enabled: false }, region: { enabled: false } };
-    return page.evaluate(`axe.run(document, ${JSON.stringify({ rules, resultTypes: ["violations"] })}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => \`\${id}: \${html}\`)))`);
-  };
+  const wrong = (): Promise<string[]> => axeFindings(page, ["heading-order", "nested-interactive", "select-name", "region"]);
   const isAsWide = async (): Promise<boolean> => (await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")) === 0;
   const isDark = (): Promise<boolean> => page.evaluate("document.documentElement.classList.contains('dark-mode')");
 

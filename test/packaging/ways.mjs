@@ -45,7 +45,7 @@ const saysWhatIsMissing = (host) => {
   }
 };
 
-/** Installs `spec` in a new host and uses it. `compiled`: also from TypeScript, which what npm was told makes no difference to. */
+/** Installs `spec` in a new host and uses it. `compiled`: from TypeScript, too; once for each `spec`, since npm's settings do not change the types. */
 const install = (folder, spec, npmrc, { scripts = true, compiled = true } = {}) => {
   const host = createHost(folder, npmrc);
   npmInstall(host, spec, "@types/node@20");

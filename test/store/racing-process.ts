@@ -1,4 +1,5 @@
 /** A process that opens stores for writing at given times: `node racing-process.ts`, with lines `chain|webhooks TIME DIR` on stdin. It keeps them open until stdin ends. */
+import { createInterface } from "node:readline";
 import { createChainRules } from "../../src/chain/rules.js";
 import { PorticoError } from "../../src/errors.js";
 import { createStore } from "../../src/store/state/store.js";
@@ -14,8 +15,8 @@ const openChain = (dataDir: string) => {
 };
 console.log("ready");
 const opened: { close(): Promise<void> }[] = [];
-for await (const line of process.stdin) {
-  const [which, moment, dataDir = ""] = String(line).split(" ");
+for await (const line of createInterface({ input: process.stdin })) {
+  const [which, moment, dataDir = ""] = line.split(" ");
   // A busy wait, not a timer: others do the same at the same moment.
   while (Date.now() < Number(moment));
   try {

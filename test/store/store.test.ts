@@ -231,7 +231,7 @@ describe("the LMDB store", () => {
         writeFileSync(join(dataDir, `${which}.mdb-writer`), "999999");
         const told = linesOf();
         const moment = String(Date.now() + 50);
-        for (const { stdin } of racing) stdin.write(`${which} ${moment} ${dataDir}`);
+        for (const { stdin } of racing) stdin.write(`${which} ${moment} ${dataDir}\n`);
         const outcomes = await told;
         expect(outcomes.toSorted()).to.deep.equal(["STORE_IN_USE", "STORE_IN_USE", "opened"]);
         // Whoever tries later knows the writer by its place among LMDB's readers, which it must not have lost while it opened the store.

@@ -20,7 +20,7 @@ export const measureRecording = async (): Promise<Row> => {
   const { engine, close } = openChainEngine(chain.changes, { concurrency: 16 });
   for (let index = 0; index < 1_000; index++) engine.create({ event: "transaction.applied", target: `http://127.0.0.1:${sink.port}/${index}` });
   await engine.settled();
-  // To have the code compiled, and compiled again by what it was found to be given.
+  // Twice: V8 compiles code again once it has seen what it is given.
   for (let block = 0; block < 2; block++) {
     chain.grow(1);
     await engine.settled();
