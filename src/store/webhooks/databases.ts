@@ -126,3 +126,6 @@ export const openWebhookDatabases = (environment: OpenEnvironment): WebhookDatab
 
 /** Above every number, in keys. */
 export const beyondAll = Number.MAX_VALUE;
+
+/** A counter: 0 where it was never set. An open transaction may have changed it (tally.ts). */
+export const readNumber = ({ counters: database }: WebhookDatabases, key: string): number => (database.get(key) as number | undefined) ?? 0;

@@ -2,7 +2,7 @@ import type { Database, Key } from "lmdb";
 import type { DeliveryRow, Message, Recipient, WebhookStore } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 import { createAboutIndex } from "./about.js";
-import { beyondAll, bucketSize, counters, type ListedState, type WebhookDatabases } from "./databases.js";
+import { beyondAll, bucketSize, counters, type ListedState, readNumber, type WebhookDatabases } from "./databases.js";
 import { fitsOnSheet } from "./sheet.js";
 import { createSheetReader, createSheetWriter, type SheetReader } from "./sheets.js";
 import type { Tally } from "./tally.js";
@@ -194,7 +194,7 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, { she
   const deliveries: WebhookStore["deliveries"] = (webhookId, state, page) => {
     writing()?.flush();
     const listed = state ?? "any";
-    const total = (db.counters.get(counters.inState(webhookId, listed)) as number | undefined) ?? 0;
+    const total = readNumber(db, counters.inState(webhookId, listed));
     const begin = seek(webhookId, listed, page.offset);
     if (begin === undefined) return { rows: [], total };
     const ids = some(merged(rowIdsBelow(webhookId, state, begin.highest), sheets.idsBelow(webhookId, state, begin.highest), descending), begin.offset, page.limit);

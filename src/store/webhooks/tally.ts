@@ -1,4 +1,4 @@
-import type { WebhookDatabases } from "./databases.js";
+import { readNumber, type WebhookDatabases } from "./databases.js";
 
 /** Counters of one transaction: read once, written once at its end, however often they change. */
 export interface Tally {
@@ -8,9 +8,9 @@ export interface Tally {
   flush(): void;
 }
 
-export const createTally = ({ counters }: WebhookDatabases): Tally => {
+export const createTally = (db: WebhookDatabases): Tally => {
   const changed = new Map<string, number>();
-  const get = (key: string): number => changed.get(key) ?? (counters.get(key) as number | undefined) ?? 0;
+  const get = (key: string): number => changed.get(key) ?? readNumber(db, key);
   return {
     get,
     add: (key, by) => {
@@ -20,8 +20,8 @@ export const createTally = ({ counters }: WebhookDatabases): Tally => {
     },
     flush: () => {
       for (const [key, value] of changed) {
-        if (value === 0) counters.removeSync(key);
-        else counters.putSync(key, value);
+        if (value === 0) db.counters.removeSync(key);
+        else db.counters.putSync(key, value);
       }
     },
   };

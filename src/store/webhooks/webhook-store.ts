@@ -8,23 +8,17 @@ import { makeFolder } from "../../make-folder.js";
 import { textDigest } from "../layout/keys.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
 import { becomeWriter } from "../lmdb/writer-lock.js";
-import { endWriting, transact, transactAnyway, transactSoon } from "../lmdb/transact.js";
+import { endWriting, transactAnyway } from "../lmdb/transact.js";
 import { noteFile } from "../lmdb/write-gate.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import type { LogEnvironment } from "../follow/host-log.js";
 import { messagesAbout } from "./about.js";
-import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, schemaVersion, type WebhookDatabases } from "./databases.js";
+import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, readNumber, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { migrate, type MigrationNeeds } from "./migrate.js";
-import { createOutboxReader, createOutboxWriter, type OutboxWriter } from "./outbox.js";
+import { createOutboxReader } from "./outbox.js";
 import { createSheetReader, type SheetReader } from "./sheets.js";
-import { createTally, type Tally } from "./tally.js";
+import { createTransactions, type Transactions } from "./transactions.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
-
-/** What writes use while a transaction is open. */
-interface Writing {
-  tally: Tally;
-  outbox: OutboxWriter;
-}
 
 /** Milliseconds that a reply is kept for its key. */
 const replyTime = 86_400_000;
@@ -36,8 +30,6 @@ const unsettled = ["pending", "retrying", "held"] as const;
 
 /** Changes of the register that are kept one by one. */
 const keptChanges = 10_000;
-
-const readNumber = ({ counters: database }: WebhookDatabases, key: string): number => (database.get(key) as number | undefined) ?? 0;
 
 /** The databases, and this store's unique name: made once, by whichever process is first. A store of another layout is refused. */
 const openDatabases = (environment: OpenEnvironment, needs: MigrationNeeds): { db: WebhookDatabases; instance: string } => {
@@ -51,80 +43,6 @@ const openDatabases = (environment: OpenEnvironment, needs: MigrationNeeds): { d
   }
   return { db, instance: db.counters.get(counters.instance) as string };
 };
-
-/** Tells what `work` itself throws from what the store does. */
-const createOwn = <T>(work: () => T) => {
-  let thrown: { error: unknown } | undefined;
-  return {
-    work: (): T => {
-      try {
-        return work();
-      } catch (error) {
-        thrown = { error };
-        throw error;
-      }
-    },
-    hasThrown: (error: unknown): boolean => thrown !== undefined && thrown.error === error,
-  };
-};
-
-/** The transactions of the store, and what writes use while one is open. */
-const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, sheets: SheetReader) => {
-  const { writes = unwatched } = environment;
-  let open: Writing | undefined;
-
-  /** Gives `work` what writes need, in a transaction that is open already. */
-  const write = <T>(work: () => T): T => {
-    const tally = createTally(db);
-    open = { tally, outbox: createOutboxWriter(db, tally, sheets) };
-    try {
-      const result = work();
-      open.outbox.flush();
-      tally.flush();
-      return result;
-    } finally {
-      open = undefined;
-    }
-  };
-
-  const transaction: WebhookStore["transaction"] = (work) => {
-    if (open !== undefined) return work();
-    const own = createOwn(() => write(work));
-    try {
-      const result = transact(environment, own.work);
-      writes.succeeded("webhooks");
-      return result;
-    } catch (error) {
-      throw own.hasThrown(error) ? error : writes.failed("webhooks", error);
-    }
-  };
-
-  const transactionSoon: WebhookStore["transactionSoon"] = async (work) => {
-    const own = createOwn(() => write(work));
-    try {
-      const result = await transactSoon(environment, own.work);
-      writes.succeeded("webhooks");
-      return result;
-    } catch (error) {
-      throw own.hasThrown(error) ? error : writes.failed("webhooks", error);
-    }
-  };
-
-  return {
-    transaction,
-    transactionSoon,
-    writing: (): Writing => {
-      if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
-      return open;
-    },
-    /** What writes deliveries, while a transaction is open. */
-    outbox: (): OutboxWriter | undefined => open?.outbox,
-    /** A counter, as the open transaction has changed it. */
-    count: (key: string): number => open?.tally.get(key) ?? readNumber(db, key),
-  };
-};
-
-type Transactions = ReturnType<typeof createTransactions>;
 
 type RegisterPart = Pick<WebhookStore, "registerRevision" | "changedSince" | "webhooks" | "webhook" | "addWebhook" | "putWebhook" | "removeWebhook" | "progress" | "putProgress">;
 

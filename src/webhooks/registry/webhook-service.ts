@@ -6,7 +6,7 @@ import { isPromised } from "../../async/maybe-promise.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce, rewind } from "../deliver/health.js";
-import { optionsOf } from "../scan/places.js";
+import { optionsOf } from "../scan/locate.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { checkDraft, type DraftRules } from "./draft.js";

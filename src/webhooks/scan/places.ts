@@ -1,9 +1,8 @@
-import type { Logger } from "../../../types/node-context.js";
-import type { PartOfGroup, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { PartOfGroup, Progress, WebhookRow } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { type Cursor, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
-import { derivedEvents } from "../../follow/derive.js";
+import { cursorText, type ReadOptions } from "../../follow/index.js";
 import type { Register } from "../registry/register.js";
+import { createLocateOne, isNotReady, type LocateNeeds, optionsOf } from "./locate.js";
 
 /** Where a webhook is. */
 export interface Place {
@@ -56,12 +55,8 @@ export interface Places {
   recover(seat: Seat, error: unknown): Promise<boolean>;
 }
 
-export interface PlacesNeeds {
-  store: WebhookStore;
-  follow: Follow;
+export interface PlacesNeeds extends LocateNeeds {
   register: Register;
-  logger: Logger;
-  keepsChain: boolean;
   window: number;
 }
 
@@ -78,15 +73,7 @@ interface Reader {
   epoch: number;
 }
 
-/** Whether a webhook may be told of events that only the host emits. */
-const wantsHostEvents = ({ events }: Pick<WebhookRow, "events">): boolean => events.some((name) => !derivedEvents.includes(name) && !/^(?:webhook|delivery)\./.test(name));
-
-export const optionsOf = (webhook: Pick<WebhookRow, "events" | "confirmations">, keepsChain: boolean): ReadOptions =>
-  keepsChain ? { confirmations: webhook.confirmations, hostEvents: wantsHostEvents(webhook) } : {};
-
 const samePlace = (a: Place, b: Place): boolean => a.cursor === b.cursor && a.part?.before === b.part?.before && a.part?.taken === b.part?.taken;
-
-const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
 
 const progressAfter = (progress: Progress, { replay, place }: Reader): Progress => {
   if (replay === undefined) return Object.assign({ ...progress }, { cursor: place.cursor, part: place.part, from: undefined });
@@ -130,34 +117,6 @@ const createReaders = ({ store, register, window }: PlacesNeeds) => {
   };
 
   return { all, load, write, hasRoom, drop };
-};
-
-/** Finds where a webhook begins that has no place yet. */
-const createLocateOne = ({ store, follow, logger, keepsChain }: PlacesNeeds) => {
-  /** The cursor from which a webhook begins. */
-  const beginningOf = async (webhook: WebhookRow, from: NonNullable<Progress["from"]>): Promise<Cursor> => {
-    const options = optionsOf(webhook, keepsChain);
-    if (from === "tip") return follow.tip(options);
-    if (typeof from === "string") return follow.locate(from, options);
-    const { block } = await follow.tip({ hostEvents: false });
-    return follow.locate(String(Math.max(0, (block?.height ?? 0) - from.below)), options);
-  };
-
-  return async (webhook: WebhookRow): Promise<void> => {
-    const { from = "tip" } = store.progress(webhook.id);
-    let cursor: Cursor;
-    try {
-      cursor = await beginningOf(webhook, from);
-    } catch (error) {
-      if (isNotReady(error)) return;
-      logger.error(`webhooks: webhook ${webhook.id} begins at the tip, as ${JSON.stringify(from)} is not known: ${messageOf(error)}`);
-      cursor = await follow.tip(optionsOf(webhook, keepsChain));
-    }
-    await store.transactionSoon(() => {
-      const progress = store.progress(webhook.id);
-      if (progress.cursor === undefined && store.webhook(webhook.id) !== undefined) store.putProgress(webhook.id, { ...progress, cursor: cursorText(cursor), from: undefined });
-    });
-  };
 };
 
 /** Ends a replay that has seen its last height. */

@@ -1,0 +1,87 @@
+import type { WebhookStore } from "../../../types/webhook-store.js";
+import { transact, transactSoon } from "../lmdb/transact.js";
+import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
+import { type OpenEnvironment, readNumber, type WebhookDatabases } from "./databases.js";
+import { createOutboxWriter, type OutboxWriter } from "./outbox.js";
+import type { SheetReader } from "./sheets.js";
+import { createTally, type Tally } from "./tally.js";
+
+/** What writes use while a transaction is open. */
+export interface Writing {
+  tally: Tally;
+  outbox: OutboxWriter;
+}
+
+/** Tells what `work` itself throws from what the store does. */
+const createOwn = <T>(work: () => T) => {
+  let thrown: { error: unknown } | undefined;
+  return {
+    work: (): T => {
+      try {
+        return work();
+      } catch (error) {
+        thrown = { error };
+        throw error;
+      }
+    },
+    hasThrown: (error: unknown): boolean => thrown !== undefined && thrown.error === error,
+  };
+};
+
+/** The transactions of the store, and what writes use while one is open. */
+export const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, sheets: SheetReader) => {
+  const { writes = unwatched } = environment;
+  let open: Writing | undefined;
+
+  /** Gives `work` what writes need, in a transaction that is open already. */
+  const write = <T>(work: () => T): T => {
+    const tally = createTally(db);
+    open = { tally, outbox: createOutboxWriter(db, tally, sheets) };
+    try {
+      const result = work();
+      open.outbox.flush();
+      tally.flush();
+      return result;
+    } finally {
+      open = undefined;
+    }
+  };
+
+  const transaction: WebhookStore["transaction"] = (work) => {
+    if (open !== undefined) return work();
+    const own = createOwn(() => write(work));
+    try {
+      const result = transact(environment, own.work);
+      writes.succeeded("webhooks");
+      return result;
+    } catch (error) {
+      throw own.hasThrown(error) ? error : writes.failed("webhooks", error);
+    }
+  };
+
+  const transactionSoon: WebhookStore["transactionSoon"] = async (work) => {
+    const own = createOwn(() => write(work));
+    try {
+      const result = await transactSoon(environment, own.work);
+      writes.succeeded("webhooks");
+      return result;
+    } catch (error) {
+      throw own.hasThrown(error) ? error : writes.failed("webhooks", error);
+    }
+  };
+
+  return {
+    transaction,
+    transactionSoon,
+    writing: (): Writing => {
+      if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
+      return open;
+    },
+    /** What writes deliveries, while a transaction is open. */
+    outbox: (): OutboxWriter | undefined => open?.outbox,
+    /** A counter, as the open transaction has changed it. */
+    count: (key: string): number => open?.tally.get(key) ?? readNumber(db, key),
+  };
+};
+
+export type Transactions = ReturnType<typeof createTransactions>;
