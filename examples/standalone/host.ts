@@ -205,7 +205,7 @@ const reindexHistory = async (plugin: ApiPlugin, logger: Logger): Promise<void> 
 };
 
 /** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
-const openDoor = async (options: HostOptions, network: Network, { plugin, pool, nats }: { plugin: ApiPlugin; pool: Pool; nats: NatsMeasured }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
+const openDoor = async (options: HostOptions, { plugin, network, pool, nats }: { plugin: ApiPlugin; network: Network; pool: Pool; nats: NatsMeasured }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
   if (options.workers === 1) {
     const server = await plugin.listen(options.port, options.host, createFrontPage(options.network));
     return (server.address() as AddressInfo).port;
@@ -247,7 +247,7 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     closing.add(plugin.stop);
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void plugin.stop().catch(() => undefined), { once: true });
-    const port = await unlessFailed(openDoor(options, network, { plugin, pool, nats }, needs, closing));
+    const port = await unlessFailed(openDoor(options, { plugin, network, pool, nats }, needs, closing));
     node.ports = nodeInfo(port).ports;
     const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));
     events.emit("state:started", true);
