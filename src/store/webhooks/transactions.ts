@@ -12,22 +12,6 @@ export interface Writing {
   outbox: OutboxWriter;
 }
 
-/** Tells what `work` itself throws from what the store does. */
-const createOwn = <T>(work: () => T) => {
-  let thrown: { error: unknown } | undefined;
-  return {
-    work: (): T => {
-      try {
-        return work();
-      } catch (error) {
-        thrown = { error };
-        throw error;
-      }
-    },
-    hasThrown: (error: unknown): boolean => thrown !== undefined && thrown.error === error,
-  };
-};
-
 /** The transactions of the store, and what writes use while one is open. */
 export const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, sheets: SheetReader) => {
   const { writes = unwatched } = environment;
@@ -47,27 +31,41 @@ export const createTransactions = (environment: OpenEnvironment & { writes?: Wri
     }
   };
 
+  /** One transaction, and what is told of it: what `work` itself throws is no failure of the store. */
+  const begin = <T>(work: () => T) => {
+    let thrown: { error: unknown } | undefined;
+    return {
+      work: (): T => {
+        try {
+          return write(work);
+        } catch (error) {
+          thrown = { error };
+          throw error;
+        }
+      },
+      written: (result: T): T => {
+        writes.succeeded("webhooks");
+        return result;
+      },
+      failed: (error: unknown): never => {
+        throw thrown?.error === error ? error : writes.failed("webhooks", error);
+      },
+    };
+  };
+
   const transaction: WebhookStore["transaction"] = (work) => {
     if (open !== undefined) return work();
-    const own = createOwn(() => write(work));
+    const one = begin(work);
     try {
-      const result = transact(environment, own.work);
-      writes.succeeded("webhooks");
-      return result;
+      return one.written(transact(environment, one.work));
     } catch (error) {
-      throw own.hasThrown(error) ? error : writes.failed("webhooks", error);
+      return one.failed(error);
     }
   };
 
   const transactionSoon: WebhookStore["transactionSoon"] = async (work) => {
-    const own = createOwn(() => write(work));
-    try {
-      const result = await transactSoon(environment, own.work);
-      writes.succeeded("webhooks");
-      return result;
-    } catch (error) {
-      throw own.hasThrown(error) ? error : writes.failed("webhooks", error);
-    }
+    const one = begin(work);
+    return transactSoon(environment, one.work).then(one.written, one.failed);
   };
 
   return {
