@@ -7,7 +7,8 @@ import { messageOf } from "../errors.js";
 import { createHttpSender, type Sender } from "../webhooks/send/http-sender.js";
 import { createResolver, createTargetGuard } from "../webhooks/send/target-guard.js";
 import { keepLink, type NatsOptions, queueOf } from "./connection.js";
-import { consumerName, type DeliveryJob, type DeliveryJobs, type DeliveryResults, ensureQueue, heartbeat, mostJobs, parsed, type WorkerSign } from "./delivery-job.js";
+import { type DeliveryJob, type DeliveryJobs, type DeliveryResults, heartbeat, jobsIn, mostJobs, type WorkerSign } from "./delivery-messages.js";
+import { consumerName, ensureQueue } from "./delivery-queue.js";
 import { createPacking } from "./packing.js";
 
 export interface DeliveryWorkerOptions {
@@ -78,9 +79,9 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
   };
 
   const take = async (message: JsMsg, via: NatsConnection): Promise<void> => {
-    const given = parsed(message.string()) as DeliveryJobs | null | undefined;
-    // They have been given to another, or sent by the node; or the message is nothing of ours.
-    if (!Array.isArray(given?.jobs) || given.deadline < Date.now()) return message.ack();
+    const given = jobsIn(message.string());
+    // Past their deadline, they have been given to another, or sent by the node.
+    if (given === undefined || given.deadline < Date.now()) return message.ack();
     const answers = answersFor(via, given.results);
     answers.begun(given.jobs);
     const sender = senders.for(given);

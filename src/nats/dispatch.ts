@@ -4,7 +4,8 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import type { DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../types/webhooks.js";
 import { keepLink, type NatsOptions, queueOf } from "./connection.js";
-import { type DeliveryJob, type DeliveryJobs, type DeliveryResults, ensureQueue, goneAfter, mostJobs, parsed, type WorkerSign } from "./delivery-job.js";
+import { type DeliveryJob, type DeliveryJobs, type DeliveryResults, goneAfter, mostJobs, resultsIn, signIn, type WorkerSign } from "./delivery-messages.js";
+import { ensureQueue } from "./delivery-queue.js";
 import { createPacking } from "./packing.js";
 
 export interface DispatchOptions {
@@ -67,10 +68,9 @@ const createJobs = ({ timeout }: Limits) => {
   };
 
   return {
-    /** Of a worker of another version, nothing is understood: its jobs are given to others. */
-    onResults: ({ begun, answers }: DeliveryResults): void => {
-      if (Array.isArray(begun)) for (const id of begun) waiting.get(id)?.begun();
-      if (Array.isArray(answers)) for (const { id, answer } of answers) waiting.get(id)?.end(answer);
+    onResults: ({ begun, answers }: Required<DeliveryResults>): void => {
+      for (const id of begun) waiting.get(id)?.begun();
+      for (const { id, answer } of answers) waiting.get(id)?.end(answer);
     },
     giveUpAll: (): void => {
       for (const { end } of waiting.values()) end(undefined);
@@ -117,11 +117,11 @@ const createWorkers = (noneLeft: () => void) => {
   };
 };
 
-const listen = (to: NatsConnection, subject: string, take: (value: object) => void): void => {
+/** `take` must not throw: the client would read nothing more. */
+const listen = (to: NatsConnection, subject: string, take: (text: string) => void): void => {
   to.subscribe(subject, {
     callback: (error, message) => {
-      const value = error === null ? parsed(message.string()) : undefined;
-      if (typeof value === "object" && value !== null) take(value);
+      if (error === null) take(message.string());
     },
   });
 };
@@ -137,8 +137,11 @@ const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, 
   const manager = await jetstreamManager(to);
   const js = jetstream(to, { timeout: slack });
   await ensureQueue(manager, queue);
-  listen(to, queue.workers, (sign) => workers.onSign(sign as WorkerSign));
-  listen(to, results, (told) => jobs.onResults(told));
+  listen(to, queue.workers, (text) => {
+    const sign = signIn(text);
+    if (sign !== undefined) workers.onSign(sign);
+  });
+  listen(to, results, (text) => jobs.onResults(resultsIn(text)));
   const put = async (message: string): Promise<void> => void (await js.publish(queue.jobs, message));
   const putAgain = async (message: string): Promise<void> => {
     await ensureQueue(manager, queue);
