@@ -7,14 +7,15 @@ import { withoutTrailing } from "../text/trim-end.js";
 /** An answer of the node other than 2xx. */
 export class NodeRefusal extends Error {
   readonly status: number;
-  readonly body: unknown;
+  /** What the node says, in its own words; undefined if it says nothing. */
+  readonly said: string | undefined;
 
   constructor(status: number, body: unknown, url: string) {
-    const said = typeof body === "object" && body !== null && "message" in body ? `: ${String(body.message)}` : "";
-    super(`${url} was answered with ${status}${said}`);
+    const said = typeof body === "object" && body !== null && "message" in body ? String(body.message) : undefined;
+    super(`${url} was answered with ${status}${said === undefined ? "" : `: ${said}`}`);
     this.name = "NodeRefusal";
     this.status = status;
-    this.body = body;
+    this.said = said;
   }
 }
 

@@ -28,11 +28,6 @@ const patience = 2_000;
 
 const pageSize = 100;
 
-interface Paged {
-  meta: { pageCount: number };
-  data: unknown[];
-}
-
 interface Status {
   synced: boolean;
   networkHeight: number;
@@ -63,9 +58,9 @@ export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds)
   const allPages = async (path: string): Promise<unknown[]> => {
     const rows: unknown[] = [];
     for (let page = 1; ; page++) {
-      const { meta, data } = (await get(`${path}?limit=${pageSize}&page=${page}`)) as Paged;
+      const { data } = (await get(`${path}?limit=${pageSize}&page=${page}`)) as { data: unknown[] };
       rows.push(...data);
-      if (page >= meta.pageCount) return rows;
+      if (data.length < pageSize) return rows;
     }
   };
 
@@ -89,7 +84,7 @@ export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds)
       return errors === undefined ? data : { ...data, errors };
     } catch (error) {
       if (error instanceof NodeRefusal && error.status === 501) throw new PorticoError("NOT_SUPPORTED", "This node takes no transactions.");
-      if (error instanceof NodeRefusal && error.status === 422) throw new PorticoError("UNPROCESSABLE", error.message);
+      if (error instanceof NodeRefusal && error.status === 422) throw new PorticoError("UNPROCESSABLE", error.said ?? "The node refuses these transactions.");
       throw new PorticoError("NOT_READY", `The node takes no transactions at present: ${messageOf(error)}.`);
     } finally {
       pool.forget();

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { PorticoError } from "../../src/index.js";
 import type { TransactionData } from "../../types/events.js";
 import { chainBlocks, closeAll, level, startReplica, TestNode } from "./machines.js";
 
@@ -74,5 +75,24 @@ describe("A replica, asked by every route of its document", function () {
     const failed = Object.entries(asked).filter(([, reply]) => !reply.startsWith("200"));
     expect(failed, "questions that say nothing").to.deep.equal([]);
     expect(Object.keys(asked)).to.have.length.at.least(85);
+  });
+
+  it("refuses transactions as its node does, in the same words", async () => {
+    const node = await new TestNode(50).start();
+    const replica = await startReplica(node, 50);
+    await level(node, replica);
+    const body = JSON.stringify({ transactions: [transactions.at(-1)] });
+    const replyOf = async (url: string): Promise<string> => {
+      const reply = await fetch(`${url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body });
+      return `${reply.status} ${await reply.text()}`;
+    };
+    for (const refusal of [new PorticoError("UNPROCESSABLE", "No transactions of type 3 today."), new PorticoError("NOT_SUPPORTED", "This node takes no transactions.")]) {
+      node.refusal = refusal;
+      const refused = await replyOf(node.url);
+      expect(refused).to.include(refusal.message);
+      expect(await replyOf(replica.url)).to.equal(refused);
+    }
+    node.refusal = new PorticoError("NOT_READY", "The pool begins.");
+    expect(await replyOf(replica.url)).to.match(/^503 .*The pool begins/);
   });
 });

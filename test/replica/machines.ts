@@ -92,6 +92,8 @@ export class TestNode implements Served {
   readonly peers = [peer("10.0.0.1"), peer("10.0.0.2")];
   readonly pool: TransactionData[] = [];
   readonly submitted: TransactionData[] = [];
+  /** Thrown by its pool, if it is set. */
+  refusal: Error | undefined;
   readonly lines: string[] = [];
   chain: BlockData[];
   plugin!: ApiPlugin;
@@ -128,6 +130,7 @@ export class TestNode implements Served {
   }
 
   private submit(transactions: TransactionData[]): PoolResult {
+    if (this.refusal !== undefined) throw this.refusal;
     this.submitted.push(...transactions);
     const ids = transactions.map(({ id }) => id);
     return { accept: ids, broadcast: ids, excess: [], invalid: [] };
