@@ -10,13 +10,15 @@ import { messageOf, PorticoError } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
 import { withoutTrailing } from "../text/trim-end.js";
 import { readIfThere } from "./files.js";
-import { type Manifest, manifestFile, olderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
+import { type Manifest, manifestFile, olderManifest, parseEarlierManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
 
 /** A lake's files, in a folder or behind a URL, each checked against the manifest before it is read. */
 export interface LakeFiles {
   /** Folder or URL, without a slash at its end. */
   readonly path: string;
   readonly manifest: Manifest;
+  /** Of the bytes of the manifest, in hexadecimal digits. */
+  readonly sha256: string;
   /** Name of a file on this machine that holds what the manifest says. It lasts until the next call, or `close`. @throws PorticoError LAKE_DAMAGED */
   fetch(file: { file: string; bytes: number; sha256: string }): Promise<string>;
   close(): Promise<void>;
@@ -28,6 +30,10 @@ export interface LakeDemands {
   key?: string | undefined;
   /** Aborting gives up reading from a URL. */
   signal?: AbortSignal | undefined;
+  /** SHA-256 of a manifest that was checked before, with all before it: these are not read again. */
+  checked?: string | undefined;
+  /** Is told how many earlier manifests have been checked, after each. */
+  onChecked?: ((count: number) => void) | undefined;
   /** Folder, removed before and after, for files from a URL: they may be as large as the store. Default: one of the system's for temporary files. */
   downloads?: string | undefined;
 }
@@ -122,18 +128,21 @@ const requireWanted = (path: string, manifest: Manifest, { nethash, key }: LakeD
   if (key !== undefined && manifest.key !== key) throw foreign(`${path} is signed with the key ${manifest.key}, not with ${key}`);
 };
 
-/** Each manifest before must be there, whole, of the same key, and have no file of blocks that the next one lacks. */
-const checkChain = async (path: string, newest: Manifest, { read }: Source): Promise<void> => {
-  for (let next = newest; next.previous !== null; ) {
+/** Each manifest before must be there, whole, of the same key, and have no file of blocks that the next one lacks. What vouches for it is its hash in the next one. */
+const checkChain = async (path: string, newest: { manifest: Manifest; sha256: string }, { read }: Source, { checked, onChecked }: LakeDemands): Promise<void> => {
+  let { manifest: next, sha256 } = newest;
+  for (let count = 1; next.previous !== null && sha256 !== checked; count++) {
     const name = olderManifest(next.previous);
     const bytes = await read(name);
     if (bytes === undefined) throw damaged(`${path}/${name} is missing: the manifest after it names it as the one before`);
-    if (sha256Of(bytes) !== next.previous) throw damaged(`${path}/${name} is not what its name says: its SHA-256 is ${sha256Of(bytes)}`);
-    const older = parseManifest(bytes, `${path}/${name}`);
+    sha256 = sha256Of(bytes);
+    if (sha256 !== next.previous) throw damaged(`${path}/${name} is not what its name says: its SHA-256 is ${sha256}`);
+    const older = parseEarlierManifest(bytes, `${path}/${name}`);
     if (older.key !== next.key || older.network.nethash !== next.network.nethash) throw foreign(`${path}/${name} is signed with another key than the manifest after it`);
-    const changed = older.blocks.find(({ sha256 }, i) => next.blocks[i]?.sha256 !== sha256);
+    const changed = older.blocks.find((file, i) => next.blocks[i]?.sha256 !== file.sha256);
     if (changed !== undefined) throw damaged(`${path}/${name} has another ${changed.file} than the manifest after it`);
     next = older;
+    onChecked?.(count);
   }
 };
 
@@ -155,17 +164,19 @@ export const openLakeFiles = async (where: string, demands: LakeDemands): Promis
   if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}`);
   const manifest = parseManifest(bytes, `${path}/${manifestFile}`);
   requireWanted(path, manifest, demands);
-  await checkChain(path, manifest, source);
+  const sha256 = sha256Of(bytes);
+  await checkChain(path, { manifest, sha256 }, source, demands);
 
   return {
     path,
     manifest,
-    fetch: async ({ file, bytes: length, sha256 }) => {
+    sha256,
+    fetch: async ({ file, bytes: length, sha256: wanted }) => {
       const local = await source.local(file, length);
       if (local === undefined) throw damaged(`${path}/${file} is missing`);
       const found = await measure(createReadStream(local));
       if (found.bytes !== length) throw damaged(`${path}/${file} has ${found.bytes} bytes, not ${length} as its manifest says`);
-      if (found.sha256 !== sha256) throw damaged(`${path}/${file} is damaged: its SHA-256 is ${found.sha256}, not ${sha256} as its manifest says`);
+      if (found.sha256 !== wanted) throw damaged(`${path}/${file} is damaged: its SHA-256 is ${found.sha256}, not ${wanted} as its manifest says`);
       return local;
     },
     close: source.close,

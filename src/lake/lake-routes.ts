@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../errors.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { readIfThere } from "./files.js";
-import { manifestFile, olderManifest, parseManifest, sha256Of } from "./manifest.js";
+import { createManifestParser, manifestFile, olderManifest, sha256Of } from "./manifest.js";
 
 const Json = { "application/json": Type.Object({}, { additionalProperties: true, description: "The manifest; see the README of the lake." }) };
 const Gzip = { "application/gzip": Type.String({ format: "binary" }) };
@@ -11,6 +11,7 @@ const Gzip = { "application/gzip": Type.String({ format: "binary" }) };
 /** The lake's files. `dir` is undefined where the node has none. */
 export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<State>[] => {
   const { body } = routesOf<State>();
+  const parse = createManifestParser();
   const lake = { method: "GET", versions: [2], resource: "lake", stateless: true, cache: "never", errors: [404] } as const;
   const folder = (): string => {
     if (dir === undefined) throw new PorticoError("NOT_FOUND", "This node has no lake.");
@@ -26,7 +27,7 @@ export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<
   /** Only what the manifest lists: a file that is there already may still be replaced. */
   const listed = async (kind: "blocks" | "snapshots", name: string): Promise<string> => {
     const bytes = await readManifest();
-    const found = parseManifest(bytes, manifestFile)[kind].find(({ file }) => file === `${kind}/${name}`);
+    const found = parse(bytes, manifestFile)[kind].find(({ file }) => file === `${kind}/${name}`);
     if (found === undefined) throw new PorticoError("NOT_FOUND", "The lake has no such file.");
     return join(folder(), found.file);
   };

@@ -8,7 +8,7 @@ import type { FullBlock } from "../chain/blocks/block.js";
 import { blockLine } from "../chain/blocks/block-data.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { draftMark, packFile, putFile, putGzip, readIfThere } from "./files.js";
-import { blockFileName, type BlockFile, type Manifest, manifestBytes, manifestFile, olderManifest, parseManifest, sha256Of, signManifest, snapshotFileName } from "./manifest.js";
+import { blockFileName, type BlockFile, createManifestParser, type Manifest, manifestBytes, manifestFile, olderManifest, sha256Of, signManifest, snapshotFileName } from "./manifest.js";
 
 export interface LakeOptions {
   dir: string;
@@ -119,10 +119,11 @@ const linesOf = async function* ({ openSnapshot, dir }: Pick<LakeWriterNeeds, "o
 /** The folder of a lake: its manifest, and the files that it names. */
 const createLakeFolder = ({ dir, blocksPerFile }: LakeOptions, needs: LakeWriterNeeds) => {
   const { key, openSnapshot } = needs;
+  const parse = createManifestParser();
 
   const readOwn = async (): Promise<{ before: Buffer | undefined; manifest: Manifest | undefined }> => {
     const before = await readIfThere(join(dir, manifestFile));
-    const manifest = before && parseManifest(before, join(dir, manifestFile));
+    const manifest = before && parse(before, join(dir, manifestFile));
     if (manifest !== undefined) requireOwn(dir, manifest, needs, blocksPerFile);
     return { before, manifest };
   };

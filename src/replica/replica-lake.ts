@@ -1,9 +1,7 @@
-import { join } from "node:path";
 import type { BlockData } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf, PorticoError } from "../errors.js";
-import { createLakeReader, type LakeFiles, type LakeReader, openLakeFiles } from "../lake/index.js";
-import { putFile, readIfThere } from "../lake/files.js";
+import { createLakeReader, type LakeFiles, type LakeReader, openKnownLake } from "../lake/index.js";
 
 /** The lake that a replica begins with. What is wrong with it costs time alone: the node has the same blocks. */
 export interface ReplicaLake {
@@ -27,10 +25,6 @@ export interface ReplicaLakeNeeds {
   logger: Logger;
 }
 
-/** In the data folder; `--import` has them there, too. */
-const keyFile = "lake-key";
-const downloads = "lake-download";
-
 /** Logs a failure once, however often it recurs. A node without a lake is no fault; earlier versions answered 501 then. */
 const createFailed = (logger: Logger) => {
   let told: string | undefined;
@@ -43,23 +37,11 @@ const createFailed = (logger: Logger) => {
   };
 };
 
-/** The key of the first lake that was seen, and downloads, in the data folder. */
-const createKept = (dataDir: string | undefined) => {
-  const path = dataDir === undefined ? undefined : join(dataDir, keyFile);
-  return {
-    downloads: dataDir === undefined ? undefined : join(dataDir, downloads),
-    /** Only a file that is not there is no key: one that cannot be read must not let another key in. */
-    key: async (): Promise<string | undefined> => (path === undefined ? undefined : (await readIfThere(path))?.toString("utf8").trim()),
-    put: async (seen: string): Promise<void> => (path === undefined ? undefined : putFile(path, Buffer.from(`${seen}\n`))),
-  };
-};
-
 export const createReplicaLake = ({ where, nethash, key, dataDir, signal: stopping, restoreFrom, logger }: ReplicaLakeNeeds): ReplicaLake => {
   let reader: { files: LakeFiles; blocks: LakeReader } | undefined;
   /** Height of the node's tip when the lake was opened last: it is opened again when it may have more. */
   let openedAt = -1;
   const failed = createFailed(logger);
-  const kept = createKept(dataDir);
 
   const close = async (): Promise<void> => {
     const closing = reader;
@@ -70,9 +52,8 @@ export const createReplicaLake = ({ where, nethash, key, dataDir, signal: stoppi
   const open = async (signal: AbortSignal): Promise<LakeFiles | undefined> => {
     await close();
     try {
-      const demanded = key ?? (await kept.key());
-      const files = await openLakeFiles(where, { nethash, key: demanded, signal, downloads: kept.downloads });
-      if (demanded === undefined) await kept.put(files.manifest.key);
+      const { files, remember } = await openKnownLake(where, { nethash, key, signal, dataDir, logger });
+      await remember();
       reader = { files, blocks: createLakeReader(files) };
       return files;
     } catch (error) {

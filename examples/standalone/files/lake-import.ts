@@ -1,8 +1,6 @@
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { statSync } from "node:fs";
 import { PorticoError } from "portico";
-import { putFile } from "../../../src/lake/files.js";
-import { createLakeReader, openLakeFiles } from "../../../src/lake/index.js";
+import { createLakeReader, openKnownLake } from "../../../src/lake/index.js";
 import { restoreFromLake } from "../../../src/plugin/restore.js";
 import type { BlockData } from "../../../types/events.js";
 import type { Logger, Network } from "../../../types/node-context.js";
@@ -14,14 +12,6 @@ import type { HostOptions } from "../options.js";
 /** A lake as a chain to import: from a folder, or from the URL of a node or a web server. */
 
 export const isLake = (path: string): boolean => /^https?:\/\//.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-
-/** File in the data folder that holds the first key seen. */
-const keyFile = "lake-key";
-
-const rememberedKey = (dataDir: string): string | undefined => {
-  const path = join(dataDir, keyFile);
-  return statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : readFileSync(path, "utf8").trim();
-};
 
 /** What is wrong with a lake ends the host; that it cannot be reached at the moment does not. */
 const explained = (error: unknown): unknown =>
@@ -43,9 +33,8 @@ export interface LakeImportNeeds {
 
 /** Checks all manifests; files are checked before they are read. @throws HostError */
 export const openLakeImport = async (path: string, network: Network, { dataDir, lakeKey }: Pick<HostOptions, "dataDir" | "lakeKey">, { logger, signal }: LakeImportNeeds): Promise<ChainFile> => {
-  const key = lakeKey ?? rememberedKey(dataDir);
-  const demands = { nethash: network.network.nethash, key, signal, downloads: join(dataDir, "lake-download") };
-  const files = await explaining(openLakeFiles(path, demands)).catch((error: unknown) => {
+  const demands = { nethash: network.network.nethash, key: lakeKey, signal, dataDir, logger };
+  const { files, remember } = await explaining(openKnownLake(path, demands)).catch((error: unknown) => {
     throw error instanceof HostError ? error : new HostError(`${messageOf(error)}.`, { cause: error });
   });
   const reader = createLakeReader(files);
@@ -65,7 +54,7 @@ export const openLakeImport = async (path: string, network: Network, { dataDir, 
     if (firstBlock === undefined) throw new HostError(`${files.path} has no blocks yet.`);
     if (firstBlock.id !== network.genesisBlock.id) throw new HostError(`${files.path}: the chain begins with block ${firstBlock.id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
     await explaining(restoreFromLake(files, { dataDir, network, logger }));
-    if (key === undefined) await putFile(join(dataDir, keyFile), Buffer.from(`${files.manifest.key}\n`));
+    await remember();
     return { path: files.path, first: 1, firstBlock, height: reader.height, read, close: reader.close };
   } catch (error) {
     await reader.close();
