@@ -258,7 +258,7 @@ const createLocating = ({ highest, logFor }: Chain) => {
 };
 
 /** Following a chain that offers its changes. */
-export const createChainReader = (needs: ChainReaderNeeds): Pick<Follow, "locate" | "tip" | "after" | "behind"> => {
+export const createChainReader = (needs: ChainReaderNeeds): Pick<Follow, "locate" | "tip" | "after" | "height"> => {
   const { changes } = needs;
   const chain = createChain(needs);
   const readOn = createReadOn(chain);
@@ -282,6 +282,6 @@ export const createChainReader = (needs: ChainReaderNeeds): Pick<Follow, "locate
     locate: (text, options = {}) => within((view) => locate(view, text, options)),
     tip: (options = {}) => within((view) => tipOf(view, options)),
     after: (cursor, options = {}) => within((view) => readOn(view, cursor, options)),
-    behind: (cursor) => within((view) => ask(Math.max(0, view.tip.height - (cursor.block?.height ?? 0)))),
+    height: () => within((view) => ask(view.tip.height)),
   };
 };

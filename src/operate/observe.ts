@@ -2,12 +2,11 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { IncomingMessage } from "node:http";
 import type { AccessLogEntry, SyncState } from "../../types/node-context.js";
-import type { Webhooks } from "../../types/webhooks.js";
 import type { FullClock } from "../clock.js";
 import type { Replied } from "../http/pipeline/replied.js";
 import type { HealthReports } from "./health.js";
 import type { LoopLag } from "./loop-lag.js";
-import type { Metrics, Observed } from "./metrics/metrics.js";
+import type { Metrics, Observed, WebhookFigures } from "./metrics/metrics.js";
 import { routeLabel } from "./metrics/request-durations.js";
 
 export interface ObservedNeeds {
@@ -21,15 +20,12 @@ export interface ObservedNeeds {
   /** Bytes of the replies that are kept. */
   cached(): number;
   /** Undefined where there are none, or another process delivers. */
-  webhooks(): Webhooks | undefined;
+  webhooks(): { standing(): Promise<WebhookFigures> } | undefined;
   /** Height of the last block in the lake's files, and milliseconds since its writer last succeeded. Undefined where this process writes none. */
   lake(): { height: number | undefined; age: number } | undefined;
 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-
-/** More webhooks than an engine allows by default. */
-const mostWebhooks = 100_000;
 
 /** Reads from the node what its metrics tell. */
 export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams, cached, webhooks, lake }: ObservedNeeds): Observed => ({
@@ -51,14 +47,7 @@ export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams
   loopLag: () => loopLag.milliseconds() / 1000,
   streams,
   cached,
-  webhooks: () => {
-    const all = webhooks()?.list({ offset: 0, limit: mostWebhooks }).rows;
-    if (all === undefined) return undefined;
-    const byState = { enabled: 0, failing: 0, disabled: 0 };
-    for (const { enabled, failingSince } of all) byState[!enabled ? "disabled" : failingSince === null ? "enabled" : "failing"]++;
-    const behind = all.filter(({ enabled }) => enabled).map((webhook) => ("behind" in webhook ? Number(webhook.behind) : 0));
-    return { byState, blocksBehind: Math.max(0, ...behind) };
-  },
+  webhooks: async () => webhooks()?.standing(),
   lake: () => {
     const found = lake();
     return found && { height: found.height, age: found.age / 1000 };

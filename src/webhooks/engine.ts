@@ -3,7 +3,9 @@ import type { Logger } from "../../types/node-context.js";
 import type { DeliveryRow, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
 import type { DeliveryDispatch, WebhookOptions, Webhooks } from "../../types/webhooks.js";
 import { closeAll } from "../async/close-all.js";
+import { runSliced } from "../async/time-slicing.js";
 import type { FullClock } from "../clock.js";
+import { PorticoError } from "../errors.js";
 import type { Follow } from "../follow/index.js";
 import { createPatternWorker } from "./conditions/pattern.js";
 import { createDeliveries } from "./deliver/deliveries.js";
@@ -14,6 +16,7 @@ import { startUpkeep } from "./deliver/retention.js";
 import { describeWebhookEvents, webhookDefaults } from "./options.js";
 import { createDryRuns, createRecentEvents } from "./registry/dry-run.js";
 import { createRegister, type Register } from "./registry/register.js";
+import { standingOf, type WebhookStanding } from "./registry/standing.js";
 import { createWebhookService } from "./registry/webhook-service.js";
 import { createHolding } from "./scan/holding.js";
 import { createRecorder, type RecorderNeeds } from "./scan/recorder.js";
@@ -56,9 +59,21 @@ export interface WebhookEngine extends Webhooks {
   stop(grace?: number): Promise<void>;
   /** Resolves when all webhooks have seen what there is, or have as much to deliver as they may. */
   settled(): Promise<void>;
+  /** How they stand, looked at in turns of a millisecond. */
+  standing(): Promise<WebhookStanding>;
 }
 
 const defaultGrace = 2_000;
+
+/** Undefined while there is none. */
+const tipOf = async (follow: Follow): Promise<number | undefined> => {
+  try {
+    return await follow.height();
+  } catch (error) {
+    if (error instanceof PorticoError && error.code === "NOT_READY") return undefined;
+    throw error;
+  }
+};
 
 /** An event that an earlier version kept in its journal; within a transaction. */
 const writeOld = ({ number, at, event, json }: HeardEvent, store: WebhookStore, register: Register): void => {
@@ -179,6 +194,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     events: () => descriptions,
     takeOld: takeOldInto(store, register),
     settled: scanner.settled,
+    standing: async () => runSliced(standingOf({ register, store }, await tipOf(follow)), "cooperative"),
     ...life,
   };
 };

@@ -159,7 +159,8 @@ describe("the event loop", () => {
       "the webhook as it is": { method: "GET", path: "/webhooks/1", headers },
       "a change of it": send("PATCH", "/webhooks/1", { conditions: [{ key: "addresses.*", condition: "in", value: addresses.toReversed() }] }),
       "another in its place": send("PUT", "/webhooks/1", webhook),
+      "what metrics say of it": { method: "GET", path: "/metrics" },
     };
-    await expectShort(questions, [200, 201, 200, 200, 200]);
+    await expectShort(questions, [200, 201, 200, 200, 200, 200]);
   });
 });

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -57,7 +57,7 @@ class Manifests {
       if (this.newest !== undefined) writeFileSync(join(this.dir, olderManifest(previous ?? "")), this.newest);
       const final = { height: this.blocks.length * perFile, id: "1" };
       const manifest = { network: { nethash }, final, blocks: this.blocks, snapshots: [], previous, key: this.publicKey };
-      this.newest = manifestBytes(signManifest(manifest, (bytes) => sign(null, bytes, this.keys.privateKey as KeyObject)));
+      this.newest = manifestBytes(signManifest(manifest, (bytes) => sign(null, bytes, this.keys.privateKey)));
       writeFileSync(join(this.dir, manifestFile), this.newest);
     }
   }

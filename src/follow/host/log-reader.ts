@@ -13,7 +13,7 @@ const unknown = (): PorticoError =>
   new PorticoError("CURSOR_UNKNOWN", 'This node does not know the cursor, or has removed events that come after it (followHostEvents): start again from "genesis", which is the oldest event that it has, or "tip".', { members: { code: "CURSOR_UNKNOWN" } });
 
 /** Following where there is the log of the host's events alone. */
-export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "locate" | "tip" | "after" | "behind"> => {
+export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "locate" | "tip" | "after" | "height"> => {
   const open = (): HostLog => {
     const found = log();
     if (found === undefined) throw noLog();
@@ -54,6 +54,6 @@ export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "l
       });
       return { groups, cursor: at, atEnd: events.length < limit };
     },
-    behind: () => 0,
+    height: () => 0,
   };
 };

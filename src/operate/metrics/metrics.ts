@@ -4,6 +4,12 @@ import type { ProcessMetrics } from "../../../types/node-context.js";
 import type { Replied } from "../../http/pipeline/replied.js";
 import { createRequestDurations } from "./request-durations.js";
 
+export interface WebhookFigures {
+  byState: Readonly<Record<"enabled" | "failing" | "disabled", number>>;
+  /** Blocks to the tip of the enabled one that is farthest behind. */
+  blocksBehind: number;
+}
+
 /** What is read from the node when somebody asks for its metrics. */
 export interface Observed {
   tipHeight(): number;
@@ -19,8 +25,8 @@ export interface Observed {
   streams(): number;
   /** Bytes of the replies that are kept. */
   cached(): number;
-  /** Webhooks by state, and blocks by which the one that is farthest behind is; undefined where there are none, or another process delivers. */
-  webhooks(): { byState: Readonly<Record<string, number>>; blocksBehind: number } | undefined;
+  /** Undefined where there are no webhooks, or another process delivers. */
+  webhooks(): Promise<WebhookFigures | undefined>;
   /** The last block in the lake's files, and seconds since a file was written or there was nothing to write; undefined where none is written. */
   lake(): { height: number | undefined; age: number } | undefined;
 }
@@ -54,6 +60,10 @@ const createGauges = (registry: Registry, observed: Observed): void => {
       },
     });
   };
+  let asking: ReturnType<Observed["webhooks"]> | undefined;
+  /** Two gauges ask at a time: the webhooks are looked at once for both. */
+  const webhooks = (): ReturnType<Observed["webhooks"]> => (asking ??= observed.webhooks().finally(() => (asking = undefined)));
+
   gauge("portico_tip_height", "Height of the last block.", "max", observed.tipHeight);
   gauge("portico_tip_age_seconds", "Seconds since the last block was forged.", "max", observed.tipAge);
   gauge("portico_blocks_behind", "Blocks that the network has beyond the tip.", "max", observed.blocksBehind);
@@ -61,7 +71,7 @@ const createGauges = (registry: Registry, observed: Observed): void => {
   gauge("portico_event_loop_lag_seconds", "Seconds by which the event loop was late at the most in the last second; of the process that is worst off.", "max", observed.loopLag);
   gauge("portico_streams", "Event streams, change streams and other streamed replies that are open.", "sum", observed.streams);
   gauge("portico_reply_cache_bytes", "Bytes of the replies that are kept until the tip moves, at most `cacheSize` in each process.", "sum", observed.cached);
-  gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", () => observed.webhooks()?.blocksBehind);
+  gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", async () => (await webhooks())?.blocksBehind);
   gauge("portico_lake_height", "Height of the last block in the lake's files.", "max", () => observed.lake()?.height);
   gauge("portico_lake_success_age_seconds", "Seconds since a file of the lake was written, or there was nothing to write.", "max", () => observed.lake()?.age);
   void new Gauge({
@@ -70,9 +80,11 @@ const createGauges = (registry: Registry, observed: Observed): void => {
     labelNames: ["state"],
     aggregator: "max",
     registers: [registry],
-    collect() {
+    async collect() {
+      const figures = await webhooks();
       this.reset();
-      for (const [state, count] of Object.entries(observed.webhooks()?.byState ?? {})) this.set({ state }, count);
+      if (figures === undefined) return;
+      for (const [state, count] of Object.entries(figures.byState)) this.set({ state }, count);
     },
   });
 };
