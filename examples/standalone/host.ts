@@ -154,13 +154,13 @@ const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logge
 type Closing = ReturnType<typeof createClosing>;
 
 /** Opens the host's own files: the import, the log of forged blocks, and both as one chain. */
-const openFiles = async (options: HostOptions, network: Network, { logger, signal }: HostNeeds, closing: Closing, onBroken: (error: HostError) => void) => {
+const openFiles = async (options: HostOptions, network: Network, { logger, clock, signal }: HostNeeds, closing: Closing, onBroken: (error: HostError) => void) => {
   const { import: path } = options;
   // Before anything is created. A lake's key is remembered in the data folder.
   const file = path === undefined || isLake(path) ? undefined : await openImport(path, network);
   if (file !== undefined) closing.add(file.close);
   prepareFolder(options.dataDir);
-  const lock = await lockFolder(options.dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
+  const lock = await lockFolder(options.dataDir, { signal, now: clock.monotonic, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
   closing.add(lock.release);
   const lake = path === undefined || file !== undefined ? undefined : await openLakeImport(path, network, options, { logger, signal });
   if (lake !== undefined) closing.add(lake.close);

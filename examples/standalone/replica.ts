@@ -28,7 +28,7 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
   const stop = (): Promise<void> => closeAll(() => plugin?.stop(), () => lock?.release());
   try {
     prepareFolder(dataDir);
-    lock = await lockFolder(dataDir, { signal, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
+    lock = await lockFolder(dataDir, { signal, now: clock.monotonic, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
     const nats = natsOptions(options);
     const context = await followNode({
       ...(nats === undefined ? {} : { tip: (await import("portico/nats")).natsTip(nats, logger) }),

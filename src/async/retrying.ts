@@ -8,6 +8,8 @@ export interface RetryOptions {
   onWait?: (error: unknown) => void;
   /** Milliseconds. */
   limit?: number;
+  /** Milliseconds by a clock that nobody sets. Default: the system's. */
+  now?: () => number;
   /** Aborting ends the wait with an AbortError. */
   signal?: AbortSignal | undefined;
 }
@@ -19,13 +21,13 @@ const longEnoughToEnd = 5_000;
 const interval = 50;
 
 /** Tries until it succeeds. Rejects with the last failure once there has been no success for so long, and at once with any that will not pass. */
-export const retrying = async <T>(attempt: () => T, { isTransient, onWait, limit = longEnoughToEnd, signal }: RetryOptions): Promise<T> => {
-  const begun = performance.now();
+export const retrying = async <T>(attempt: () => T, { isTransient, onWait, limit = longEnoughToEnd, now = () => performance.now(), signal }: RetryOptions): Promise<T> => {
+  const begun = now();
   for (let tries = 1; ; tries++) {
     try {
       return attempt();
     } catch (error) {
-      if (!isTransient(error) || performance.now() - begun >= limit) throw error;
+      if (!isTransient(error) || now() - begun >= limit) throw error;
       if (tries === 1) onWait?.(error);
     }
     await delay(interval, undefined, { signal });

@@ -99,7 +99,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
       if (settings === undefined) return;
       authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
       if (keepsChain) return;
-      own = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), logger);
+      own = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
       if (own === undefined) return;
       await onLog(createHostLog(own.environment, { writes: settings.deliver }), settings.deliver);
       opened(own.store);

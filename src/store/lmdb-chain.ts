@@ -155,7 +155,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
       const create = (): Store => createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf, searches: needs.searches });
-      const store = await whenFree(create, needs.logger, own.signal).finally(() => {
+      const store = await whenFree(create, { logger: needs.logger, clock: needs.clock, signal: own.signal }).finally(() => {
         if (opening === own) opening = undefined;
       });
       if (store === undefined) return;

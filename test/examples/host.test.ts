@@ -42,15 +42,15 @@ describe("the standalone host", () => {
   const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, dataDir: join(folder, "data"), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "pretty", accessLog: false });
   const say = (line: string): void => void lines.push(line);
   const logger = { debug: () => undefined, info: say, warn: say, error: say };
-  const start = async (options: Partial<HostOptions> = {}): Promise<Host> => {
-    const host = await startHost({ ...defaults(), ...options }, { logger, clock: systemClock, onProgress: (told) => progress.push(told) });
+  const start = async (options: Partial<HostOptions> = {}, clock = systemClock): Promise<Host> => {
+    const host = await startHost({ ...defaults(), ...options }, { logger, clock, onProgress: (told) => progress.push(told) });
     if (host === undefined) throw new Error("the start was given up");
     hosts.push(host);
     return host;
   };
-  const refusal = async (options: Partial<HostOptions>): Promise<string> => {
+  const refusal = async (options: Partial<HostOptions>, clock = systemClock): Promise<string> => {
     try {
-      await start(options);
+      await start(options, clock);
     } catch (error) {
       if (error instanceof HostError) return error.message;
       throw error;
@@ -380,7 +380,11 @@ describe("the standalone host", () => {
       const lock = join(dataDir, "node.pid");
       mkdirSync(dataDir);
       writeFileSync(lock, noteOf(process.ppid));
-      expect(await refusal({})).to.equal(`The data folder ${dataDir} is in use by process ${process.ppid}; if that process is not a node, remove ${lock}.`);
+      // Of the 5 s that it waits, each try takes one.
+      let seconds = -1;
+      const clock = { ...systemClock, monotonic: () => ++seconds * 1_000 };
+      expect(await refusal({}, clock)).to.equal(`The data folder ${dataDir} is in use by process ${process.ppid}; if that process is not a node, remove ${lock}.`);
+      expect(seconds).to.equal(5);
       expect(readFileSync(lock, "utf8")).to.equal(noteOf(process.ppid));
       expect(lines).to.deep.equal([`Waiting: The data folder ${dataDir} is in use by process ${process.ppid}; if that process is not a node, remove ${lock}.`]);
       writeFileSync(lock, String(spawnSync(process.execPath, ["--version"]).pid));

@@ -83,9 +83,10 @@ describe("a store whose writer is just ending", () => {
   it("is refused when that does not end", async () => {
     const dataDir = temporaryFolder();
     await hold("chain", dataDir);
-    const error = await create({ dataDir, logger: silentLogger })
-      .start()
-      .catch((reason: unknown) => reason);
+    let ahead = 0;
+    const monotonic = (): number => performance.now() + ahead;
+    const plugin = create({ dataDir, clock: { now: Date.now, monotonic }, logger: { ...silentLogger, info: (message) => void (message.startsWith("waiting") && (ahead = 5_000)) } });
+    const error = await plugin.start().catch((reason: unknown) => reason);
     expect(error).to.have.property("code", "STORE_IN_USE");
   });
 
